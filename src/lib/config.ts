@@ -1,0 +1,99 @@
+// Reading what an operator wrote: every fault at once, and no secret in any of them.
+
+import * as v from "valibot";
+
+/** What the operator has to mend before the program can start. */
+export class ConfigError extends Error {
+	override name = "ConfigError";
+
+	/** `source` is where the faults are: a file, or "the environment". */
+	constructor(
+		readonly source: string,
+		readonly faults: readonly string[],
+	) {
+		const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
+		super(
+			`${source} has ${count}:\n${faults.map((fault) => `  ${fault}`).join("\n")}`,
+		);
+	}
+}
+
+/** The result of one parse: settings, or the faults that stand in their way. */
+export type Parsed<T> =
+	| { settings: T; faults: [] }
+	| { settings: undefined; faults: string[] };
+
+/**
+ * Settings from `values`, checked by `schema`. A fault names its key and says what is wrong, never the value:
+ * it may be a secret. A check that may show the value does so in its own message.
+ */
+export function parseSettings<
+	const S extends v.GenericSchema<unknown, unknown>,
+>(schema: S, values: unknown): Parsed<v.InferOutput<S>> {
+	const result = v.safeParse(schema, values);
+	if (result.success) return { settings: result.output, faults: [] };
+	return { settings: undefined, faults: result.issues.map(describeIssue) };
+}
+
+function describeIssue(issue: v.BaseIssue<unknown>): string {
+	const key = v.getDotPath(issue) ?? "it";
+	if (issue.kind !== "schema") return `${key}: ${issue.message}`;
+	if (issue.type === "strict_object") return `${key}: is not a known key`;
+	if (issue.received === "undefined") return `${key}: is required`;
+	return `${key}: expected ${issue.expected}`;
+}
+
+/**
+ * Environment variables as settings: white space around a value is dropped, and an empty one counts as unset.
+ */
+export function trimEnv(
+	env: Record<string, string | undefined>,
+): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(env)
+			.map(([name, value]) => [name, value?.trim()] as const)
+			.filter((entry): entry is [string, string] => Boolean(entry[1])),
+	);
+}
+
+/** A whole number in `[min, max]`, written in decimal. */
+export function integer(min: number, max: number) {
+	const message = `expected a whole number from ${min} to ${max}`;
+	return v.pipe(
+		v.string(),
+		v.regex(
+			/^\d{1,15}$/,
+			({ input }) => `${message}, received ${JSON.stringify(input)}`,
+		),
+		v.transform(Number),
+		v.minValue(min, ({ input }) => `${message}, received ${input}`),
+		v.maxValue(max, ({ input }) => `${message}, received ${input}`),
+	);
+}
+
+/** A TCP port to listen on; 0 asks the system for a free one. */
+export const port = integer(0, 65_535);
+
+/** An http or https URL without credentials, query or fragment, and without a slash at its end. */
+export const baseUrl = v.pipe(
+	v.string(),
+	v.rawTransform(({ dataset, addIssue, NEVER }) => {
+		const fault = baseUrlFault(dataset.value);
+		if (fault === undefined) return dataset.value.replace(/\/+$/, "");
+		addIssue({ message: fault });
+		return NEVER;
+	}),
+);
+
+/** What is wrong with `text` as a base URL; undefined when nothing is. The text itself is not shown when it holds credentials. */
+export function baseUrlFault(text: string): string | undefined {
+	const url = URL.parse(text);
+	if (url?.username || url?.password)
+		return "expected a URL without a user name and password";
+	const shown = JSON.stringify(text);
+	if (!url || !/^https?:\/\//i.test(text))
+		return `expected a URL that begins http:// or https://, received ${shown}`;
+	if (url.search || url.hash || text.includes("?") || text.includes("#"))
+		return `expected a URL without ? and #, received ${shown}`;
+	return undefined;
+}

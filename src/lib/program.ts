@@ -1,0 +1,109 @@
+// What every main has around its program: the command line, faults at start, signals, the end.
+
+import { parseArgs } from "node:util";
+import packageJson from "../../package.json" with { type: "json" };
+import { ConfigError } from "./config.ts";
+import type { Log } from "./log.ts";
+
+/** The version that `--version` prints and that MCP peers are told. */
+export const version: string = packageJson.version;
+
+type Options = NonNullable<
+	NonNullable<Parameters<typeof parseArgs>[0]>["options"]
+>;
+
+/**
+ * The command line's options. `--help` prints `usage` and `--version` the version, both with exit 0;
+ * a word that is no option of this program ends it with exit 2.
+ */
+export function parseCommandLine<const T extends Options>(
+	usage: string,
+	options: T,
+) {
+	try {
+		const { values } = parseArgs({
+			options: {
+				...options,
+				help: { type: "boolean", short: "h" },
+				version: { type: "boolean" },
+			},
+		});
+		if ("help" in values && values.help) {
+			console.log(usage);
+			process.exit(0);
+		}
+		if ("version" in values && values.version) {
+			console.log(version);
+			process.exit(0);
+		}
+		return values;
+	} catch (error) {
+		console.error(`${(error as Error).message}\n\n${usage}`);
+		process.exit(2);
+	}
+}
+
+/** A started program, and how to end it cleanly. */
+export interface Running {
+	close(): Promise<void>;
+}
+
+// One Ctrl-C often arrives twice: from the terminal, and forwarded by `bun run`.
+const secondSignalMs = 500;
+
+/**
+ * Starts a program and runs it until a signal ends it: SIGINT and SIGTERM close it and exit 0, a second one at least
+ * half a second later exits 1 at once. A ConfigError ends it with its message on stderr and exit 1. With
+ * STOP_WITH_STDIN set, the end of stdin counts as SIGTERM: a child whose parent died without a word ends too.
+ */
+export async function runProgram(
+	start: () => Promise<Running>,
+	log: Log,
+): Promise<void> {
+	let running: Running | undefined;
+	let stoppedAt: number | undefined;
+
+	const stop = async (cause: string) => {
+		const now = performance.now();
+		if (stoppedAt !== undefined) {
+			if (now - stoppedAt >= secondSignalMs) process.exit(1);
+			return;
+		}
+		stoppedAt = now;
+		// Nothing was promised to anyone before the start was over.
+		if (!running) process.exit(0);
+		log.info(`stopping: ${cause}`);
+		try {
+			await running.close();
+			process.exit(0);
+		} catch (error) {
+			log.error("could not stop cleanly", { error });
+			process.exit(1);
+		}
+	};
+	const fail = (error: unknown) => {
+		log.error("stopping: a fault of ours", { error });
+		process.exit(1);
+	};
+
+	process.on("SIGINT", () => void stop("SIGINT"));
+	process.on("SIGTERM", () => void stop("SIGTERM"));
+	process.on("uncaughtException", fail);
+	process.on("unhandledRejection", fail);
+	if (process.env.STOP_WITH_STDIN)
+		void stdinEnd().then(() => stop("stdin ended"));
+
+	try {
+		running = await start();
+	} catch (error) {
+		if (!(error instanceof ConfigError)) return fail(error);
+		console.error(error.message);
+		process.exit(1);
+	}
+}
+
+async function stdinEnd(): Promise<void> {
+	for await (const _ of Bun.stdin.stream()) {
+		// What it says does not matter; that it ends does.
+	}
+}
