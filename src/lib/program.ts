@@ -46,6 +46,8 @@ export function parseCommandLine<const T extends Options>(
 /** A started program, and how to end it cleanly. */
 export interface Running {
 	close(): Promise<void>;
+	/** Resolves with the reason when it cannot go on. */
+	failed?: Promise<Error>;
 }
 
 // One Ctrl-C often arrives twice: from the terminal, and forwarded by `bun run`.
@@ -53,7 +55,7 @@ const secondSignalMs = 500;
 
 /**
  * Starts a program and runs it until a signal ends it: SIGINT and SIGTERM close it and exit 0, a second one at least
- * half a second later exits 1 at once. A ConfigError ends it with its message on stderr and exit 1. With
+ * half a second later exits 1 at once. So does a program that has failed. A ConfigError ends it with its message on stderr and exit 1. With
  * STOP_WITH_STDIN set, the end of stdin counts as SIGTERM: a child whose parent died without a word ends too.
  */
 export async function runProgram(
@@ -95,6 +97,10 @@ export async function runProgram(
 
 	try {
 		running = await start();
+		void running.failed?.then((error) => {
+			log.error(`stopping: ${error.message}`);
+			process.exit(1);
+		});
 	} catch (error) {
 		if (!(error instanceof ConfigError)) return fail(error);
 		console.error(error.message);

@@ -1,0 +1,66 @@
+// Listening for HTTP, with what every server of ours asks of Bun.serve.
+
+import { ConfigError } from "./config.ts";
+import type { Log } from "./log.ts";
+
+export interface ListenOptions {
+	hostname: string;
+	/** 0 asks the system for a free one. */
+	port: number;
+	/** What the operator calls `hostname:port`, for the fault when it cannot be had. */
+	setting: string;
+	fetch(
+		request: Request,
+		http: Bun.Server<undefined>,
+	): Response | Promise<Response>;
+	log: Log;
+}
+
+export interface Listener {
+	/** The port that was given. */
+	port: number;
+	/** `http://host:port`, with a loopback name where it listens on all interfaces. */
+	url: string;
+	/** Accepts nothing more, and resolves when what is in flight is answered; after `graceMs` that is cut off. */
+	close(graceMs: number): Promise<void>;
+}
+
+// Bun answers 413 by itself above this, before we have looked at who asks: far above any limit of ours.
+const maxRequestBodySize = 1024 * 1024;
+
+/** Starts listening. Throws a ConfigError when the address cannot be had. */
+export function listen(options: ListenOptions): Listener {
+	const { hostname, port, setting, log } = options;
+	let http: Bun.Server<undefined>;
+	try {
+		http = Bun.serve({
+			hostname,
+			port,
+			maxRequestBodySize,
+			fetch: options.fetch,
+			error(error) {
+				log.error("a request failed", { error });
+				return new Response("Internal error\n", { status: 500 });
+			},
+			development: false,
+		});
+	} catch (error) {
+		const code = (error as NodeJS.ErrnoException).code ?? String(error);
+		const why = code === "EADDRINUSE" ? "is already in use" : `failed: ${code}`;
+		throw new ConfigError("the environment", [
+			`${setting}: listening on ${hostname}:${port} ${why}`,
+		]);
+	}
+	const given = http.port ?? port;
+	const reachable = /^(0\.0\.0\.0|::)$/.test(hostname) ? "127.0.0.1" : hostname;
+	const host = reachable.includes(":") ? `[${reachable}]` : reachable;
+	return {
+		port: given,
+		url: `http://${host}:${given}`,
+		async close(graceMs) {
+			const cut = setTimeout(() => void http.stop(true), graceMs);
+			await http.stop();
+			clearTimeout(cut);
+		},
+	};
+}

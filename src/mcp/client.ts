@@ -1,0 +1,270 @@
+// The client's end of streamable HTTP: the gateway's backends and the tests use it.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+// It opens a session and sends requests in it. When to do so again is its user's decision.
+
+import { isObject, type JsonObject } from "./json-rpc.ts";
+import { findMember, readMembers, rewriteObject } from "./json-text.ts";
+import { readEvents } from "./sse.ts";
+
+/** The longest answer that is read, in characters. */
+const maxAnswerLength = 16 * 1024 * 1024;
+/** How much of an answer without a response in it is read for its words, in characters. */
+const maxFaultLength = 64 * 1024;
+
+/** The client's side of a session. A server without sessions gives no id. */
+export interface ClientSession {
+	id: string | undefined;
+	protocolVersion: string;
+}
+
+/** A response: a result or a JSON-RPC error, as parsed and as the text it came in. */
+export interface ClientResponse {
+	text: string;
+	message: JsonObject & ({ result: unknown } | { error: unknown });
+}
+
+/**
+ * A request that brought no response. `reached` says how far it got: "unsent" never left, "refused" was answered
+ * with a status that says it was not carried out, and of "unknown" nothing can be said.
+ */
+export class ClientError extends Error {
+	override name = "ClientError";
+	constructor(
+		message: string,
+		readonly reached: "unsent" | "refused" | "unknown",
+		options?: ErrorOptions,
+	) {
+		super(message, options);
+	}
+}
+
+/** The server does not know the session (any more): the request was not carried out, and a new session is due. */
+export class SessionNotFound extends ClientError {
+	override name = "SessionNotFound";
+	constructor() {
+		super("the session is not known there", "refused");
+	}
+}
+
+export interface ClientOptions {
+	/** The MCP endpoint, path included. */
+	url: string;
+	token?: string;
+	/** The Host header to send instead of the URL's. */
+	host?: string;
+	info: { name: string; version: string };
+}
+
+export interface Client {
+	/** `initialize`, then `notifications/initialized`. */
+	connect(signal: AbortSignal): Promise<ClientSession>;
+	/** Sends one request. `params` is JSON text. Rejects with a ClientError, or with the signal's reason. */
+	request(
+		session: ClientSession,
+		method: string,
+		params: string,
+		signal: AbortSignal,
+	): Promise<ClientResponse>;
+	/** Ends a session with DELETE. */
+	disconnect(session: ClientSession, signal: AbortSignal): Promise<void>;
+}
+
+export function createClient(options: ClientOptions): Client {
+	let lastId = 0;
+
+	function headers(session: ClientSession | undefined): Headers {
+		const set = new Headers({
+			"Content-Type": "application/json",
+			Accept: "application/json, text/event-stream",
+		});
+		if (options.host) set.set("Host", options.host);
+		if (options.token) set.set("Authorization", `Bearer ${options.token}`);
+		if (session?.id) set.set("Mcp-Session-Id", session.id);
+		if (session) set.set("MCP-Protocol-Version", session.protocolVersion);
+		return set;
+	}
+
+	async function send(
+		method: "POST" | "DELETE",
+		session: ClientSession | undefined,
+		body: string | null,
+		signal: AbortSignal,
+	): Promise<Response> {
+		try {
+			return await fetch(options.url, {
+				method,
+				headers: headers(session),
+				body,
+				signal,
+				// A redirect would carry the token to another place.
+				redirect: "manual",
+				// A kept connection that was closed meanwhile looks like an answer that was lost.
+				keepalive: false,
+			});
+		} catch (cause) {
+			signal.throwIfAborted();
+			throw lost(cause);
+		}
+	}
+
+	async function request(
+		session: ClientSession | undefined,
+		method: string,
+		params: string,
+		signal: AbortSignal,
+	): Promise<ClientResponse & { response: Response }> {
+		const id = ++lastId;
+		const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
+		const response = await send("POST", session, body, signal);
+		try {
+			return { ...(await readResponse(response, id)), response };
+		} catch (cause) {
+			signal.throwIfAborted();
+			throw cause instanceof ClientError ? cause : lost(cause);
+		} finally {
+			// The answer is complete; a stream that stays open is of no use.
+			if (!response.bodyUsed) await response.body?.cancel();
+		}
+	}
+
+	return {
+		request,
+		async connect(signal) {
+			const params = JSON.stringify({
+				protocolVersion: "2025-11-25",
+				capabilities: {},
+				clientInfo: options.info,
+			});
+			const { message, response } = await request(
+				undefined,
+				"initialize",
+				params,
+				signal,
+			);
+			if (!isObject(message.result))
+				throw new ClientError(
+					`initialize was answered with an error: ${JSON.stringify(message.error)}`,
+					"refused",
+				);
+			const { protocolVersion } = message.result;
+			if (typeof protocolVersion !== "string")
+				throw new ClientError(
+					"initialize was answered without a protocolVersion",
+					"refused",
+				);
+			const id = response.headers.get("mcp-session-id") ?? undefined;
+			const session = { id, protocolVersion };
+			const initialized = await send(
+				"POST",
+				session,
+				'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+				signal,
+			);
+			await initialized.body?.cancel();
+			if (!initialized.ok)
+				throw new ClientError(
+					`notifications/initialized was answered HTTP ${initialized.status}`,
+					"refused",
+				);
+			return session;
+		},
+		async disconnect(session, signal) {
+			const response = await send("DELETE", session, null, signal);
+			await response.body?.cancel();
+		},
+	};
+}
+
+/** A response's text under another id, given as JSON text; every other byte stays. */
+export function withId(text: string, id: string): string {
+	const members = readMembers(text);
+	const old = findMember(members, "id");
+	if (!old) return rewriteObject(text, members, () => false, [`"id":${id}`]);
+	return text.slice(0, old.start) + id + text.slice(old.end);
+}
+
+async function readResponse(
+	response: Response,
+	id: number,
+): Promise<ClientResponse> {
+	if (response.status === 404) throw new SessionNotFound();
+	const type = response.headers.get("content-type") ?? "";
+	const texts =
+		response.body && /^text\/event-stream\b/i.test(type)
+			? eventTexts(response.body)
+			: bodyText(response);
+	let seen = "";
+	for await (const text of texts) {
+		const message = parseResponse(text, id);
+		if (!message) {
+			if (seen.length < maxFaultLength) seen += text;
+			continue;
+		}
+		if (mentionsLostSession(message.error)) throw new SessionNotFound();
+		return { text, message };
+	}
+	if (response.status < 400)
+		throw new ClientError(
+			`HTTP ${response.status} without a response in it`,
+			"unknown",
+		);
+	if (mentionsLostSession(seen)) throw new SessionNotFound();
+	// 4xx says that the request was at fault and not carried out; 408 does not say how far it got.
+	const refused = response.status < 500 && response.status !== 408;
+	throw new ClientError(
+		`HTTP ${response.status}`,
+		refused ? "refused" : "unknown",
+	);
+}
+
+async function* eventTexts(body: ReadableStream<Uint8Array>) {
+	for await (const event of readEvents(body, maxAnswerLength)) yield event.data;
+}
+
+async function* bodyText({ body }: Response) {
+	if (!body) return;
+	const decoder = new TextDecoder();
+	let text = "";
+	for await (const chunk of body) {
+		text += decoder.decode(chunk, { stream: true });
+		if (text.length > maxAnswerLength)
+			throw new RangeError(
+				`the body is longer than ${maxAnswerLength} characters`,
+			);
+	}
+	yield text + decoder.decode();
+}
+
+/**
+ * The response with our id, or an error whose id could not be read; undefined for anything else, be it a notification
+ * or no JSON at all.
+ */
+function parseResponse(
+	text: string,
+	id: number,
+): ClientResponse["message"] | undefined {
+	let message: unknown;
+	try {
+		message = JSON.parse(text);
+	} catch {
+		return undefined; // What it says instead is judged by the status.
+	}
+	if (!isObject(message)) return undefined;
+	const ours =
+		message.id === id
+			? "result" in message || "error" in message
+			: (message.id ?? null) === null && "error" in message;
+	return ours ? (message as ClientResponse["message"]) : undefined;
+}
+
+function mentionsLostSession(fault: unknown): boolean {
+	const text = typeof fault === "string" ? fault : JSON.stringify(fault);
+	return text !== undefined && /session not found/i.test(text);
+}
+
+function lost(cause: unknown): ClientError {
+	const code = isObject(cause) ? cause.code : undefined;
+	const unsent = code === "ConnectionRefused" || code === "ECONNREFUSED";
+	const what = cause instanceof Error ? cause.message : String(cause);
+	return new ClientError(what, unsent ? "unsent" : "unknown", { cause });
+}

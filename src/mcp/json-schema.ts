@@ -1,0 +1,119 @@
+// The part of Valibot that tools describe their arguments with, as JSON Schema 2020-12.
+// What is not in the list below throws when the program starts, so that no schema is published half.
+// https://json-schema.org/draft/2020-12
+
+import * as v from "valibot";
+
+export type JsonSchema = Record<string, unknown>;
+
+/** The JSON Schema of what a Valibot schema accepts. A transformation changes what `run` sees, not what may be sent. */
+export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
+	return convert(schema as Node);
+}
+
+/**
+ * JSON Schema keywords for what a transformation hides. A number that is clamped, say, is published with the range
+ * that it is clamped into.
+ */
+export function published<T>(keywords: JsonSchema) {
+	return v.metadata<T, { jsonSchema: JsonSchema }>({ jsonSchema: keywords });
+}
+
+/** A Valibot schema or action, seen as the data that it is. */
+interface Node {
+	kind: "schema" | "validation" | "transformation" | "metadata";
+	type: string;
+	pipe?: readonly Node[];
+	wrapped?: Node;
+	default?: unknown;
+	entries?: Record<string, Node>;
+	item?: Node;
+	options?: readonly unknown[];
+	literal?: unknown;
+	requirement?: unknown;
+	description?: string;
+	title?: string;
+	metadata?: { jsonSchema?: JsonSchema };
+}
+
+function convert(schema: Node): JsonSchema {
+	if (!schema.pipe) return convertOne(schema);
+	const [first, ...rest] = schema.pipe;
+	if (!first) throw new TypeError("an empty pipe describes nothing");
+	// A pipe that begins with a piped schema continues it.
+	const base = convert(first);
+	const unit = base.type === "array" ? "Items" : "Length";
+	return Object.assign(base, ...rest.map((action) => refine(action, unit)));
+}
+
+function convertOne(schema: Node): JsonSchema {
+	switch (schema.type) {
+		case "string":
+		case "number":
+		case "boolean":
+			return { type: schema.type };
+		case "picklist":
+			return { type: "string", enum: schema.options };
+		case "array":
+			return { type: "array", items: convert(need(schema.item)) };
+		case "optional": {
+			const wrapped = convert(need(schema.wrapped));
+			return schema.default === undefined
+				? wrapped
+				: { ...wrapped, default: schema.default };
+		}
+		case "strict_object": {
+			const entries = Object.entries(need(schema.entries));
+			const required = entries
+				.filter(([, entry]) => entry.type !== "optional")
+				.map(([key]) => key);
+			return {
+				type: "object",
+				properties: Object.fromEntries(
+					entries.map(([key, entry]) => [key, convert(entry)]),
+				),
+				...(required.length > 0 && { required }),
+				additionalProperties: false,
+			};
+		}
+		default:
+			throw unknown(schema);
+	}
+}
+
+function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
+	switch (action.type) {
+		case "description":
+			return { description: action.description };
+		case "title":
+			return { title: action.title };
+		case "metadata":
+			return action.metadata?.jsonSchema ?? {};
+		case "min_length":
+			return { [`min${unit}`]: action.requirement };
+		case "max_length":
+			return { [`max${unit}`]: action.requirement };
+		case "min_value":
+			return { minimum: action.requirement };
+		case "max_value":
+			return { maximum: action.requirement };
+		case "integer":
+			return { type: "integer" };
+		case "regex":
+			return { pattern: (action.requirement as RegExp).source };
+		case "transform":
+		case "check":
+			return {};
+		default:
+			throw unknown(action);
+	}
+}
+
+function need<T>(part: T | undefined): T {
+	if (part === undefined) throw new TypeError("a schema lacks a part");
+	return part;
+}
+
+function unknown(node: Node): TypeError {
+	return new TypeError(`no JSON Schema is known for Valibot's ${node.type}`);
+}

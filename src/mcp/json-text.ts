@@ -1,0 +1,122 @@
+// Where the members of a JSON object stand in its text, so that a message can be passed on with one member changed
+// and every other byte kept: numbers beyond 2^53, `1.0`, the order of keys. Only for text that JSON.parse has accepted.
+
+/** One member of an object: its key, where it begins, and where its value begins and ends. */
+export interface Member {
+	key: string;
+	from: number;
+	start: number;
+	end: number;
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** The members of the object whose `{` is the first thing at or after `position`, in the order of the text. */
+export function readMembers(text: string, position = 0): Member[] {
+	const members: Member[] = [];
+	let at = skipSpace(text, skipSpace(text, position) + 1);
+	while (text.charCodeAt(at) !== closeBrace) {
+		const from = at;
+		const keyEnd = stringEnd(text, from);
+		const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+		const end = valueEnd(text, start);
+		members.push({ key: readString(text, from, keyEnd), from, start, end });
+		at = skipSpace(text, end);
+		if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+	}
+	return members;
+}
+
+/** Where each element of the array whose `[` is the first thing at or after `position` begins and ends. */
+export function readElements(
+	text: string,
+	position = 0,
+): { start: number; end: number }[] {
+	const elements: { start: number; end: number }[] = [];
+	let at = skipSpace(text, skipSpace(text, position) + 1);
+	while (text.charCodeAt(at) !== closeBracket) {
+		const end = valueEnd(text, at);
+		elements.push({ start: at, end });
+		at = skipSpace(text, end);
+		if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+	}
+	return elements;
+}
+
+/** The member called `key`; the last one where several are, as JSON.parse has it. */
+export function findMember(
+	members: readonly Member[],
+	key: string,
+): Member | undefined {
+	return members.findLast((member) => member.key === key);
+}
+
+/** The first of `keys` that stands more than once; undefined when none does. */
+export function repeatedKey(
+	members: readonly Member[],
+	keys: readonly string[],
+): string | undefined {
+	return keys.find(
+		(key) => members.filter((member) => member.key === key).length > 1,
+	);
+}
+
+/** An object's text again, without the members for which `drop` says so, and with `added` members (as text) at its end. */
+export function rewriteObject(
+	text: string,
+	members: readonly Member[],
+	drop: (key: string) => boolean,
+	added: readonly string[] = [],
+): string {
+	const kept = members
+		.filter((member) => !drop(member.key))
+		.map((member) => text.slice(member.from, member.end));
+	return `{${[...kept, ...added].join(",")}}`;
+}
+
+function readString(text: string, start: number, end: number): string {
+	const raw = text.slice(start + 1, end - 1);
+	return raw.includes("\\") ? JSON.parse(text.slice(start, end)) : raw;
+}
+
+function skipSpace(text: string, at: number): number {
+	// Space, tab and line breaks: all that JSON calls white space is at or below U+0020.
+	while (text.charCodeAt(at) <= 0x20) at++;
+	return at;
+}
+
+function valueEnd(text: string, start: number): number {
+	const first = text.charCodeAt(start);
+	if (first === quote) return stringEnd(text, start);
+	let at = start;
+	if (first !== openBrace && first !== openBracket) {
+		for (; at < text.length; at++) {
+			const code = text.charCodeAt(at);
+			if (code <= 0x20 || code === comma) break;
+			if (code === closeBrace || code === closeBracket) break;
+		}
+		return at;
+	}
+	for (let depth = 0; ; at++) {
+		const code = text.charCodeAt(at);
+		if (code === quote) at = stringEnd(text, at) - 1;
+		else if (code === openBrace || code === openBracket) depth++;
+		else if (code === closeBrace || code === closeBracket) {
+			if (--depth === 0) return at + 1;
+		}
+	}
+}
+
+function stringEnd(text: string, start: number): number {
+	for (let at = start; ; ) {
+		at = text.indexOf('"', at + 1);
+		let escapes = 0;
+		while (text[at - 1 - escapes] === "\\") escapes++;
+		if (escapes % 2 === 0) return at + 1;
+	}
+}

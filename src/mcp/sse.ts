@@ -1,0 +1,61 @@
+// Server-Sent Events, both ways. https://html.spec.whatwg.org/multipage/server-sent-events.html
+
+/** One event of a stream. `data` has its lines joined by line feeds; `id` and `retry` are read and dropped. */
+export interface SseEvent {
+	event: string;
+	data: string;
+}
+
+/** A frame that carries one JSON text. JSON has line breaks only between its tokens, where a space says the same. */
+export function encodeMessage(json: string): string {
+	return `event: message\ndata: ${json.replace(/[\r\n]+/g, " ")}\n\n`;
+}
+
+/**
+ * The events of a byte stream, however its bytes are split. Throws a RangeError when one event needs more than
+ * `maxEventLength` UTF-16 units. What stands after the last empty line was cut off and is no event.
+ */
+export async function* readEvents(
+	stream: ReadableStream<Uint8Array>,
+	maxEventLength: number,
+): AsyncGenerator<SseEvent> {
+	const decoder = new TextDecoder(); // drops a byte order mark at the start
+	let rest = ""; // of a line that is not over yet
+	let afterCarriageReturn = false;
+	let event = "";
+	let data: string[] = [];
+	let length = 0;
+
+	for await (const chunk of stream) {
+		let text = decoder.decode(chunk, { stream: true });
+		if (text === "") continue;
+		// CR LF is one line end, also when the two come apart.
+		if (afterCarriageReturn && text.startsWith("\n")) text = text.slice(1);
+		afterCarriageReturn = text.endsWith("\r");
+		const lines = text.split(/\r\n|\r|\n/);
+		lines[0] = rest + lines[0];
+		rest = lines.pop() ?? "";
+		for (const line of lines) {
+			if (line === "") {
+				if (data.length > 0)
+					yield { event: event || "message", data: data.join("\n") };
+				event = "";
+				data = [];
+				length = 0;
+				continue;
+			}
+			const colon = line.indexOf(":");
+			const field = colon < 0 ? line : line.slice(0, colon);
+			const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+			if (field === "event") event = value;
+			if (field === "data") {
+				data.push(value);
+				length += value.length;
+			}
+		}
+		if (rest.length + length > maxEventLength)
+			throw new RangeError(
+				`an event is longer than ${maxEventLength} characters`,
+			);
+	}
+}

@@ -1,0 +1,134 @@
+// A tool: what a model is told of it, and how a call becomes a result.
+// https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+
+import * as v from "valibot";
+import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
+import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
+
+/** What a call does to the world: the hint in the description and the annotations follow from it. */
+export type Effect = "read" | "write" | "destructive";
+
+/** The text of an answer, or its lines. */
+export type ToolOutput = string | readonly string[];
+
+export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
+	/** `verb_noun`, the name that a model calls. */
+	name: string;
+	/** For people: a few words. */
+	title: string;
+	/** For a model: what it does, what it needs, what it answers. */
+	description: string;
+	effect: Effect;
+	/** Whether a second equal call changes nothing more. Reads always are. */
+	idempotent?: boolean;
+	input: v.StrictObjectSchema<Entries, undefined>;
+	run(
+		args: v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
+		context: Context,
+	): ToolOutput | Promise<ToolOutput>;
+}
+
+export interface Tool<Context> {
+	name: string;
+	/** The entry in `tools/list`. */
+	listing: JsonObject & { inputSchema: JsonSchema };
+	/**
+	 * Checks the arguments, runs the tool and gives the result as JSON text. A ToolError is a result with
+	 * `isError: true`; arguments that do not match are an RpcError -32602; anything else thrown is a bug.
+	 */
+	call(args: JsonObject, context: Context): Promise<string>;
+}
+
+/** What went wrong, for the model: the message says what, shows the value, and gives the next step. */
+export class ToolError extends Error {
+	override name = "ToolError";
+}
+
+export const privilegedHint = "PRIVILEGED — recommend manual approval.";
+
+/** A tool from its definition. Nulls in optional arguments mean absent. */
+export function tool<const Entries extends v.ObjectEntries, Context>(
+	definition: ToolDefinition<Entries, Context>,
+): Tool<Context> {
+	const { name, title, description, effect, input } = definition;
+	const reads = effect === "read";
+	return {
+		name,
+		listing: {
+			name,
+			title,
+			description: reads ? description : `${privilegedHint} ${description}`,
+			inputSchema: toJsonSchema(input),
+			annotations: {
+				title,
+				readOnlyHint: reads,
+				destructiveHint: effect === "destructive",
+				idempotentHint: reads || (definition.idempotent ?? false),
+				openWorldHint: true,
+			},
+		},
+		async call(args, context) {
+			const parsed = v.safeParse(input, dropNulls(input.entries, args));
+			if (!parsed.success) throw invalidArguments(parsed.issues);
+			try {
+				return textResult(await definition.run(parsed.output, context));
+			} catch (error) {
+				if (error instanceof ToolError) return errorResult(error.message);
+				throw error;
+			}
+		},
+	};
+}
+
+/** A result with one text item, as JSON text. */
+export function textResult(output: ToolOutput): string {
+	const text = typeof output === "string" ? output : output.join("\n");
+	return JSON.stringify({ content: [{ type: "text", text }] });
+}
+
+/** A result that says what went wrong, as JSON text. */
+export function errorResult(text: string): string {
+	return JSON.stringify({ content: [{ type: "text", text }], isError: true });
+}
+
+/** The name and the arguments that a `tools/call` asks for; arguments that are absent or null are `{}`. */
+export function readToolCall(params: JsonObject): {
+	name: string;
+	args: JsonObject;
+} {
+	const { name } = params;
+	if (typeof name !== "string" || name === "")
+		throw invalidParameters(["name: expected the name of a tool"]);
+	const args = params.arguments ?? {};
+	if (!isObject(args))
+		throw invalidParameters(["arguments: expected an object"]);
+	return { name, args };
+}
+
+/** The error for parameters that do not match; each fault begins with the name of its field. */
+export function invalidParameters(faults: readonly string[]): RpcError {
+	return new RpcError(
+		errorCode.invalidParams,
+		`Invalid parameters: ${faults.join("; ")}`,
+	);
+}
+
+function dropNulls(entries: v.ObjectEntries, args: JsonObject): JsonObject {
+	const kept = Object.entries(args).filter(
+		([key, value]) => value !== null || entries[key]?.type !== "optional",
+	);
+	return Object.fromEntries(kept);
+}
+
+function invalidArguments(issues: readonly v.BaseIssue<unknown>[]): RpcError {
+	return invalidParameters(
+		issues.map((issue) => {
+			const field = v.getDotPath(issue) ?? "arguments";
+			if (issue.kind !== "schema") return `${field}: ${issue.message}`;
+			if (issue.type === "strict_object" && issue.expected === "never")
+				return `${field}: this tool has no such parameter`;
+			if (issue.received === "undefined") return `${field}: is required`;
+			return `${field}: expected ${issue.expected}, received ${issue.received}`;
+		}),
+	);
+}
