@@ -1,0 +1,116 @@
+// What a gateway's environment may say.
+
+import * as v from "valibot";
+import {
+	baseUrlFault,
+	ConfigError,
+	integer,
+	parseSettings,
+	port,
+	trimEnv,
+} from "../lib/config.ts";
+
+/** A bot behind the gateway. */
+export interface Instance {
+	/** The routing key. */
+	name: string;
+	/** As the operator wrote it, for logs. */
+	url: string;
+	/** Its MCP endpoint. */
+	endpoint: string;
+}
+
+export interface GatewayConfig {
+	instances: readonly Instance[];
+	/** Asked of clients, and shown to backends. */
+	token: string;
+	port: number;
+	bindAddress: string;
+	refreshIntervalMs: number;
+	/** Where a call goes that names neither instance nor guild. */
+	defaultInstance: string | undefined;
+	/** What is allowed but unwise, for the log. */
+	warnings: readonly string[];
+}
+
+const minTokenLength = 16;
+
+const environment = v.pipe(
+	v.object({
+		INSTANCES: v.pipe(v.string(), v.rawTransform(readInstances)),
+		MCP_AUTH_TOKEN: v.pipe(
+			v.string(),
+			v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
+		),
+		GATEWAY_PORT: v.optional(port, "9100"),
+		GATEWAY_BIND_ADDR: v.optional(v.string(), "0.0.0.0"),
+		REFRESH_INTERVAL_SECONDS: v.optional(integer(1, 86_400), "300"),
+		DEFAULT_INSTANCE: v.optional(v.string()),
+	}),
+	v.forward(
+		v.partialCheck(
+			[["INSTANCES"], ["DEFAULT_INSTANCE"]],
+			({ INSTANCES, DEFAULT_INSTANCE }) =>
+				DEFAULT_INSTANCE === undefined ||
+				INSTANCES.some(({ name }) => name === DEFAULT_INSTANCE),
+			"expected a name from INSTANCES",
+		),
+		["DEFAULT_INSTANCE"],
+	),
+);
+
+/** The configuration in `env`. Throws a ConfigError with every fault. */
+export function readConfig(
+	env: Record<string, string | undefined>,
+): GatewayConfig {
+	const { settings, faults } = parseSettings(environment, trimEnv(env));
+	if (!settings) throw new ConfigError("the environment", faults);
+	const warnings: string[] = [];
+	if (settings.MCP_AUTH_TOKEN.length < minTokenLength)
+		warnings.push(
+			`MCP_AUTH_TOKEN has fewer than ${minTokenLength} characters: whoever guesses it commands every bot`,
+		);
+	return {
+		instances: settings.INSTANCES,
+		token: settings.MCP_AUTH_TOKEN,
+		port: settings.GATEWAY_PORT,
+		bindAddress: settings.GATEWAY_BIND_ADDR,
+		refreshIntervalMs: settings.REFRESH_INTERVAL_SECONDS * 1000,
+		defaultInstance: settings.DEFAULT_INSTANCE,
+		warnings,
+	};
+}
+
+function readInstances({
+	dataset,
+	addIssue,
+}: v.RawTransformContext<string>): Instance[] {
+	const instances: Instance[] = [];
+	for (const [index, text] of dataset.value.split(",").entries()) {
+		const fault = (message: string) =>
+			addIssue({ message: `entry ${index + 1}: ${message}` });
+		const entry = text.trim();
+		const equals = entry.indexOf("=");
+		if (entry === "") {
+			fault("is empty");
+			continue;
+		}
+		if (equals < 0) {
+			fault("expected name=url");
+			continue;
+		}
+		const name = entry.slice(0, equals).trim();
+		const url = entry.slice(equals + 1).trim();
+		const urlFault = baseUrlFault(url);
+		if (!/^[A-Za-z0-9._-]+$/.test(name))
+			fault(
+				`a name is made of letters, digits, ".", "_" and "-", received ${JSON.stringify(name)}`,
+			);
+		else if (instances.some((instance) => instance.name === name))
+			fault(`the name ${JSON.stringify(name)} stands twice`);
+		if (urlFault) fault(urlFault);
+		const base = url.replace(/\/+$/, "").replace(/\/mcp$/, "");
+		instances.push({ name, url, endpoint: `${base}/mcp` });
+	}
+	return instances;
+}

@@ -1,0 +1,22 @@
+// The gateway as a program: environment in, signals handled, nothing else.
+
+import { createLog } from "../lib/log.ts";
+import { parseCommandLine, runProgram } from "../lib/program.ts";
+import { readConfig } from "./config.ts";
+import { startGateway } from "./gateway.ts";
+
+const usage = `Usage: gateway [--help] [--version]
+
+One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mcp.
+
+Environment:
+  INSTANCES                 name=url,name=url: the bots, e.g. alpha=http://127.0.0.1:9090 (required)
+  MCP_AUTH_TOKEN            the bearer token that clients must send, and that the bots expect (required)
+  GATEWAY_PORT              the port to listen on (9100; 0: any free one)
+  GATEWAY_BIND_ADDR         the address to listen on (0.0.0.0)
+  REFRESH_INTERVAL_SECONDS  how often the bots' state, guilds and tools are asked for (300)
+  DEFAULT_INSTANCE          where a call goes that names neither instance nor guild_id (none)`;
+
+parseCommandLine(usage, {});
+const log = createLog();
+await runProgram(() => startGateway(readConfig(process.env), log), log);

@@ -1,0 +1,79 @@
+// Arguments → backend, or a route error.
+
+import type { JsonObject } from "../mcp/json-rpc.ts";
+import { invalidParameters, ToolError } from "../mcp/tool.ts";
+import type { Backend } from "./backend.ts";
+
+/** Why no backend gave the answer. The kind is part of the text, for whoever reads it by program. */
+export class RouteError extends ToolError {
+	constructor(
+		kind:
+			| "InstanceNotFound"
+			| "GuildNotFound"
+			| "NoTarget"
+			| "BackendOffline"
+			| "BackendError"
+			| "OutcomeUnknown",
+		detail: string,
+		backends: readonly Backend[],
+	) {
+		const names = backends.map(({ name }) => name).join(", ");
+		super(`Gateway error: ${kind}: ${detail} Available instances: ${names}.`);
+	}
+}
+
+/** The first backend, in the order of INSTANCES, that serves this guild as far as is known. */
+export function findGuild(
+	backends: readonly Backend[],
+	guildId: string,
+): Backend | undefined {
+	return backends.find(({ guilds }) => guilds.has(guildId));
+}
+
+/** The backend that `instance` names, else the one that serves `guild_id`, else the default. Throws a RouteError. */
+export function route(
+	args: JsonObject,
+	backends: readonly Backend[],
+	defaultInstance: string | undefined,
+): Backend {
+	const instance = readText(args, "instance");
+	const guildId = readText(args, "guild_id");
+	if (instance !== undefined) {
+		const backend = backends.find(({ name }) => name === instance);
+		if (backend) return backend;
+		throw new RouteError(
+			"InstanceNotFound",
+			`no instance is called ${quote(instance)}.`,
+			backends,
+		);
+	}
+	if (guildId !== undefined) {
+		const backend = findGuild(backends, guildId);
+		if (backend) return backend;
+		throw new RouteError(
+			"GuildNotFound",
+			`no instance is known to serve the guild ${quote(guildId)}. list_instances shows who serves what.`,
+			backends,
+		);
+	}
+	const backend = backends.find(({ name }) => name === defaultInstance);
+	if (backend) return backend;
+	throw new RouteError(
+		"NoTarget",
+		"the call names neither instance nor guild_id.",
+		backends,
+	);
+}
+
+/** A text argument; empty and null count as absent. */
+function readText(args: JsonObject, key: string): string | undefined {
+	const value = args[key] ?? "";
+	if (typeof value !== "string")
+		throw invalidParameters([`${key}: expected a string`]);
+	return value || undefined;
+}
+
+/** What the caller sent, on one line and not at any length. */
+function quote(text: string): string {
+	return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
