@@ -1,0 +1,130 @@
+// What an instance's directory and the environment may say.
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { parse as parseToml } from "smol-toml";
+import * as v from "valibot";
+import {
+	baseUrl,
+	ConfigError,
+	parseSettings,
+	port,
+	trimEnv,
+} from "../lib/config.ts";
+import { isLoopbackAddress } from "../mcp/access.ts";
+
+export interface BotConfig {
+	botName: string;
+	discordToken: string;
+	/** Where Discord's REST API is, without its version. */
+	discordApiUrl: string;
+	/** The guild that a tool means when it is told none. */
+	guildId: string | undefined;
+	mcpPort: number;
+	mcpBindAddress: string;
+	/** Without one, anyone on this machine may call the tools. */
+	mcpToken: string | undefined;
+}
+
+const snowflake = v.pipe(
+	v.string(),
+	v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"),
+);
+
+const environment = v.pipe(
+	v.object({
+		DISCORD_TOKEN: v.pipe(
+			v.string(),
+			v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
+		),
+		GUILD_ID: v.optional(snowflake),
+		DISCORD_API_URL: v.optional(baseUrl, "https://discord.com/api"),
+		MCP_PORT: v.optional(port, "9090"),
+		MCP_BIND_ADDR: v.optional(v.string(), "127.0.0.1"),
+		MCP_AUTH_TOKEN: v.optional(
+			v.pipe(
+				v.string(),
+				v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
+			),
+		),
+	}),
+	v.forward(
+		v.partialCheck(
+			[["MCP_BIND_ADDR"], ["MCP_AUTH_TOKEN"]],
+			({ MCP_BIND_ADDR, MCP_AUTH_TOKEN }) =>
+				isLoopbackAddress(MCP_BIND_ADDR) || MCP_AUTH_TOKEN !== undefined,
+			"is required while MCP_BIND_ADDR can be reached from other machines",
+		),
+		["MCP_AUTH_TOKEN"],
+	),
+);
+
+const toml = v.strictObject({
+	bot_name: v.pipe(
+		v.string(),
+		v.minLength(1, "expected at least 1 character"),
+		v.maxLength(100, "expected at most 100 characters"),
+	),
+});
+
+/** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. */
+export function readConfig(env: Record<string, string | undefined>): BotConfig {
+	const directory = env.CONFIG_DIR?.trim();
+	if (!directory)
+		throw new ConfigError("the environment", [
+			"CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; instances/example is one to copy",
+		]);
+	if (!existsSync(directory))
+		throw new ConfigError("the environment", [
+			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}`,
+		]);
+
+	const file = readToml(join(directory, "config.toml"));
+	const variables = parseSettings(environment, {
+		...withoutPlaceholders(trimEnv(readEnvFile(join(directory, ".env")))),
+		...withoutPlaceholders(trimEnv(env)),
+	});
+	if (!file.settings || !variables.settings)
+		throw new ConfigError(directory, [
+			...variables.faults.map((fault) => `.env: ${fault}`),
+			...file.faults.map((fault) => `config.toml: ${fault}`),
+		]);
+	const settings = variables.settings;
+	return {
+		botName: file.settings.bot_name,
+		discordToken: settings.DISCORD_TOKEN,
+		discordApiUrl: settings.DISCORD_API_URL,
+		guildId: settings.GUILD_ID,
+		mcpPort: settings.MCP_PORT,
+		mcpBindAddress: settings.MCP_BIND_ADDR,
+		mcpToken: settings.MCP_AUTH_TOKEN,
+	};
+}
+
+/** A value that begins `your-` was never filled in. */
+function withoutPlaceholders(env: Record<string, string>) {
+	return Object.fromEntries(
+		Object.entries(env).filter(([, value]) => !value.startsWith("your-")),
+	);
+}
+
+/** The variables in a file; none where there is no file, for then the environment has them all. */
+function readEnvFile(path: string): Record<string, string | undefined> {
+	return existsSync(path) ? parseEnv(readFileSync(path, "utf8")) : {};
+}
+
+function readToml(path: string) {
+	if (!existsSync(path))
+		return {
+			settings: undefined,
+			faults: ["there is no such file; instances/example has one to copy"],
+		};
+	try {
+		return parseSettings(toml, parseToml(readFileSync(path, "utf8")));
+	} catch (error) {
+		// The parser shows the line, with a caret under the fault.
+		const fault = error instanceof Error ? error.message : String(error);
+		return { settings: undefined, faults: [fault.trimEnd()] };
+	}
+}

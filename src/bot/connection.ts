@@ -1,0 +1,235 @@
+// The bot's connection to Discord: logging in until it works, noticing when the token no longer does, and the members
+// of every guild, which only Discord's Gateway tells of completely.
+
+import {
+	Client,
+	type ClientEvents,
+	DiscordAPIError,
+	Events,
+	GatewayCloseCodes,
+	GatewayIntentBits,
+	type Guild,
+	Routes,
+} from "discord.js";
+import type { Log } from "../lib/log.ts";
+import { ToolError } from "../mcp/tool.ts";
+import { guardRest, restOptions } from "./rest.ts";
+
+/** Waits between attempts: doubled each time, up to the second number. */
+const backOffMs = [500, 60_000] as const;
+/** discord.js waits this long for the members of a guild. */
+const membersTimeoutMs = 120_000;
+
+const portal = "https://discord.com/developers/applications";
+const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
+const intentsRefused = `Discord refuses the intents: switch on "Server Members Intent" at ${portal} (Bot)`;
+
+export interface ConnectionOptions {
+	token: string;
+	/** Where Discord's REST API is, without its version. */
+	api: string;
+	log: Log;
+}
+
+export class Connection {
+	/** Resolves with the reason when trying on would not help: only an operator can. */
+	readonly failed: Promise<Error>;
+
+	readonly #options: ConnectionOptions;
+	readonly #closing = new AbortController();
+	readonly #fail: (error: Error) => void;
+	#client: Client | undefined;
+	/** Whether the token has been refused since it last worked. */
+	#refused = false;
+	/** Guilds whose members are all known. */
+	#complete = new Set<string>();
+
+	constructor(options: ConnectionOptions) {
+		this.#options = options;
+		const { promise, resolve } = Promise.withResolvers<Error>();
+		this.failed = promise;
+		this.#fail = resolve;
+	}
+
+	/** Whether tools can act now. */
+	get ready(): boolean {
+		return this.#client?.isReady() === true && !this.#refused;
+	}
+
+	/** The client, logged in. Throws a ToolError while there is none. */
+	get discord(): Client<true> {
+		if (this.#client?.isReady()) return this.#client;
+		throw new ToolError(
+			"The bot is not connected to Discord yet. Nothing was done; try again in a few seconds.",
+		);
+	}
+
+	/** Whether all members of a guild are known, or some are still on their way. */
+	knowsMembers(guild: Guild): boolean {
+		return this.#complete.has(guild.id);
+	}
+
+	/** Logs in, again and again until it works or `close` is called. Never rejects. */
+	async open(): Promise<void> {
+		const { log } = this.#options;
+		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
+			const client = this.#createClient();
+			try {
+				const ready = once(client, Events.ClientReady);
+				await client.login(this.#options.token);
+				await ready;
+				log.info(`logged in as ${client.user?.username}`, {
+					guilds: client.guilds.cache.size,
+				});
+				return;
+			} catch (error) {
+				if (this.#closing.signal.aborted) return;
+				const permanent = permanentFault(error);
+				if (permanent) return this.#fail(permanent);
+				log.warn("could not log in to Discord, trying again", {
+					reason: String(error),
+				});
+			}
+			await this.#pause(attempt);
+		}
+	}
+
+	async close(): Promise<void> {
+		this.#closing.abort();
+		await this.#client?.destroy();
+	}
+
+	#createClient(): Client {
+		const { api, log } = this.#options;
+		const client = new Client({
+			intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMembers],
+			rest: restOptions(api),
+		});
+		this.#client = client;
+		this.#complete = new Set();
+		guardRest(client.rest, () => void this.#verifyToken(client));
+
+		// Without a listener an error would end the process.
+		client.on(Events.Error, (error) => log.error("discord.js", { error }));
+		client.on(Events.ShardError, (error) =>
+			log.warn("the connection to Discord's Gateway broke", {
+				reason: String(error?.message ?? error),
+			}),
+		);
+		client.on(Events.ShardReconnecting, () =>
+			log.warn("reconnecting to Discord's Gateway"),
+		);
+		client.on(Events.ShardResume, (_, replayed) =>
+			log.info("back on Discord's Gateway", { replayed }),
+		);
+		client.on(Events.ShardDisconnect, ({ code }) =>
+			this.#fail(
+				closeFault(code) ??
+					new Error(`Discord's Gateway closed for good, with code ${code}`),
+			),
+		);
+		// A new Gateway session knows nothing of what happened before it.
+		client.on(Events.ClientReady, () => {
+			for (const guild of client.guilds.cache.values())
+				void this.#loadMembers(client, guild);
+		});
+		client.on(Events.GuildCreate, (guild) => this.#loadMembers(client, guild));
+		client.on(Events.GuildAvailable, (guild) =>
+			this.#loadMembers(client, guild),
+		);
+		return client;
+	}
+
+	/** Asks for all members of a guild until they are here. */
+	async #loadMembers(client: Client, guild: Guild): Promise<void> {
+		const { log } = this.#options;
+		this.#complete.delete(guild.id);
+		for (let attempt = 0; this.#isCurrent(client, guild); attempt++) {
+			const before = [...guild.members.cache.keys()];
+			try {
+				const members = await guild.members.fetch({ time: membersTimeoutMs });
+				// Who left while nobody told us is in the cache, but not in the answer.
+				for (const id of before)
+					if (!members.has(id)) guild.members.cache.delete(id);
+				this.#complete.add(guild.id);
+				log.info("members loaded", { guild: guild.id, members: members.size });
+				return;
+			} catch (error) {
+				log.warn("could not load members, trying again", {
+					guild: guild.id,
+					reason: String(error),
+				});
+			}
+			await this.#pause(attempt);
+		}
+	}
+
+	#isCurrent(client: Client, guild: Guild): boolean {
+		return (
+			!this.#closing.signal.aborted &&
+			this.#client === client &&
+			client.guilds.cache.has(guild.id)
+		);
+	}
+
+	/** After a 401: asks who we are until Discord knows us, or says again that it does not. */
+	async #verifyToken(client: Client): Promise<void> {
+		if (this.#refused || !client.isReady()) return;
+		this.#refused = true;
+		const { log } = this.#options;
+		log.warn("Discord answered 401, checking the token");
+		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
+			await this.#pause(attempt);
+			try {
+				await client.rest.get(Routes.user());
+				this.#refused = false;
+				log.info("Discord knows the token again");
+				return;
+			} catch (error) {
+				const permanent = permanentFault(error);
+				if (permanent) return this.#fail(permanent);
+				log.warn("could not check the token, trying again", {
+					reason: String(error),
+				});
+			}
+		}
+	}
+
+	async #pause(attempt: number): Promise<void> {
+		const [first, most] = backOffMs;
+		const ms = Math.min(first * 2 ** attempt, most) * (0.5 + Math.random() / 2);
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const timer = setTimeout(resolve, ms);
+		const { signal } = this.#closing;
+		signal.addEventListener("abort", () => resolve(), { once: true });
+		await promise;
+		clearTimeout(timer);
+	}
+}
+
+/** What makes a login hopeless, in words for the operator; undefined when trying again may help. */
+function permanentFault(error: unknown): Error | undefined {
+	if (error instanceof DiscordAPIError && error.status === 401)
+		return new Error(tokenRefused, { cause: error });
+	if (!(error instanceof Error)) return undefined;
+	if ("code" in error && error.code === "TokenInvalid")
+		return new Error(tokenRefused, { cause: error });
+	// @discordjs/ws gives these no code.
+	if (error.message === "Authentication failed")
+		return new Error(tokenRefused, { cause: error });
+	if (error.message === "Used disallowed intents")
+		return new Error(intentsRefused, { cause: error });
+	return undefined;
+}
+
+function closeFault(code: number): Error | undefined {
+	if (code === GatewayCloseCodes.AuthenticationFailed)
+		return new Error(tokenRefused);
+	if (code === GatewayCloseCodes.DisallowedIntents)
+		return new Error(intentsRefused);
+	return undefined;
+}
+
+function once(client: Client, event: keyof ClientEvents): Promise<void> {
+	return new Promise((resolve) => client.once(event, () => resolve()));
+}

@@ -1,0 +1,83 @@
+// Discord's refusals → advice, one table. Every tool's failures pass through here, and only here.
+
+import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
+import { ToolError } from "../mcp/tool.ts";
+import { type Fate, PlatformFailure, PlatformTimeout } from "./rest.ts";
+import { oneLine } from "./text.ts";
+
+/** What to do about a refusal, by Discord's code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
+const advice = new Map<number | string, string>([
+	[codes.UnknownChannel, "There is no such channel; check channel_id."],
+	[
+		codes.UnknownGuild,
+		"There is no such guild for this bot; list_guilds shows its guilds.",
+	],
+	[
+		codes.UnknownMember,
+		"This person is not a member of the guild; lookup_user_by_name finds members.",
+	],
+	[
+		codes.UnknownMessage,
+		"There is no such message in this channel; it may have been deleted.",
+	],
+	[codes.UnknownRole, "There is no such role in this guild; check role_id."],
+	[
+		codes.UnknownUser,
+		"There is no such user; lookup_user_by_name finds members.",
+	],
+	[
+		codes.MissingAccess,
+		"The bot cannot see this; an administrator has to give its role View Channel there.",
+	],
+	[
+		codes.MissingPermissions,
+		"The bot lacks a permission for this, or the target ranks above it; an administrator has to change the bot's role.",
+	],
+	[
+		codes.InvalidFormBodyOrContentType,
+		"Correct the named fields and call again.",
+	],
+	[
+		codes.CannotSendAnEmptyMessage,
+		"The message would be empty; give it content.",
+	],
+	[
+		codes.CannotSendMessagesToThisUser,
+		"This person does not take private messages from the bot.",
+	],
+]);
+
+/** What became of a request, in words. */
+const fates: Record<Fate, string> = {
+	"not sent": "The request was not sent: nothing was done. Try again later.",
+	read: "It only reads: nothing was changed. Try again later.",
+	unknown:
+		"The request had been sent: whether it took effect is unknown. Look before repeating it.",
+};
+
+/** What a model is told of `error`; undefined when it is none of Discord's doing. */
+export function toToolError(error: unknown): ToolError | undefined {
+	if (error instanceof PlatformTimeout)
+		return new ToolError(
+			`Discord API request timed out. ${fates[error.fate]}`,
+			{
+				cause: error,
+			},
+		);
+	if (error instanceof PlatformFailure)
+		return refusal(`${oneLine(error.message)}. ${fates[error.fate]}`, error);
+	if (!(error instanceof DiscordAPIError)) return undefined;
+	if (error.status === 401)
+		return refusal(
+			"401 Unauthorized. Discord refused the bot's token; its operator has been told. Nothing was done.",
+			error,
+		);
+	// The message names the fields, a line each.
+	const said = oneLine(error.message.replaceAll("\n", "; "));
+	const next = advice.get(error.code) ?? "Nothing was done.";
+	return refusal(`${said} (code ${error.code}). ${next}`, error);
+}
+
+function refusal(text: string, cause: Error): ToolError {
+	return new ToolError(`Discord API error: ${text}`, { cause });
+}

@@ -1,0 +1,143 @@
+// The one place where discord.js's request queue meets the deadline of a call.
+//
+// discord.js takes no signal in its own methods, does not count its queue's sleeps, and repeats writes. Here every
+// platform call, from entering the queue to the last byte of its answer, has 10 s; a write is sent at most once; a
+// read that failed on the way is sent once more.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+	DiscordAPIError,
+	type REST,
+	type RESTOptions,
+	RequestMethod,
+} from "discord.js";
+
+/** What one platform call may take, waiting in the queue included. */
+export const platformTimeoutMs = 10_000;
+
+/** What became of a request that brought no answer, as far as it can be known. */
+export type Fate =
+	/** It never left, or Discord turned it away (429): nothing was done. */
+	| "not sent"
+	/** It changes nothing, wherever it got to. */
+	| "read"
+	/** It was sent: it may have been carried out. */
+	| "unknown";
+
+/** A platform call that ran out of time. */
+export class PlatformTimeout extends Error {
+	override name = "PlatformTimeout";
+	constructor(readonly fate: Fate) {
+		super("Discord API request timed out");
+	}
+}
+
+/** A platform call that brought no usable answer: the connection was lost, or Discord answered 5xx. */
+export class PlatformFailure extends Error {
+	override name = "PlatformFailure";
+	constructor(
+		readonly fate: Fate,
+		cause: unknown,
+	) {
+		super(cause instanceof Error ? cause.message : String(cause), { cause });
+	}
+}
+
+/** One request on its way: in the queue, handed to the network, or turned away before anything was done. */
+interface Call {
+	state: "waiting" | "sent" | "refused";
+}
+
+const currentCall = new AsyncLocalStorage<Call>();
+const currentDeadline = new AsyncLocalStorage<AbortSignal>();
+
+/** Runs `work`; every platform call in it also ends when `signal` does. */
+export function withDeadline<T>(
+	signal: AbortSignal,
+	work: () => Promise<T>,
+): Promise<T> {
+	return currentDeadline.run(signal, work);
+}
+
+/** Options of a REST manager that `guardRest` then guards: it sends through here and repeats nothing by itself. */
+export function restOptions(api: string) {
+	return { api, retries: 0, timeout: platformTimeoutMs, makeRequest };
+}
+
+const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
+	const call = currentCall.getStore() ?? { state: "waiting" };
+	call.state = "sent";
+	try {
+		const response = await fetch(url, {
+			// Typed after undici, whose fetch is not the one that runs here.
+			...(init as object),
+			// Bun itself sends DELETE and PUT again over a kept connection that drops.
+			keepalive: init.method !== "DELETE" && init.method !== "PUT",
+		});
+		// The queue will send it anew.
+		if (response.status === 429) call.state = "refused";
+		return response;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ConnectionRefused")
+			call.state = "refused";
+		throw error;
+	}
+};
+
+type Request = REST["request"];
+
+/**
+ * Makes every call of `rest` end in time, with an error that says what became of it. `onUnauthorized` is told of
+ * every 401.
+ */
+export function guardRest(rest: REST, onUnauthorized: () => void): void {
+	// After one 401 the manager would forget the token, and every later call would fail for good.
+	const setToken = rest.setToken.bind(rest);
+	rest.setToken = (token: string | null) =>
+		token === null ? rest : setToken(token);
+
+	const original: Request = rest.request.bind(rest);
+	rest.request = async (options) => {
+		const timeout = AbortSignal.timeout(platformTimeoutMs);
+		const signals = [timeout, options.signal, currentDeadline.getStore()];
+		const signal = AbortSignal.any(signals.filter((one) => one != null));
+		const reads = options.method === RequestMethod.Get;
+		const send = () => requestOnce(original, { ...options, signal }, reads);
+		try {
+			return await send();
+		} catch (error) {
+			if (error instanceof DiscordAPIError && error.status === 401)
+				onUnauthorized();
+			if (reads && error instanceof PlatformFailure) return send();
+			throw error;
+		}
+	};
+}
+
+async function requestOnce(
+	request: Request,
+	options: Parameters<Request>[0] & { signal: AbortSignal },
+	reads: boolean,
+): Promise<unknown> {
+	const call: Call = { state: "waiting" };
+	const fate = (): Fate => {
+		if (call.state !== "sent") return "not sent";
+		return reads ? "read" : "unknown";
+	};
+	const { signal } = options;
+	const { promise: late, reject } = Promise.withResolvers<never>();
+	const end = () => reject(new PlatformTimeout(fate()));
+	if (signal.aborted) throw new PlatformTimeout("not sent");
+	signal.addEventListener("abort", end, { once: true });
+	try {
+		const answer = currentCall.run(call, () => request(options));
+		return await Promise.race([answer, late]);
+	} catch (error) {
+		if (signal.aborted) throw new PlatformTimeout(fate());
+		if (error instanceof DiscordAPIError || call.state === "waiting")
+			throw error;
+		throw new PlatformFailure(fate(), error);
+	} finally {
+		signal.removeEventListener("abort", end);
+	}
+}

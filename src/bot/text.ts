@@ -1,0 +1,25 @@
+// What other people wrote, as data on one line.
+
+/** Control characters, line and paragraph separators, and what changes the direction of text. */
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+
+const shortForms: Record<string, string> = {
+	"\n": "\\n",
+	"\r": "\\r",
+	"\t": "\\t",
+};
+
+/** `text` with everything escaped that could end a line or forge another. */
+export function oneLine(text: string): string {
+	return text.replace(
+		unsafe,
+		(character) =>
+			shortForms[character] ??
+			`\\u{${character.codePointAt(0)?.toString(16).padStart(4, "0")}}`,
+	);
+}
+
+/** `text` without case and accents, for comparing names: "Zoë" and "ZOE" fold to the same. */
+export function fold(text: string): string {
+	return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
