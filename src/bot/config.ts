@@ -16,6 +16,8 @@ import { isLoopbackAddress } from "../mcp/access.ts";
 
 export interface BotConfig {
 	botName: string;
+	/** What people begin a chat command with: prefix and root, such as "!m". */
+	command: string;
 	discordToken: string;
 	/** Where Discord's REST API is, without its version. */
 	discordApiUrl: string;
@@ -60,12 +62,25 @@ const environment = v.pipe(
 	),
 );
 
+/** One word, as people type it in chat. */
+function word(min: number, max: number) {
+	const fault = `expected ${min} to ${max} characters without white space`;
+	return v.pipe(
+		v.string(),
+		v.minLength(min, fault),
+		v.maxLength(max, fault),
+		v.regex(/^\S*$/, fault),
+	);
+}
+
 const toml = v.strictObject({
 	bot_name: v.pipe(
 		v.string(),
 		v.minLength(1, "expected at least 1 character"),
 		v.maxLength(100, "expected at most 100 characters"),
 	),
+	command_prefix: v.optional(word(1, 10), "!"),
+	command_root: v.optional(word(0, 20), "m"),
 });
 
 /** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. */
@@ -93,6 +108,7 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 	const settings = variables.settings;
 	return {
 		botName: file.settings.bot_name,
+		command: file.settings.command_prefix + file.settings.command_root,
 		discordToken: settings.DISCORD_TOKEN,
 		discordApiUrl: settings.DISCORD_API_URL,
 		guildId: settings.GUILD_ID,
