@@ -38,7 +38,9 @@ export function parseSettings<
 function describeIssue(issue: v.BaseIssue<unknown>): string {
 	const key = v.getDotPath(issue) ?? "it";
 	if (issue.kind !== "schema") return `${key}: ${issue.message}`;
-	if (issue.type === "strict_object") return `${key}: is not a known key`;
+	// A missing key is an issue of the object's, too.
+	if (issue.type === "strict_object" && issue.expected === "never")
+		return `${key}: is not a known key`;
 	if (issue.received === "undefined") return `${key}: is required`;
 	return `${key}: expected ${issue.expected}`;
 }

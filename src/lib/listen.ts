@@ -25,8 +25,8 @@ export interface Listener {
 	close(graceMs: number): Promise<void>;
 }
 
-// Bun answers 413 by itself above this, before we have looked at who asks: far above any limit of ours.
-const maxRequestBodySize = 1024 * 1024;
+// Bun answers 413 by itself above this, before we have looked at who asks. Who reads a body counts it.
+const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
 /** Starts listening. Throws a ConfigError when the address cannot be had. */
 export function listen(options: ListenOptions): Listener {
@@ -43,6 +43,8 @@ export function listen(options: ListenOptions): Listener {
 				return new Response("Internal error\n", { status: 500 });
 			},
 			development: false,
+			// Outside development Bun shares a port that another process has: each would get some of the requests.
+			reusePort: false,
 		});
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code ?? String(error);
@@ -63,4 +65,9 @@ export function listen(options: ListenOptions): Listener {
 			clearTimeout(cut);
 		},
 	};
+}
+
+/** The path that is asked for. Where the Host header is none, `request.url` is a path or cannot be parsed: then it is "". */
+export function pathOf(request: Request): string {
+	return URL.parse(request.url, "http://localhost")?.pathname ?? "";
 }

@@ -29,12 +29,19 @@ function jsonLine(time: string, level: Level, message: string, fields: Fields) {
 function textLine(time: string, level: Level, message: string, fields: Fields) {
 	const facts = Object.entries(fields).map(([name, value]) =>
 		value instanceof Error
-			? `\n${describe(value)}`
-			: ` ${name}=${JSON.stringify(value)}`,
+			? `\n${describe(value).split("\n").map(visible).join("\n")}`
+			: ` ${name}=${visible(JSON.stringify(value) ?? "undefined")}`,
 	);
-	// A message may quote the world outside; it still is one line.
-	const oneLine = message.replace(/\r?\n/g, "\\n");
-	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${oneLine}${facts.join("")}`;
+	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${visible(message)}${facts.join("")}`;
+}
+
+/** A message may quote the world outside: what would end its line, or command a terminal, is escaped. */
+function visible(text: string): string {
+	return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) =>
+		character === "\n"
+			? "\\n"
+			: `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+	);
 }
 
 /** An error's stack, followed by the stacks of its causes. */

@@ -98,6 +98,7 @@ export async function runProgram(
 	try {
 		running = await start();
 		void running.failed?.then((error) => {
+			if (stoppedAt !== undefined) return;
 			log.error(`stopping: ${error.message}`);
 			process.exit(1);
 		});

@@ -13,13 +13,13 @@ export function isLoopbackHost(host: string | null): boolean {
 
 /** Whether an address to listen on can be reached from this machine only. */
 export function isLoopbackAddress(address: string): boolean {
-	return address === "localhost" || address === "::1" || /^127\./.test(address);
+	return /^(localhost|::1|127(\.\d{1,3}){3})$/.test(address);
 }
 
 /** 403 for a Host header that names another machine: a web page may have been tricked into calling us (DNS rebinding). */
 export function refuseHost(request: Request): Response | undefined {
 	if (isLoopbackHost(request.headers.get("host"))) return undefined;
-	return new Response("Host header is not allowed\n", { status: 403 });
+	return new Response("Host header is not allowed", { status: 403 });
 }
 
 /** 403 for a page from another origin than this machine. Programs send no Origin. */
@@ -28,7 +28,7 @@ export function refuseOrigin(request: Request): Response | undefined {
 	if (origin === null) return undefined;
 	const host = origin.match(/^https?:\/\/([^/]+)$/)?.[1];
 	if (host && isLoopbackHost(host)) return undefined;
-	return new Response("Origin is not allowed\n", { status: 403 });
+	return new Response("Origin is not allowed", { status: 403 });
 }
 
 /**

@@ -11,10 +11,10 @@ const maxAnswerLength = 16 * 1024 * 1024;
 /** How much of an answer without a response in it is read for its words, in characters. */
 const maxFaultLength = 64 * 1024;
 
-/** The client's side of a session. A server without sessions gives no id. */
+/** The client's side of a session. A server without sessions gives no id, and a careless one no version. */
 export interface ClientSession {
 	id: string | undefined;
-	protocolVersion: string;
+	protocolVersion: string | undefined;
 }
 
 /** A response: a result or a JSON-RPC error, as parsed and as the text it came in. */
@@ -80,7 +80,8 @@ export function createClient(options: ClientOptions): Client {
 		if (options.host) set.set("Host", options.host);
 		if (options.token) set.set("Authorization", `Bearer ${options.token}`);
 		if (session?.id) set.set("Mcp-Session-Id", session.id);
-		if (session) set.set("MCP-Protocol-Version", session.protocolVersion);
+		if (session?.protocolVersion)
+			set.set("MCP-Protocol-Version", session.protocolVersion);
 		return set;
 	}
 
@@ -146,12 +147,8 @@ export function createClient(options: ClientOptions): Client {
 					`initialize was answered with an error: ${JSON.stringify(message.error)}`,
 					"refused",
 				);
-			const { protocolVersion } = message.result;
-			if (typeof protocolVersion !== "string")
-				throw new ClientError(
-					"initialize was answered without a protocolVersion",
-					"refused",
-				);
+			const version = message.result.protocolVersion;
+			const protocolVersion = typeof version === "string" ? version : undefined;
 			const id = response.headers.get("mcp-session-id") ?? undefined;
 			const session = { id, protocolVersion };
 			const initialized = await send(
@@ -263,8 +260,12 @@ function mentionsLostSession(fault: unknown): boolean {
 }
 
 function lost(cause: unknown): ClientError {
-	const code = isObject(cause) ? cause.code : undefined;
-	const unsent = code === "ConnectionRefused" || code === "ECONNREFUSED";
+	const { code, syscall } = isObject(cause) ? cause : {};
+	const unsent =
+		code === "ConnectionRefused" ||
+		code === "ECONNREFUSED" ||
+		// A name that stands for no address, such as a stopped container's.
+		syscall === "getaddrinfo";
 	const what = cause instanceof Error ? cause.message : String(cause);
 	return new ClientError(what, unsent ? "unsent" : "unknown", { cause });
 }

@@ -1,7 +1,12 @@
 // JSON-RPC 2.0 as MCP uses it: one message a body, ids that are strings or integers.
 // https://www.jsonrpc.org/specification, https://modelcontextprotocol.io/specification/2025-11-25/basic
 
-import { findMember, readMembers, repeatedKey } from "./json-text.ts";
+import {
+	findMember,
+	type Member,
+	readMembers,
+	repeatedKey,
+} from "./json-text.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -72,12 +77,12 @@ export function parseMessage(text: string): RpcMessage {
 	if (!isObject(message)) throw invalid("a message is a JSON object");
 
 	const members = readMembers(text);
-	const repeated = repeatedKey(members, ["id", "method", "params"]);
-	if (repeated) throw invalid(`"${repeated}" stands twice`);
+	refuseRepeated(members, ["id"]);
 	const idMember = findMember(members, "id");
 	const id = idMember && text.slice(idMember.start, idMember.end);
 	if (id !== undefined && !isId(id))
 		throw invalid("an id is a string or an integer");
+	refuseRepeated(members, ["method", "params"], id);
 	if (message.jsonrpc !== "2.0")
 		throw invalid('"jsonrpc" is not the string "2.0"', id);
 
@@ -113,6 +118,15 @@ export function errorResponse(
 
 export function isObject(value: unknown): value is JsonObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function refuseRepeated(
+	members: readonly Member[],
+	keys: readonly string[],
+	id?: string,
+) {
+	const repeated = repeatedKey(members, keys);
+	if (repeated) throw invalid(`"${repeated}" stands twice`, id);
 }
 
 /** Whether JSON text is a request's id: a string or an integer, of any size. */

@@ -58,6 +58,8 @@ function convertOne(schema: Node): JsonSchema {
 			return { type: "array", items: convert(need(schema.item)) };
 		case "optional": {
 			const wrapped = convert(need(schema.wrapped));
+			if (typeof schema.default === "function")
+				throw new TypeError("a default that is computed cannot be published");
 			return schema.default === undefined
 				? wrapped
 				: { ...wrapped, default: schema.default };
@@ -99,8 +101,12 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 			return { maximum: action.requirement };
 		case "integer":
 			return { type: "integer" };
-		case "regex":
-			return { pattern: (action.requirement as RegExp).source };
+		case "regex": {
+			const { source, flags } = action.requirement as RegExp;
+			if (flags.replace("u", "") !== "")
+				throw new TypeError(`no JSON Schema is known for /${source}/${flags}`);
+			return { pattern: source };
+		}
 		case "transform":
 		case "check":
 			return {};

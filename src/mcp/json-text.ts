@@ -19,7 +19,7 @@ const closeBrace = 0x7d;
 /** The members of the object whose `{` is the first thing at or after `position`, in the order of the text. */
 export function readMembers(text: string, position = 0): Member[] {
 	const members: Member[] = [];
-	let at = skipSpace(text, skipSpace(text, position) + 1);
+	let at = skipOpening(text, position, openBrace);
 	while (text.charCodeAt(at) !== closeBrace) {
 		const from = at;
 		const keyEnd = stringEnd(text, from);
@@ -38,7 +38,7 @@ export function readElements(
 	position = 0,
 ): { start: number; end: number }[] {
 	const elements: { start: number; end: number }[] = [];
-	let at = skipSpace(text, skipSpace(text, position) + 1);
+	let at = skipOpening(text, position, openBracket);
 	while (text.charCodeAt(at) !== closeBracket) {
 		const end = valueEnd(text, at);
 		elements.push({ start: at, end });
@@ -82,6 +82,14 @@ export function rewriteObject(
 function readString(text: string, start: number, end: number): string {
 	const raw = text.slice(start + 1, end - 1);
 	return raw.includes("\\") ? JSON.parse(text.slice(start, end)) : raw;
+}
+
+/** Where the first thing stands after the opening character. Anything else in its place would be read without end. */
+function skipOpening(text: string, position: number, opening: number): number {
+	const at = skipSpace(text, position);
+	if (text.charCodeAt(at) !== opening)
+		throw new TypeError("neither an object nor an array begins here");
+	return skipSpace(text, at + 1);
 }
 
 function skipSpace(text: string, at: number): number {

@@ -61,6 +61,7 @@ export class Sessions {
 
 	/** Ends a session; false when there was none. */
 	end(id: string): boolean {
+		this.#endIdle();
 		return this.#sessions.delete(id);
 	}
 

@@ -44,16 +44,21 @@ export async function* readEvents(
 				length = 0;
 				continue;
 			}
+			checkLength(line);
 			const colon = line.indexOf(":");
 			const field = colon < 0 ? line : line.slice(0, colon);
 			const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
 			if (field === "event") event = value;
 			if (field === "data") {
 				data.push(value);
-				length += value.length;
+				length += value.length + 1;
 			}
 		}
-		if (rest.length + length > maxEventLength)
+		checkLength(rest);
+	}
+
+	function checkLength(line: string) {
+		if (length + line.length > maxEventLength)
 			throw new RangeError(
 				`an event is longer than ${maxEventLength} characters`,
 			);

@@ -49,9 +49,16 @@ export function createEndpoint(
 			"Cache-Control": "no-cache",
 			"X-Accel-Buffering": "no",
 		};
-		const shown = sessionId ?? constantSessionId;
-		if (shown) headers["Mcp-Session-Id"] = shown;
-		return new Response(encodeMessage(text), { status, headers });
+		return respond(status, encodeMessage(text), headers, sessionId);
+	}
+	function respond(
+		status: number,
+		body: string | null,
+		headers: Record<string, string>,
+		sessionId = constantSessionId,
+	): Response {
+		if (sessionId) headers["Mcp-Session-Id"] = sessionId;
+		return new Response(body, { status, headers });
 	}
 	function refuse(status: number, code: number, message: string, id = "null") {
 		return frame(status, errorResponse(id, code, message));
@@ -90,7 +97,7 @@ export function createEndpoint(
 		const caller = findCaller(request);
 		if (!caller)
 			return refuse(404, errorCode.sessionNotFound, "Session not found", id);
-		if (message.kind !== "request") return new Response(null, { status: 202 });
+		if (message.kind !== "request") return respond(202, null, {});
 		return answer(message, caller);
 	}
 

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { ConfigError } from "../../src/lib/config.ts";
+import { listen, pathOf } from "../../src/lib/listen.ts";
+import { recordLog } from "../support/log.ts";
+import { exchange, requestText } from "../support/raw-http.ts";
+
+function start(fetch: (request: Request) => Response | Promise<Response>) {
+	const { log, lines } = recordLog();
+	const listener = listen({
+		hostname: "127.0.0.1",
+		port: 0,
+		setting: "SOME_PORT",
+		fetch,
+		log,
+	});
+	return {
+		...listener,
+		lines,
+		[Symbol.asyncDispose]: () => listener.close(0),
+	};
+}
+
+test("a port that is taken is a fault of the setting's", () => {
+	const taken = Bun.listen({
+		hostname: "127.0.0.1",
+		port: 0,
+		socket: { data() {} },
+	});
+	const again = () =>
+		listen({
+			hostname: "127.0.0.1",
+			port: taken.port,
+			setting: "SOME_PORT",
+			fetch: () => new Response(),
+			log: recordLog().log,
+		});
+	expect(again).toThrow(ConfigError);
+	expect(again).toThrow(
+		`SOME_PORT: listening on 127.0.0.1:${taken.port} is already in use`,
+	);
+	taken.stop(true);
+});
+
+test("a fault of the handler's is logged, and its words stay here", async () => {
+	await using server = start(() => {
+		throw new Error("inside information");
+	});
+	const response = await fetch(server.url);
+	expect(response.status).toBe(500);
+	expect(await response.text()).toBe("Internal error\n");
+	expect(server.lines.join()).toContain("inside information");
+});
+
+test("close waits for what is in flight", async () => {
+	const arrived = Promise.withResolvers<void>();
+	const answer = Promise.withResolvers<Response>();
+	await using server = start(() => {
+		arrived.resolve();
+		return answer.promise;
+	});
+	const response = fetch(server.url);
+	await arrived.promise;
+	const closed = server.close(60_000);
+	answer.resolve(new Response("late"));
+	expect(await (await response).text()).toBe("late");
+	await closed;
+	expect(fetch(server.url)).rejects.toThrow();
+});
+
+test("close cuts off what is not over in its time", async () => {
+	const arrived = Promise.withResolvers<void>();
+	await using server = start(() => {
+		arrived.resolve();
+		return new Promise<Response>(() => {});
+	});
+	const response = fetch(server.url).catch((error: Error) => error);
+	await arrived.promise;
+	await server.close(1);
+	expect(await response).toBeInstanceOf(Error);
+});
+
+describe("pathOf", () => {
+	test.each([
+		["/mcp?x=/y#z", "a", "/mcp"],
+		["/x/../mcp", "a", "/mcp"],
+		["http://elsewhere/mcp", "a", "/mcp"],
+		["/mcp", "", "/mcp"],
+		["/mcp", "a b", "/mcp"],
+		["/mcp", "x/healthz?", "/mcp"],
+		["/mcp", "[::", ""],
+		["/mcp", "a:99999999", ""],
+	])("%j with Host %j is %j", async (target, host, path) => {
+		await using server = start((request) => new Response(pathOf(request)));
+		const { body } = await exchange(
+			server.url,
+			requestText(`GET ${target}`, [["Host", host]]),
+		);
+		expect(body).toBe(path);
+	});
+});

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { parseMessage, RpcError } from "../../src/mcp/json-rpc.ts";
+import {
+	type Answer,
+	createServer,
+	type Server,
+	toolSource,
+} from "../../src/mcp/server.ts";
+import { ToolError, tool } from "../../src/mcp/tool.ts";
+import { recordLog } from "../support/log.ts";
+
+const greet = tool<{ name: v.StringSchema<undefined> }, { greeting: string }>({
+	name: "greet",
+	title: "Greet",
+	description: "Greet someone.",
+	effect: "read",
+	input: v.strictObject({ name: v.string() }),
+	run({ name }, { greeting }) {
+		if (name === "nobody") throw new ToolError("Nobody is there.");
+		if (name === "bug") throw new Error("inside information");
+		return `${greeting}, ${name}!`;
+	},
+});
+const wave = tool<Record<never, never>, { greeting: string }>({
+	name: "wave",
+	title: "Wave",
+	description: "Wave.",
+	effect: "write",
+	input: v.strictObject({}),
+	run: () => "o/",
+});
+
+function start() {
+	const { log, lines } = recordLog();
+	const server = createServer({
+		info: { name: "test", title: "Test", version: "1.2.3" },
+		instructions: "Begin anywhere.",
+		tools: toolSource([greet, wave], { greeting: "Hello" }),
+		log,
+	});
+	return { server, lines };
+}
+
+async function handle(
+	server: Server,
+	method: string,
+	params?: unknown,
+	id: string | number = 1,
+): Promise<Answer & { message: Record<string, unknown> }> {
+	const request = parseMessage(
+		JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+	);
+	if (request.kind !== "request") throw new Error("not a request");
+	const answer = await server.handle(request, { session: undefined });
+	return { ...answer, message: JSON.parse(answer.text) };
+}
+
+describe("initialize", () => {
+	test.each([
+		["2025-11-25", "2025-11-25"],
+		["2025-06-18", "2025-06-18"],
+		["2025-03-26", "2025-11-25"],
+		["2024-11-05", "2025-11-25"],
+		["2026-07-28", "2025-11-25"],
+		["nonsense", "2025-11-25"],
+		["", "2025-11-25"],
+	])("for version %j agrees on %s", async (requested, agreed) => {
+		const { server } = start();
+		const { message, initialized } = await handle(server, "initialize", {
+			protocolVersion: requested,
+			capabilities: {},
+			clientInfo: { name: "c", version: "1" },
+		});
+		expect(initialized).toBe(agreed);
+		expect(message).toEqual({
+			jsonrpc: "2.0",
+			id: 1,
+			result: {
+				protocolVersion: agreed,
+				capabilities: { tools: {} },
+				serverInfo: { name: "test", title: "Test", version: "1.2.3" },
+				instructions: "Begin anywhere.",
+			},
+		});
+	});
+
+	test.each([
+		[undefined],
+		[{}],
+		[{ protocolVersion: 1 }],
+		[{ protocolVersion: null }],
+	])("with %j is -32602, and agrees on nothing", async (params) => {
+		const { server } = start();
+		const { message, initialized } = await handle(server, "initialize", params);
+		expect(message.error).toEqual({
+			code: -32602,
+			message: "Invalid parameters: protocolVersion: expected a string",
+		});
+		expect(initialized).toBeUndefined();
+	});
+
+	test("is served to a client that says nothing of itself", async () => {
+		const { server } = start();
+		const { initialized } = await handle(server, "initialize", {
+			protocolVersion: "2025-06-18",
+			clientInfo: "me",
+		});
+		expect(initialized).toBe("2025-06-18");
+	});
+});
+
+test("ping is answered with nothing, before initialize too", async () => {
+	const { server } = start();
+	expect((await handle(server, "ping")).text).toBe(
+		'{"jsonrpc":"2.0","id":1,"result":{}}',
+	);
+});
+
+test.each([
+	"server/discover",
+	"resources/list",
+	"",
+	"tools/Call",
+	"constructor",
+])("the method %j is not found", async (method) => {
+	const { server } = start();
+	const { message } = await handle(server, method, {}, "x");
+	expect(message).toEqual({
+		jsonrpc: "2.0",
+		id: "x",
+		error: { code: -32601, message: `Method not found: ${method}` },
+	});
+});
+
+test("tools/list shows the tools in their order", async () => {
+	const { server } = start();
+	const { message } = await handle(server, "tools/list");
+	expect(message.result).toEqual({ tools: [greet.listing, wave.listing] });
+});
+
+describe("tools/call", () => {
+	const call = async (name: unknown, args?: unknown) => {
+		const { server, lines } = start();
+		const { message } = await handle(server, "tools/call", {
+			name,
+			arguments: args,
+		});
+		return { ...message, lines };
+	};
+
+	test("runs the tool with its context", async () => {
+		expect(await call("greet", { name: "Ada" })).toMatchObject({
+			id: 1,
+			result: { content: [{ type: "text", text: "Hello, Ada!" }] },
+			lines: [],
+		});
+	});
+
+	test("of a tool that there is not is -32601, naming it", async () => {
+		expect(await call("grete", { name: "Ada" })).toMatchObject({
+			error: { code: -32601, message: "Method not found: grete" },
+			lines: [],
+		});
+		expect(await call("constructor")).toMatchObject({
+			error: { code: -32601 },
+		});
+	});
+
+	test("with arguments that do not match is -32602, naming the field", async () => {
+		expect(await call("greet", {})).toMatchObject({
+			error: { code: -32602, message: "Invalid parameters: name: is required" },
+			lines: [],
+		});
+	});
+
+	test("that fails with a ToolError is a result", async () => {
+		expect(await call("greet", { name: "nobody" })).toMatchObject({
+			result: { isError: true, content: [{ text: "Nobody is there." }] },
+			lines: [],
+		});
+	});
+
+	test("that meets a bug is -32603, with the details in the log alone", async () => {
+		const answer = await call("greet", { name: "bug" });
+		expect(answer).toMatchObject({
+			error: { code: -32603, message: "Internal error" },
+		});
+		expect(answer.lines).toHaveLength(1);
+		expect(answer.lines[0]).toContain("inside information");
+	});
+});
+
+test("two tools of one name are a bug at the start", () => {
+	expect(() => toolSource([wave, greet, wave], { greeting: "" })).toThrow(
+		TypeError,
+	);
+});
+
+test("an RpcError of a tool source's is answered under the request's id", async () => {
+	const server = createServer({
+		info: { name: "t", title: "T", version: "1" },
+		instructions: "",
+		tools: {
+			list: () => "{}",
+			call: () => Promise.reject(new RpcError(-1, "no")),
+		},
+		log: recordLog().log,
+	});
+	expect((await handle(server, "tools/call", {}, "ünï")).text).toBe(
+		'{"jsonrpc":"2.0","id":"ünï","error":{"code":-1,"message":"no"}}',
+	);
+});

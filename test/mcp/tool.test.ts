@@ -1,0 +1,225 @@
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { type JsonObject, RpcError } from "../../src/mcp/json-rpc.ts";
+import {
+	type Effect,
+	errorResult,
+	invalidParameters,
+	privilegedHint,
+	readToolCall,
+	ToolError,
+	type ToolOutput,
+	textResult,
+	tool,
+} from "../../src/mcp/tool.ts";
+
+/** A tool that answers with the arguments it was given, as JSON. */
+const echo = tool({
+	name: "echo",
+	title: "Echo",
+	description: "Echo the arguments.",
+	effect: "read",
+	input: v.strictObject({
+		text: v.pipe(v.string(), v.minLength(1, "expected some text")),
+		limit: v.optional(v.pipe(v.number(), v.integer()), 10),
+		tags: v.optional(v.array(v.string())),
+		where: v.optional(v.strictObject({ id: v.string() })),
+	}),
+	run: (args) => JSON.stringify(args),
+});
+
+async function call(args: Record<string, unknown>): Promise<unknown> {
+	const { content } = JSON.parse(await echo.call(args, undefined));
+	return JSON.parse(content[0].text);
+}
+
+function tell(run: () => ToolOutput | Promise<ToolOutput>) {
+	return tool({
+		name: "tell",
+		title: "Tell",
+		description: "Tell.",
+		effect: "read",
+		input: v.strictObject({}),
+		run,
+	}).call({}, undefined);
+}
+
+describe("arguments", () => {
+	test("absent optional ones get their default or stay absent", async () => {
+		expect(await call({ text: "a" })).toEqual({ text: "a", limit: 10 });
+	});
+
+	test("null in an optional one means absent", async () => {
+		expect(
+			await call({ text: "a", limit: null, tags: null, where: null }),
+		).toEqual({ text: "a", limit: 10 });
+	});
+
+	test.each<[args: Record<string, unknown>, message: string]>([
+		[{}, "text: is required"],
+		[{ text: null }, "text: expected string, received null"],
+		[{ text: 5 }, "text: expected string, received 5"],
+		[{ text: "" }, "text: expected some text"],
+		[{ text: "a", limit: "5" }, 'limit: expected number, received "5"'],
+		[{ text: "a", tags: ["a", 1] }, "tags.1: expected string, received 1"],
+		[{ text: "a", where: {} }, "where.id: is required"],
+		[
+			{ text: "a", where: { id: null } },
+			"where.id: expected string, received null",
+		],
+		[{ text: "a", stray: 1 }, "stray: this tool has no such parameter"],
+		[{ text: "a", stray: null }, "stray: this tool has no such parameter"],
+		[
+			{ text: 1, limit: true },
+			"text: expected string, received 1; limit: expected number, received true",
+		],
+	])("%j are refused: %s", async (args, message) => {
+		const error = await echo.call(args, undefined).catch((error) => error);
+		expect(error).toBeInstanceOf(RpcError);
+		expect(error.code).toBe(-32602);
+		expect(error.message).toBe(`Invalid parameters: ${message}`);
+	});
+
+	test.each(["__proto__", "constructor", "toString"])(
+		"a parameter called %s is no parameter",
+		async (key) => {
+			const args = JSON.parse(`{"text":"a","${key}":{"limit":3}}`);
+			const outcome = await call(args).then(JSON.stringify, String);
+			// Refused or dropped, but never looked into.
+			expect([
+				'{"text":"a","limit":10}',
+				`RpcError: Invalid parameters: ${key}: this tool has no such parameter`,
+			]).toContain(outcome);
+		},
+	);
+});
+
+describe("the result", () => {
+	test("is one text item, of a text or of lines", async () => {
+		expect(JSON.parse(await tell(() => "a"))).toEqual({
+			content: [{ type: "text", text: "a" }],
+		});
+		expect(await tell(async () => ["a", "b"])).toBe(textResult("a\nb"));
+	});
+
+	test("of a ToolError is its message, with isError", async () => {
+		const outcome = await tell(() => {
+			throw new ToolError("no such channel");
+		});
+		expect(outcome).toBe(errorResult("no such channel"));
+		expect(JSON.parse(outcome)).toEqual({
+			content: [{ type: "text", text: "no such channel" }],
+			isError: true,
+		});
+	});
+
+	test("of any other error is that error: it is for the log", async () => {
+		const bug = new RangeError("a bug");
+		expect(
+			tell(async () => {
+				throw bug;
+			}),
+		).rejects.toBe(bug);
+	});
+});
+
+describe("the listing", () => {
+	const list = (effect: Effect, idempotent?: boolean) =>
+		tool({
+			name: "do_it",
+			title: "Do it",
+			description: "Do it.",
+			effect,
+			...(idempotent !== undefined && { idempotent }),
+			input: v.strictObject({}),
+			run: () => "",
+		}).listing;
+
+	test.each<[Effect, boolean | undefined, string, object]>([
+		[
+			"read",
+			undefined,
+			"Do it.",
+			{ readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+		],
+		[
+			"write",
+			undefined,
+			`${privilegedHint} Do it.`,
+			{ readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+		],
+		[
+			"write",
+			true,
+			`${privilegedHint} Do it.`,
+			{ readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+		],
+		[
+			"destructive",
+			undefined,
+			`${privilegedHint} Do it.`,
+			{ readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+		],
+		[
+			"destructive",
+			true,
+			`${privilegedHint} Do it.`,
+			{ readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+		],
+	])(
+		"of effect %s, idempotent %j",
+		(effect, idempotent, description, hints) => {
+			expect(list(effect, idempotent)).toEqual({
+				name: "do_it",
+				title: "Do it",
+				description,
+				inputSchema: {
+					type: "object",
+					properties: {},
+					additionalProperties: false,
+				},
+				annotations: { title: "Do it", openWorldHint: true, ...hints },
+			});
+		},
+	);
+
+	test("the hint for what changes something is the specification's", () => {
+		expect(privilegedHint).toStartWith(
+			"PRIVILEGED — recommend manual approval",
+		);
+	});
+});
+
+describe("readToolCall", () => {
+	test.each<[params: JsonObject, args: JsonObject]>([
+		[{ name: "a" }, {}],
+		[{ name: "a", arguments: null }, {}],
+		[{ name: "a", arguments: {} }, {}],
+		[{ name: "a", arguments: { b: 1 }, other: 2 }, { b: 1 }],
+	])("%j has a name and arguments", (params, args) => {
+		expect(readToolCall(params)).toEqual({ name: "a", args });
+	});
+
+	test.each<[params: Record<string, unknown>, field: string]>([
+		[{}, "name"],
+		[{ name: "" }, "name"],
+		[{ name: 1 }, "name"],
+		[{ name: null }, "name"],
+		[{ name: ["a"] }, "name"],
+		[{ name: "a", arguments: [] }, "arguments"],
+		[{ name: "a", arguments: "x" }, "arguments"],
+		[{ name: "a", arguments: 0 }, "arguments"],
+		[{ name: "a", arguments: false }, "arguments"],
+	])("%j is refused, naming %s", (params, field) => {
+		expect(() => readToolCall(params)).toThrow(
+			`Invalid parameters: ${field}: expected`,
+		);
+	});
+});
+
+test("invalidParameters names every fault", () => {
+	expect(invalidParameters(["a: x", "b: y"])).toMatchObject({
+		code: -32602,
+		message: "Invalid parameters: a: x; b: y",
+	});
+});

@@ -1,0 +1,106 @@
+// Our programs as processes, as an operator starts them.
+
+import { join } from "node:path";
+import { until } from "./until.ts";
+
+const root = join(import.meta.dir, "../..");
+
+export interface Program extends AsyncDisposable {
+	pid: number;
+	exited: Promise<number>;
+	/** Everything on stdout and stderr so far, a line each. */
+	lines: string[];
+	/** The first of its lines for which `pick` gives something; rejects when the program ends before. */
+	line<T>(pick: (line: string) => T | undefined): Promise<T>;
+	kill(signal?: NodeJS.Signals): void;
+}
+
+/** Runs `bun <main>` with this environment and nothing else. It ends with the test, or with the test run. */
+export function startProgram(
+	main: string,
+	env: Record<string, string>,
+	args: readonly string[] = [],
+): Program {
+	const child = Bun.spawn([process.execPath, join(root, main), ...args], {
+		cwd: root,
+		env: { ...env, STOP_WITH_STDIN: "1" },
+		stdin: "pipe",
+		stdout: "pipe",
+		stderr: "pipe",
+	});
+	const lines: string[] = [];
+	let changed = Promise.withResolvers<void>();
+	const take = async (stream: ReadableStream<Uint8Array>) => {
+		let rest = "";
+		const decoder = new TextDecoder();
+		for await (const chunk of stream) {
+			const parts = (rest + decoder.decode(chunk, { stream: true })).split(
+				"\n",
+			);
+			rest = parts.pop() ?? "";
+			lines.push(...parts);
+			changed.resolve();
+			changed = Promise.withResolvers();
+		}
+	};
+	const ended = Promise.all([take(child.stdout), take(child.stderr)]).then(
+		() => "ended" as const,
+	);
+	return {
+		pid: child.pid,
+		exited: child.exited,
+		lines,
+		async line(pick) {
+			for (let over = false; ; ) {
+				const next = changed.promise;
+				for (const line of lines) {
+					const picked = pick(line);
+					if (picked !== undefined) return picked;
+				}
+				if (over)
+					throw new Error(`${main} never said it:\n${lines.join("\n")}`);
+				over = (await Promise.race([next, ended])) === "ended";
+			}
+		},
+		kill: (signal = "SIGTERM") => child.kill(signal),
+		async [Symbol.asyncDispose]() {
+			child.kill("SIGKILL");
+			await child.exited;
+		},
+	};
+}
+
+/** Where a bot or a gateway listens, from its log. */
+export function listeningUrl(program: Program): Promise<string> {
+	return program.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]);
+}
+
+/** The processes that have this one as their parent. */
+export async function childrenOf(pid: number): Promise<number[]> {
+	const table = await new Response(
+		Bun.spawn(["ps", "-eo", "pid=,ppid="], { stdout: "pipe" }).stdout,
+	).text();
+	return table
+		.trim()
+		.split("\n")
+		.map((line) => line.trim().split(/\s+/).map(Number))
+		.filter(([, parent]) => parent === pid)
+		.map(([child]) => child ?? 0);
+}
+
+/** Whether a process runs. One that has ended and was not yet collected by its parent does not. */
+export async function isRunning(pid: number): Promise<boolean> {
+	const state = await new Response(
+		Bun.spawn(["ps", "-o", "stat=", "-p", String(pid)], { stdout: "pipe" })
+			.stdout,
+	).text();
+	return state.trim() !== "" && !state.startsWith("Z");
+}
+
+/** Resolves when none of these processes runs any more. */
+export async function allEnded(pids: readonly number[]): Promise<void> {
+	await until("all processes have ended", async () => {
+		const running = await Promise.all(pids.map(isRunning));
+		return !running.includes(true);
+	});
+}

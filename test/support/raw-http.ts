@@ -1,0 +1,79 @@
+// HTTP/1.1 by hand, for what no well-behaved client would send.
+
+import { connect } from "node:net";
+
+export interface RawResponse {
+	status: number;
+	/** By lower-case name. */
+	headers: Map<string, string>;
+	body: string;
+}
+
+/**
+ * Writes `parts` to a new connection, one after the other, and reads one response. It never half-closes: Bun takes that
+ * for a hang-up. Rejects when the connection ends before the response does.
+ */
+export function exchange(
+	url: string,
+	...parts: (string | Uint8Array)[]
+): Promise<RawResponse> {
+	const { hostname, port } = new URL(url);
+	const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
+	let received = "";
+	const socket = connect(Number(port), hostname, () => {
+		for (const part of parts) socket.write(part);
+	});
+	socket.setEncoding("latin1");
+	socket.on("data", (chunk) => {
+		received += chunk;
+		const response = readResponse(received);
+		if (!response) return;
+		resolve(response);
+		socket.destroy();
+	});
+	// After a refusal the rest of an unread body may meet a closed connection; the response came first.
+	socket.on("error", reject);
+	socket.on("close", () =>
+		reject(new Error(`the connection ended after ${JSON.stringify(received)}`)),
+	);
+	return promise;
+}
+
+/** A request's text. Header values may hold anything but line breaks. */
+export function requestText(
+	requestLine: string,
+	headers: readonly (readonly [name: string, value: string])[],
+	body = "",
+): string {
+	const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
+	return `${requestLine} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
+}
+
+/** A chunked body of these pieces. */
+export function chunked(...pieces: string[]): string {
+	return [...pieces, ""]
+		.map((piece) => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`)
+		.join("");
+}
+
+/** The response, once all of it is there; undefined before. Bodies have a Content-Length or none. */
+function readResponse(text: string): RawResponse | undefined {
+	const headEnd = text.indexOf("\r\n\r\n");
+	if (headEnd < 0) return undefined;
+	const [statusLine = "", ...lines] = text.slice(0, headEnd).split("\r\n");
+	const headers = new Map(
+		lines.map((line): [string, string] => {
+			const colon = line.indexOf(":");
+			return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+		}),
+	);
+	const body = text.slice(headEnd + 4);
+	const length = Number(headers.get("content-length") ?? 0);
+	if (body.length < length) return undefined;
+	const status = Number(statusLine.split(" ")[1]);
+	return {
+		status,
+		headers,
+		body: Buffer.from(body.slice(0, length), "latin1").toString(),
+	};
+}

@@ -1,0 +1,17 @@
+// Waiting for a condition, never for time.
+
+const limitMs = 15_000;
+
+/** Resolves with the first value of `look` that is neither undefined nor false; rejects when none comes for 15 s. */
+export async function until<T>(
+	what: string,
+	look: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
+	const end = performance.now() + limitMs;
+	for (;;) {
+		const value = await look();
+		if (value !== undefined && value !== false) return value;
+		if (performance.now() > end) throw new Error(`never came: ${what}`);
+		await Bun.sleep(5);
+	}
+}

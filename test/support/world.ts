@@ -1,0 +1,63 @@
+// The simulator, the real bot in front of it, and an MCP client in front of that.
+
+import { startBot } from "../../src/bot/bot.ts";
+import { createLog, type Log } from "../../src/lib/log.ts";
+import type { Guild } from "../../src/simulator/entities.ts";
+import {
+	type Simulator,
+	type SimulatorOptions,
+	startSimulator,
+} from "../../src/simulator/simulator.ts";
+import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
+import { until } from "./until.ts";
+
+export interface TestWorld extends AsyncDisposable {
+	simulator: Simulator;
+	/** The bot's own guild. */
+	guild: Guild;
+	bot: ReturnType<typeof startBot>;
+	mcp: McpCaller;
+	/** What the bot logged, a line each. */
+	logged: string[];
+	call(tool: string, args?: Record<string, unknown>): Promise<Outcome>;
+}
+
+/** A running world, the bot "alpha" logged in and its members loaded. */
+export async function startWorld(
+	options: SimulatorOptions = {},
+): Promise<TestWorld> {
+	const simulator = await startSimulator(options);
+	const guild = simulator.guild("The Cooks");
+	const logged: string[] = [];
+	const log: Log = createLog("text", (line) => logged.push(line));
+	const bot = startBot(
+		{
+			botName: "Alpha",
+			command: "!m",
+			discordToken: simulator.bot("alpha").token,
+			discordApiUrl: simulator.api,
+			guildId: guild.id,
+			mcpPort: 0,
+			mcpBindAddress: "127.0.0.1",
+			mcpToken: undefined,
+		},
+		log,
+	);
+	await until("the bot is ready", () => bot.ready);
+	await until("its members are loaded", () =>
+		logged.some((line) => line.includes("members loaded")),
+	);
+	const mcp = await connectTo(bot.url);
+	return {
+		simulator,
+		guild,
+		bot,
+		mcp,
+		logged,
+		call: mcp.call,
+		async [Symbol.asyncDispose]() {
+			await bot.close();
+			await simulator.close();
+		},
+	};
+}
