@@ -38,7 +38,8 @@ export function buildCatalog(tools: readonly string[]): string {
  */
 export function readTools(text: string): string[] {
 	const result = findMember(readMembers(text), "result");
-	const tools = result && findMember(readMembers(text, result.start), "tools");
+	if (!result || text[result.start] !== "{") return [];
+	const tools = findMember(readMembers(text, result.start), "tools");
 	if (!tools || text[tools.start] !== "[") return [];
 	return readElements(text, tools.start)
 		.map(({ start, end }) => text.slice(start, end))

@@ -38,7 +38,8 @@ export function forwardedParams({ text, paramsAt }: RpcRequest): string {
 }
 
 function forwardedArguments(text: string | undefined): string {
-	if (text === undefined || text === "null") return "{}";
+	// Those that are no object are refused when they are read.
+	if (!text?.startsWith("{")) return "{}";
 	const members = readMembers(text);
 	refuseRepeated(members, ["instance", "guild_id"]);
 	if (!findMember(members, "instance")) return text;

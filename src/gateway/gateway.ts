@@ -1,6 +1,6 @@
 // One MCP endpoint in front of many bots: a stateless proxy for clients, with one session to each bot.
 
-import { listen } from "../lib/listen.ts";
+import { listen, pathOf } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
 import { createBearerCheck, refuseOrigin } from "../mcp/access.ts";
@@ -51,13 +51,14 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	let catalog = buildCatalog([]);
 
 	async function call(request: RpcRequest): Promise<string> {
+		// First, for it refuses what could be read in two ways.
+		const params = forwardedParams(request);
 		const { name, args } = readToolCall(request.params);
 		if (name === listInstances.name)
 			return resultResponse(
 				request.id,
 				textResult(await describeInstances(backends)),
 			);
-		const params = forwardedParams(request);
 		try {
 			const backend = route(args, backends, defaultInstance);
 			return withId(await forward(backend, name, params), request.id);
@@ -106,7 +107,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 
 	return {
 		fetch(request, http) {
-			const path = new URL(request.url).pathname;
+			const path = pathOf(request);
 			const refusal =
 				health(request, path) ?? refuseOrigin(request) ?? checkBearer(request);
 			if (refusal) return refusal;
@@ -158,7 +159,7 @@ export async function startGateway(
 		fetch: gateway.fetch,
 		log,
 	});
-	log.info(`listening on ${listener.url}/mcp`);
+	log.info(`listening on ${listener.url}/mcp`, { url: `${listener.url}/mcp` });
 
 	let timer = setTimeout(refresh, config.refreshIntervalMs);
 	async function refresh() {

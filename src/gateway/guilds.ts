@@ -25,11 +25,13 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 
 /** At the end of a line an id cannot be forged by a guild's name; elsewhere the last long number is the best guess. */
 function readLine(line: string): { id: string; name: string } | undefined {
+	// With the flag s, for a name may hold what "." takes for the end of a line.
 	const match =
-		/^(.*?)\s*\|?\s*ID: (\d+)\s*$/.exec(line) ??
-		/^(.*)\b(\d{17,20})\b(?!.*\b\d{17,20}\b)/.exec(line);
+		/^(.*?)\s*\|?\s*ID: (\d+)\s*$/s.exec(line) ??
+		/^(.*)\b(\d{17,20})\b(?!.*\b\d{17,20}\b)/s.exec(line);
 	const [, name, id] = match ?? [];
 	if (name === undefined || id === undefined) return undefined;
-	const shown = name.trim().slice(0, maxNameLength);
+	const oneLine = name.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
+	const shown = oneLine.trim().slice(0, maxNameLength);
 	return { id, name: shown || id };
 }

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "bun:test";
+import { readConfig } from "../../src/gateway/config.ts";
+import { ConfigError } from "../../src/lib/config.ts";
+
+const token = "0123456789abcdef";
+const read = (env: Record<string, string | undefined> = {}) =>
+	readConfig({
+		INSTANCES: "alpha=http://127.0.0.1:1",
+		MCP_AUTH_TOKEN: token,
+		...env,
+	});
+
+/** The faults, by line; none if there are none. */
+function faults(env: Record<string, string | undefined>): string[] {
+	try {
+		read(env);
+		return [];
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error;
+		expect(error.source).toBe("the environment");
+		return [...error.faults];
+	}
+}
+
+test("all but instances and token has a default", () => {
+	expect(read()).toEqual({
+		instances: [
+			{
+				name: "alpha",
+				url: "http://127.0.0.1:1",
+				endpoint: "http://127.0.0.1:1/mcp",
+			},
+		],
+		token,
+		port: 9100,
+		bindAddress: "0.0.0.0",
+		refreshIntervalMs: 300_000,
+		defaultInstance: undefined,
+		warnings: [],
+	});
+});
+
+test("everything can be set, with white space around it", () => {
+	expect(
+		read({
+			INSTANCES: " alpha = http://a:1 ,\n beta=https://b ",
+			MCP_AUTH_TOKEN: ` ${token}\n`,
+			GATEWAY_PORT: " 0 ",
+			GATEWAY_BIND_ADDR: " 127.0.0.1",
+			REFRESH_INTERVAL_SECONDS: "1 ",
+			DEFAULT_INSTANCE: " beta ",
+		}),
+	).toEqual({
+		instances: [
+			{ name: "alpha", url: "http://a:1", endpoint: "http://a:1/mcp" },
+			{ name: "beta", url: "https://b", endpoint: "https://b/mcp" },
+		],
+		token,
+		port: 0,
+		bindAddress: "127.0.0.1",
+		refreshIntervalMs: 1_000,
+		defaultInstance: "beta",
+		warnings: [],
+	});
+});
+
+test("empty variables count as unset", () => {
+	expect(
+		read({
+			GATEWAY_PORT: "",
+			GATEWAY_BIND_ADDR: " ",
+			REFRESH_INTERVAL_SECONDS: "",
+			DEFAULT_INSTANCE: "",
+		}),
+	).toEqual(read());
+});
+
+describe("the endpoint of an instance", () => {
+	test.each([
+		["http://a", "http://a/mcp"],
+		["http://a/", "http://a/mcp"],
+		["http://a/mcp", "http://a/mcp"],
+		["http://a/mcp/", "http://a/mcp"],
+		["http://a:9090/bots/x", "http://a:9090/bots/x/mcp"],
+		["http://a/bots/mcp/", "http://a/bots/mcp"],
+		["http://a/xmcp", "http://a/xmcp/mcp"],
+		["http://[::1]:9090", "http://[::1]:9090/mcp"],
+		["http://a/x=y", "http://a/x=y/mcp"],
+	])("%s is %s, and the log shows it as it was written", (url, endpoint) => {
+		expect(read({ INSTANCES: `a=${url}` }).instances).toEqual([
+			{ name: "a", url, endpoint },
+		]);
+	});
+});
+
+test.each([
+	"a",
+	"A9",
+	"bot-1",
+	"bot_1",
+	"bot.eu",
+	"-",
+	"__proto__",
+	"constructor",
+])("%j is a name", (name) => {
+	expect(read({ INSTANCES: `${name}=http://a` }).instances[0]?.name).toBe(name);
+});
+
+describe("every fault is found", () => {
+	test.each<[INSTANCES: string | undefined, faults: string[]]>([
+		[undefined, ["INSTANCES: is required"]],
+		["", ["INSTANCES: is required"]],
+		[" ", ["INSTANCES: is required"]],
+		[",", ["INSTANCES: entry 1: is empty", "INSTANCES: entry 2: is empty"]],
+		["a=http://a,", ["INSTANCES: entry 2: is empty"]],
+		["a=http://a,,b=http://b", ["INSTANCES: entry 2: is empty"]],
+		["a", ["INSTANCES: entry 1: expected name=url"]],
+		["http://a:9090", ["INSTANCES: entry 1: expected name=url"]],
+		[
+			"a=http://a,a=http://b",
+			['INSTANCES: entry 2: the name "a" stands twice'],
+		],
+	])("in INSTANCES=%j", (INSTANCES, expected) => {
+		expect(faults({ INSTANCES })).toEqual(expected);
+	});
+
+	test.each([
+		...[
+			"=http://a",
+			"a b=http://a",
+			"ä=http://a",
+			"a/b=http://a",
+			"a:b=http://a",
+		],
+		...[
+			"a=",
+			"a=a",
+			"a=ftp://a",
+			"a==http://a",
+			"a=//a",
+			"a=http://",
+			"a=http:a",
+		],
+		...["a=http://a?x", "a=http://a#x", "a=http://a b", "a=unix:/x"],
+	])("in INSTANCES=%j", (INSTANCES) => {
+		expect(faults({ INSTANCES })).toEqual([
+			expect.stringMatching(/^INSTANCES: entry 1: (a name is|expected a URL)/),
+		]);
+	});
+
+	test("names that differ in case differ", () => {
+		expect(faults({ INSTANCES: "a=http://a,A=http://a" })).toEqual([]);
+	});
+
+	test.each<[name: string, value: string]>([
+		["GATEWAY_PORT", "x"],
+		["GATEWAY_PORT", "-1"],
+		["GATEWAY_PORT", "65536"],
+		["GATEWAY_PORT", "80.5"],
+		["REFRESH_INTERVAL_SECONDS", "0"],
+		["REFRESH_INTERVAL_SECONDS", "-5"],
+		["REFRESH_INTERVAL_SECONDS", "5m"],
+		["REFRESH_INTERVAL_SECONDS", "1e3"],
+		["DEFAULT_INSTANCE", "gamma"],
+		["DEFAULT_INSTANCE", "Alpha"],
+	])("in %s=%j", (name, value) => {
+		expect(faults({ [name]: value })).toEqual([
+			expect.stringMatching(new RegExp(`^${name}: expected `)),
+		]);
+	});
+
+	test.each([
+		undefined,
+		"",
+		"  ",
+		"two words",
+		"tökën-tökën-tökën",
+		"a\u0007b",
+	])("in MCP_AUTH_TOKEN=%j", (MCP_AUTH_TOKEN) => {
+		expect(faults({ MCP_AUTH_TOKEN })).toEqual([
+			expect.stringMatching(/^MCP_AUTH_TOKEN: (is required|expected visible)/),
+		]);
+	});
+
+	test("at once", () => {
+		expect(
+			faults({
+				INSTANCES: "a=http://a,,b=x",
+				MCP_AUTH_TOKEN: "",
+				GATEWAY_PORT: "x",
+				REFRESH_INTERVAL_SECONDS: "x",
+			}).map((fault) => fault.replace(/(: entry \d)?: .*/, "$1")),
+		).toEqual([
+			"INSTANCES: entry 2",
+			"INSTANCES: entry 3",
+			"MCP_AUTH_TOKEN",
+			"GATEWAY_PORT",
+			"REFRESH_INTERVAL_SECONDS",
+		]);
+	});
+
+	test("at once, the default instance's beside others'", () => {
+		expect(
+			faults({
+				MCP_AUTH_TOKEN: "",
+				GATEWAY_PORT: "x",
+				DEFAULT_INSTANCE: "gamma",
+			}),
+		).toHaveLength(3);
+	});
+});
+
+test("no fault shows a token or credentials", () => {
+	const secret = "hunter2 hunter2";
+	const shown = faults({
+		INSTANCES: "a=http://ada:hunter2@a,b=http://hunter2@b/?x",
+		MCP_AUTH_TOKEN: secret,
+		DEFAULT_INSTANCE: "gamma",
+	}).join();
+	expect(shown).not.toContain("hunter2");
+	expect(shown).toContain("without a user name and password");
+});
+
+test("a token under 16 characters is a warning that does not show it", () => {
+	expect(read({ MCP_AUTH_TOKEN: "0123456789abcdef" }).warnings).toEqual([]);
+	const { warnings } = read({ MCP_AUTH_TOKEN: "0123456789abcde" });
+	expect(warnings).toEqual([expect.stringContaining("MCP_AUTH_TOKEN")]);
+	expect(warnings.join()).not.toContain("0123456789abcde");
+});

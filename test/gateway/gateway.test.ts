@@ -1,0 +1,1434 @@
+import { describe, expect, test } from "bun:test";
+import { listInstances } from "../../src/gateway/catalog.ts";
+import {
+	gatewayToken,
+	type RpcAnswer,
+	startTestGateway,
+	type TestGateway,
+} from "../support/gateway.ts";
+import { chunked, exchange, requestText } from "../support/raw-http.ts";
+import {
+	type Behaviour,
+	echoTool,
+	eventStream,
+	json,
+	type RecordedRequest,
+	result,
+	rpcError,
+	type StubBackend,
+	type StubOptions,
+	stall,
+	startStubBackend,
+	textResult,
+} from "../support/stub-backend.ts";
+
+const guildA = "100000000000000001";
+const guildB = "200000000000000002";
+
+interface World extends AsyncDisposable, TestGateway {
+	alpha: StubBackend;
+	beta: StubBackend;
+}
+
+/** Two bots with a guild each, and the gateway in front of them. */
+async function startWorld(
+	alphaOptions: StubOptions = {},
+	env: Record<string, string> = {},
+): Promise<World> {
+	const alpha = startStubBackend({
+		guilds: { [guildA]: "A" },
+		...alphaOptions,
+	});
+	const beta = startStubBackend({ guilds: { [guildB]: "B" } });
+	const gateway = await startTestGateway({ alpha, beta }, { env });
+	return {
+		...gateway,
+		alpha,
+		beta,
+		async [Symbol.asyncDispose]() {
+			await gateway.close();
+			await alpha.stop();
+			await beta.stop();
+		},
+	};
+}
+
+const available = "Available instances: alpha, beta.";
+const callText = (params: string, id = "1") =>
+	`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`;
+const echo = (args = "{}", id = "1") =>
+	callText(`{"name":"echo","arguments":${args}}`, id);
+const toAlpha = echo('{"instance":"alpha"}');
+
+function expectMcpHeaders(headers: Headers) {
+	expect(headers.get("content-type")).toBe("text/event-stream");
+	expect(headers.get("mcp-session-id")).toBe("gateway-session");
+}
+
+describe("routing", () => {
+	test.each<[args: Record<string, unknown>, reached: "alpha" | "beta"]>([
+		[{ instance: "alpha" }, "alpha"],
+		[{ instance: "beta" }, "beta"],
+		[{ guild_id: guildA }, "alpha"],
+		[{ guild_id: guildB }, "beta"],
+		[{ instance: "alpha", guild_id: guildB }, "alpha"],
+		[{ instance: "", guild_id: guildB }, "beta"],
+		[{ instance: null, guild_id: guildB }, "beta"],
+		[{ instance: "beta", guild_id: "" }, "beta"],
+		[{ instance: "beta", guild_id: null }, "beta"],
+	])("a call with %j reaches %s alone", async (args, reached) => {
+		await using world = await startWorld();
+		expect(await world.text("echo", args)).toBe("ran echo");
+		const { instance: _, ...forwarded } = args;
+		const [call] = world[reached].received("echo");
+		expect(JSON.parse(call?.body ?? "").params.arguments).toEqual(forwarded);
+		const other = reached === "alpha" ? world.beta : world.alpha;
+		expect(other.received("echo")).toEqual([]);
+	});
+
+	test.each<[args: unknown, text: string]>([
+		[
+			{ instance: "gamma" },
+			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
+		],
+		[
+			{ instance: "gamma", guild_id: guildA },
+			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
+		],
+		[
+			{ guild_id: "300" },
+			`Gateway error: GuildNotFound: no instance is known to serve the guild "300". list_instances shows who serves what. ${available}`,
+		],
+		[
+			{},
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+		],
+		[
+			undefined,
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+		],
+		[
+			null,
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+		],
+		[
+			{ instance: "", guild_id: null },
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+		],
+	])(
+		"a call with %j is a result with isError, and reaches nobody",
+		async (args, text) => {
+			await using world = await startWorld();
+			expect(await world.call("echo", args)).toEqual({
+				jsonrpc: "2.0",
+				id: 1,
+				result: { content: [{ type: "text", text }], isError: true },
+			});
+			expect(world.alpha.received("echo")).toEqual([]);
+			expect(world.beta.received("echo")).toEqual([]);
+		},
+	);
+
+	test.each<[args: unknown, named: string]>([
+		[{ instance: 1 }, "instance"],
+		[{ instance: false }, "instance"],
+		[{ instance: ["alpha"] }, "instance"],
+		[{ instance: {} }, "instance"],
+		[{ guild_id: 100000000000000001 }, "guild_id"],
+		[{ guild_id: 0 }, "guild_id"],
+		[{ instance: "alpha", guild_id: {} }, "guild_id"],
+		[[], "arguments"],
+		["alpha", "arguments"],
+		[7, "arguments"],
+	])(
+		"a call with %j is -32602 naming it, and reaches nobody",
+		async (args, named) => {
+			await using world = await startWorld({}, { DEFAULT_INSTANCE: "alpha" });
+			const { id, error, result } = await world.call("echo", args);
+			expect({ id, result }).toEqual({ id: 1, result: undefined });
+			expect(error?.code).toBe(-32602);
+			expect(error?.message).toStartWith(`Invalid parameters: ${named}: `);
+			expect(world.alpha.received("echo")).toEqual([]);
+		},
+	);
+
+	test("neither argument goes to DEFAULT_INSTANCE where the operator set it", async () => {
+		await using world = await startWorld({}, { DEFAULT_INSTANCE: "beta" });
+		expect(await world.text("echo")).toBe("ran echo");
+		expect(await world.text("echo", { instance: null, guild_id: "" })).toBe(
+			"ran echo",
+		);
+		expect(world.beta.received("echo")).toHaveLength(2);
+		expect(await world.text("echo", { guild_id: "300" })).toContain(
+			"GuildNotFound",
+		);
+	});
+
+	test("neither argument is NoTarget with one instance, too", async () => {
+		await using only = startStubBackend();
+		await using gateway = await startTestGateway({ only });
+		expect(await gateway.text("echo")).toBe(
+			"ERROR Gateway error: NoTarget: the call names neither instance nor guild_id. Available instances: only.",
+		);
+	});
+
+	test("a tool that no bot has is forwarded, and the bot's answer comes back", async () => {
+		await using world = await startWorld({
+			on: {
+				nonsense: ({ id }) =>
+					rpcError(id, -32601, "Method not found: nonsense"),
+			},
+		});
+		expect(await world.call("nonsense", { instance: "alpha" })).toEqual({
+			jsonrpc: "2.0",
+			id: 1,
+			error: { code: -32601, message: "Method not found: nonsense" },
+		});
+	});
+
+	test("a tool whose name is no name is -32602, and reaches nobody", async () => {
+		await using world = await startWorld();
+		for (const params of ["{}", '{"name":5}', '{"name":null}', '{"name":{}}']) {
+			const answer = await world.post(callText(params));
+			expect(answer.message().error?.code).toBe(-32602);
+		}
+		expect(world.alpha.received("tools/call")).toHaveLength(1);
+	});
+});
+
+describe("what is forwarded", () => {
+	test("is every byte but for instance and our part of _meta", async () => {
+		await using world = await startWorld();
+		await world.post(
+			callText(
+				'{ "name":"echo", "arguments":{"z":1e400, "inst\\u0061nce":"alpha","a":1.0,"n":12345678901234567890123,"s":"\\u00e9\\/ü"} ,"x":1.0,"_meta":{"progressToken":"p","io.modelcontextprotocol/clientInfo":{"name":"c"},"trace":1.0}}',
+			),
+		);
+		const [call] = world.alpha.received("echo");
+		const body = call?.body ?? "";
+		expect(body).toContain(
+			'"arguments":{"z":1e400,"a":1.0,"n":12345678901234567890123,"s":"\\u00e9\\/ü"}',
+		);
+		expect(body).toContain('"x":1.0');
+		expect(body).toContain('"_meta":{"trace":1.0}');
+		expect(Object.keys(JSON.parse(body))).toEqual([
+			"jsonrpc",
+			"id",
+			"method",
+			"params",
+		]);
+	});
+
+	test("is {} for absent arguments", async () => {
+		await using world = await startWorld({}, { DEFAULT_INSTANCE: "alpha" });
+		await world.post(callText('{"name":"echo"}'));
+		const [call] = world.alpha.received("echo");
+		expect(JSON.parse(call?.body ?? "").params).toEqual({
+			name: "echo",
+			arguments: {},
+		});
+	});
+
+	test("is nothing of a client's but its calls, with none of its headers", async () => {
+		await using world = await startWorld();
+		const headers = {
+			"x-foo": "secret-of-the-client",
+			Cookie: "secret-of-the-client",
+			"Mcp-Session-Id": "secret-of-the-client",
+			"MCP-Protocol-Version": "2025-06-18",
+			"User-Agent": "secret-of-the-client",
+			"X-Forwarded-For": "secret-of-the-client",
+			"Last-Event-ID": "secret-of-the-client",
+			traceparent: "secret-of-the-client",
+		};
+		const methods = [
+			"initialize",
+			"ping",
+			"tools/list",
+			"resources/list",
+			"server/discover",
+			"logging/setLevel",
+		];
+		for (const method of methods)
+			await world.post(
+				`{"jsonrpc":"2.0","id":1,"method":"${method}","params":{"protocolVersion":"2025-06-18"}}`,
+				headers,
+			);
+		for (const method of [
+			"notifications/initialized",
+			"notifications/cancelled",
+			"tools/call",
+		])
+			await world.post(
+				`{"jsonrpc":"2.0","method":"${method}","params":{"name":"echo","arguments":{"instance":"alpha"}}}`,
+				headers,
+			);
+		await world.post('{"jsonrpc":"2.0","id":1,"result":{}}', headers);
+		await world.post(callText('{"name":"list_instances"}'), headers);
+		expect(world.alpha.received("echo")).toEqual([]);
+		await world.post(toAlpha, headers);
+		await world.close();
+
+		expect(world.alpha.requests.map(({ rpc, tool }) => tool ?? rpc)).toEqual([
+			"initialize",
+			"notifications/initialized",
+			"tools/list",
+			"list_guilds",
+			// What list_instances asks for.
+			"tools/list",
+			"echo",
+			"DELETE",
+		]);
+		const sessionIds = new Set<string | null>();
+		for (const { rpc, headers, path } of world.alpha.requests) {
+			expect(path).toBe("/mcp");
+			expect(headers.get("host")).toBe("localhost:9090");
+			expect(headers.get("authorization")).toBe(`Bearer ${gatewayToken}`);
+			expect(JSON.stringify([...headers])).not.toContain(
+				"secret-of-the-client",
+			);
+			if (rpc !== "initialize") sessionIds.add(headers.get("mcp-session-id"));
+		}
+		expect(sessionIds.size).toBe(1);
+		// Ours, not the client's.
+		const ids = world.alpha.requests
+			.map(({ id }) => id)
+			.filter((id) => id !== "null");
+		expect(new Set(ids).size).toBe(ids.length);
+	});
+
+	test("is a body as large as the gateway takes", async () => {
+		await using world = await startWorld();
+		const room = 64 * 1024 - echo('{"instance":"alpha","x":""}').length;
+		const { status } = await world.post(
+			echo(`{"instance":"alpha","x":"${"y".repeat(room)}"}`),
+		);
+		expect(status).toBe(200);
+		expect(world.alpha.received("echo")[0]?.body.length).toBeGreaterThan(room);
+	});
+});
+
+describe("what comes back", () => {
+	const bytes =
+		'{"content":[{"type":"text","text":"\\u00e9\\/ü\\ud800","annotations":{"priority":1.0}}],"structuredContent":{"n":12345678901234567890,"x":1e400, "z":-0,"a":[ ]},"resultType":"complete","_meta":{"progressToken":1,"io.modelcontextprotocol/x":2},"unknown":null}';
+
+	test.each<[name: string, behaviour: Behaviour]>([
+		["on SSE", ({ id }) => result(id, bytes)],
+		[
+			"as JSON",
+			({ id }) => json(`{"jsonrpc":"2.0","id":${id},"result":${bytes}}`),
+		],
+		[
+			"on a stream that stays open",
+			({ id }) =>
+				eventStream(
+					`data: {"jsonrpc":"2.0","id":${id},"result":${bytes}}\n\n`,
+					{ open: true },
+				),
+		],
+		[
+			"after others' messages",
+			({ id }) =>
+				eventStream(
+					`id: 1\ndata:\n\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n\ndata: {"jsonrpc":"2.0","id":12345,"result":{}}\n\n: keep-alive\n\ndata: {"jsonrpc":"2.0","id":${id},"result":${bytes}}\n\n`,
+				),
+		],
+	])("is the bot's result, byte for byte, %s", async (_, behaviour) => {
+		await using world = await startWorld({ on: { echo: behaviour } });
+		const id = '"\\u0061-\\/"';
+		const answer = await world.post(echo('{"instance":"alpha"}', id));
+		expect(answer.frame()).toBe(
+			`{"jsonrpc":"2.0","id":${id},"result":${bytes}}`,
+		);
+		expect(answer.status).toBe(200);
+		expectMcpHeaders(answer.headers);
+	});
+
+	test("is the bot's JSON-RPC error, byte for byte, whatever its status and id", async () => {
+		const error =
+			'{"code":-32602,"message":"Invalid parameters: x","data":{"n":1e400,"m":1.0}}';
+		for (const [idThere, status] of [
+			["own", 200],
+			["own", 400],
+			["null", 400],
+			["own", 500],
+		] as const) {
+			await using world = await startWorld({
+				on: {
+					echo: ({ id }) =>
+						json(
+							`{"error":${error},"id":${idThere === "own" ? id : idThere},"jsonrpc":"2.0"}`,
+							status,
+						),
+				},
+			});
+			const answer = await world.post(
+				echo('{"instance":"alpha"}', "18446744073709551616"),
+			);
+			expect(answer.frame()).toBe(
+				`{"error":${error},"id":18446744073709551616,"jsonrpc":"2.0"}`,
+			);
+			expect(answer.status).toBe(200);
+		}
+	});
+
+	test("is one frame also where the bot's JSON has line breaks", async () => {
+		await using world = await startWorld({
+			on: {
+				echo: ({ id }) =>
+					json(
+						`{\r\n"jsonrpc": "2.0",\n"id": ${id},\n\n"result": {"content":\r[]}\n}`,
+					),
+			},
+		});
+		const answer = await world.post(toAlpha);
+		expect(answer.message()).toEqual({
+			jsonrpc: "2.0",
+			id: 1,
+			result: { content: [] },
+		});
+	});
+
+	test("is a result with isError as it is", async () => {
+		await using world = await startWorld({
+			on: {
+				echo: ({ id }) =>
+					result(
+						id,
+						'{"content":[{"type":"text","text":"Discord API error: x"}],"isError":true}',
+					),
+			},
+		});
+		expect(await world.text("echo", { instance: "alpha" })).toBe(
+			"ERROR Discord API error: x",
+		);
+	});
+
+	test("is a result of a megabyte", async () => {
+		const large = 'é"\n'.repeat(350_000);
+		await using world = await startWorld({
+			on: { echo: ({ id }) => textResult(id, large) },
+		});
+		expect(await world.text("echo", { instance: "alpha" })).toBe(large);
+	});
+
+	test.each([
+		"0",
+		"-1",
+		"9007199254740993",
+		"123456789012345678901234567890",
+		'""',
+		'"\\u0069\\"\\n"',
+		'"ü😀\u2028"',
+		'"null"',
+	])("is under the id %s, exactly as it was written", async (id) => {
+		await using world = await startWorld();
+		for (const body of [
+			echo('{"instance":"alpha"}', id),
+			echo("{}", id),
+			echo('{"instance":5}', id),
+			callText('{"name":"list_instances"}', id),
+			`{"jsonrpc":"2.0","id":${id},"method":"ping"}`,
+			`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`,
+			`{"jsonrpc":"2.0","id":${id},"method":"nonsense"}`,
+		])
+			expect((await world.post(body)).frame()).toStartWith(
+				`{"jsonrpc":"2.0","id":${id},`,
+			);
+	});
+
+	test("is everyone's own answer, for 40 concurrent calls under one id", async () => {
+		const held: {
+			id: string;
+			text: string;
+			answer(response: Response): void;
+		}[] = [];
+		await using world = await startWorld({
+			on: {
+				echo({ id, body }) {
+					const { promise, resolve } = Promise.withResolvers<Response>();
+					held.push({
+						id,
+						text: JSON.parse(body).params.arguments.text,
+						answer: resolve,
+					});
+					// The last first, when all are there.
+					if (held.length === 40)
+						for (const { id, text, answer } of held.toReversed())
+							answer(textResult(id, text));
+					return promise;
+				},
+			},
+		});
+		const texts = Array.from({ length: 40 }, (_, n) => `text ${n}`);
+		const answers = await Promise.all(
+			texts.map((text) => world.text("echo", { instance: "alpha", text })),
+		);
+		expect(answers).toEqual(texts);
+		expect(new Set(held.map(({ id }) => id)).size).toBe(40);
+	});
+});
+
+describe("a session that the bot has lost", () => {
+	const ways: [name: string, onLostSession: Behaviour][] = [
+		["404", () => new Response(null, { status: 404 })],
+		[
+			"404 with an error",
+			({ id }) => rpcError(id, -32001, "Session not found", 404),
+		],
+		[
+			"a JSON-RPC error",
+			({ id }) => rpcError(id, -32001, "session NOT found: x"),
+		],
+		[
+			"a JSON-RPC error without an id",
+			() => rpcError("null", -32600, "Session not found"),
+		],
+		[
+			"a JSON-RPC error on SSE",
+			({ id }) =>
+				eventStream(
+					`data: {"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"Session not found"}}\n\n`,
+				),
+		],
+		[
+			"a body of status 400",
+			() => new Response("Bad Request: Session Not Found", { status: 400 }),
+		],
+		[
+			"a body of status 500",
+			() => new Response("session not found", { status: 500 }),
+		],
+	];
+
+	test.each(ways)(
+		"shown by %s looks like a first-try success",
+		async (_, onLostSession) => {
+			await using world = await startWorld({ onLostSession });
+			world.alpha.wipeSessions();
+			expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+			expect(world.alpha.received("initialize")).toHaveLength(2);
+			expect(world.alpha.received("notifications/initialized")).toHaveLength(2);
+			expect(world.alpha.received("echo")).toHaveLength(2);
+			// And it is the session from then on.
+			expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+			expect(world.alpha.received("initialize")).toHaveLength(2);
+			expect(world.beta.received("initialize")).toHaveLength(1);
+		},
+	);
+
+	test.each(ways)(
+		"shown by %s is opened once for 20 concurrent calls, each sent once more",
+		async (_, onLostSession) => {
+			const allArrived = Promise.withResolvers<void>();
+			await using world = await startWorld({
+				async onLostSession(request) {
+					if (world.alpha.received("echo").length === 20) allArrived.resolve();
+					await allArrived.promise;
+					return (await onLostSession(request)) ?? new Response();
+				},
+				on: {
+					echo: ({ id, body }) =>
+						textResult(id, JSON.parse(body).params.arguments.text),
+				},
+			} as StubOptions);
+			world.alpha.wipeSessions();
+			const texts = Array.from({ length: 20 }, (_, n) => `text ${n}`);
+			expect(
+				await Promise.all(
+					texts.map((text) => world.text("echo", { instance: "alpha", text })),
+				),
+			).toEqual(texts);
+			expect(world.alpha.received("initialize")).toHaveLength(2);
+			const sent = world.alpha
+				.received("echo")
+				.map(({ body }) => JSON.parse(body).params.arguments.text);
+			expect(sent.toSorted()).toEqual([...texts, ...texts].toSorted());
+		},
+	);
+
+	test("again in the new one is not tried a third time: the status is a BackendError", async () => {
+		await using world = await startWorld({
+			on: { echo: () => new Response("Session not found", { status: 404 }) },
+		});
+		expect(await world.text("echo", { instance: "alpha" })).toMatch(
+			/^ERROR Gateway error: BackendError: alpha refused the call .* Available instances: alpha, beta\.$/,
+		);
+		expect(world.alpha.received("echo")).toHaveLength(2);
+		expect(world.alpha.received("initialize")).toHaveLength(2);
+	});
+
+	test("again in the new one is not tried a third time: the bot's error comes back", async () => {
+		const message = "Method not found: Session not found";
+		await using world = await startWorld({
+			on: { "Session not found": ({ id }) => rpcError(id, -32601, message) },
+		});
+		const answer = await world.call("Session not found", { instance: "alpha" });
+		expect(answer.error).toEqual({ code: -32601, message });
+		expect(world.alpha.received("Session not found")).toHaveLength(2);
+	});
+
+	test("and cannot be opened anew is BackendOffline, for the call was refused", async () => {
+		await using world = await startWorld();
+		world.alpha.wipeSessions();
+		world.alpha.on.initialize = () => new Response("later", { status: 503 });
+		expect(await world.text("echo", { instance: "alpha" })).toBe(
+			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 503); nothing was done. ${available}`,
+		);
+		expect(world.alpha.received("echo")).toHaveLength(1);
+	});
+
+	test("is not what a result speaks of", async () => {
+		await using world = await startWorld({
+			on: {
+				echo: ({ id }) =>
+					result(
+						id,
+						'{"content":[{"type":"text","text":"Session not found"}],"isError":true}',
+					),
+			},
+		});
+		expect(await world.text("echo", { instance: "alpha" })).toBe(
+			"ERROR Session not found",
+		);
+		expect(world.alpha.received("echo")).toHaveLength(1);
+		expect(world.alpha.received("initialize")).toHaveLength(1);
+	});
+
+	test("is opened anew by a refresh as well", async () => {
+		await using world = await startWorld();
+		world.alpha.wipeSessions();
+		await world.refresh();
+		expect(world.alpha.received("initialize")).toHaveLength(2);
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+	});
+});
+
+describe("a call whose answer is lost", () => {
+	const cases: [name: string, behaviour: Behaviour][] = [
+		["status 500", () => new Response("oops", { status: 500 })],
+		["status 503", () => new Response(null, { status: 503 })],
+		["an empty 200", () => new Response()],
+		["202", () => new Response(null, { status: 202 })],
+		["garbage", () => new Response("<html>")],
+		["an empty stream", () => eventStream("")],
+		[
+			"a stream cut off in the event",
+			({ id }) =>
+				eventStream(`data: {"jsonrpc":"2.0","id":${id},"result":{}}\n`),
+		],
+		[
+			"another's response",
+			() => json('{"jsonrpc":"2.0","id":"x","result":{}}'),
+		],
+		[
+			"a redirect",
+			() => new Response(null, { status: 307, headers: { Location: "/mcp" } }),
+		],
+	];
+	test.each(cases)(
+		"in %s is OutcomeUnknown, and not sent twice",
+		async (_, behaviour) => {
+			await using world = await startWorld({ on: { echo: behaviour } });
+			expect(await world.text("echo", { instance: "alpha" })).toMatch(
+				/^ERROR Gateway error: OutcomeUnknown: the call of "echo" reached alpha, .*It may have been carried out.* Available instances: alpha, beta\.$/,
+			);
+			expect(world.alpha.received("echo")).toHaveLength(1);
+			// It says nothing of the bot's next call.
+			expect(await world.text("other", { instance: "alpha" })).toBe(
+				"ran other",
+			);
+		},
+	);
+
+	test("because the bot died is OutcomeUnknown; its next start answers the next call", async () => {
+		await using world = await startWorld({ on: { echo: stall } });
+		const lost = world.text("echo", { instance: "alpha" });
+		await world.alpha.arrived("echo");
+		await world.alpha.stop();
+		expect(await lost).toStartWith("ERROR Gateway error: OutcomeUnknown: ");
+		expect(world.alpha.received("echo")).toHaveLength(1);
+		await using again = startStubBackend({ port: world.alpha.port });
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+		expect(again.received("echo").length).toBeLessThanOrEqual(2);
+	});
+});
+
+describe("a call that the bot refuses", () => {
+	test.each([400, 401, 403, 413, 429])(
+		"with %d is BackendError, and sent once",
+		async (status) => {
+			await using world = await startWorld({
+				on: { echo: () => new Response("no", { status }) },
+			});
+			expect(await world.text("echo", { instance: "alpha" })).toBe(
+				`ERROR Gateway error: BackendError: alpha refused the call (HTTP ${status}); nothing was done. ${available}`,
+			);
+			expect(world.alpha.received("echo")).toHaveLength(1);
+		},
+	);
+});
+
+describe("a bot that is away", () => {
+	test("is BackendOffline by instance and by guild_id, for its guilds are kept", async () => {
+		await using world = await startWorld();
+		await world.alpha.stop();
+		const offline =
+			/^ERROR Gateway error: BackendOffline: alpha cannot be reached \(.*\); nothing was done\. Available instances: alpha, beta\.$/;
+		expect(await world.text("echo", { instance: "alpha" })).toMatch(offline);
+		expect(await world.text("echo", { guild_id: guildA })).toMatch(offline);
+		await world.refresh();
+		expect(await world.text("echo", { guild_id: guildA })).toMatch(offline);
+		expect(await world.text("echo", { guild_id: guildB })).toBe("ran echo");
+		expect(await world.text("list_instances")).toMatch(
+			/^alpha \| offline \(.+\) \| 1 guild\(s\): A \(100000000000000001\)$/m,
+		);
+	});
+
+	test("answers the next call when it is back, with nothing done between", async () => {
+		await using world = await startWorld();
+		await world.alpha.stop();
+		await world.text("echo", { instance: "alpha" });
+		await using again = startStubBackend({ port: world.alpha.port });
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+		expect(await world.text("echo", { guild_id: guildA })).toBe("ran echo");
+		expect(again.received("initialize")).toHaveLength(1);
+	});
+
+	test("at the start does not keep the gateway from starting; it is served after a refresh", async () => {
+		const away = startStubBackend();
+		await away.stop();
+		await using beta = startStubBackend({ guilds: { [guildB]: "B" } });
+		await using gateway = await startTestGateway({ alpha: away, beta });
+		expect(await gateway.text("echo", { guild_id: guildB })).toBe("ran echo");
+		expect(await gateway.text("echo", { instance: "alpha" })).toContain(
+			"BackendOffline",
+		);
+		expect(await gateway.text("echo", { guild_id: guildA })).toContain(
+			"GuildNotFound",
+		);
+		await using _back = startStubBackend({
+			port: away.port,
+			guilds: { [guildA]: "A" },
+		});
+		await gateway.refresh();
+		expect(await gateway.text("echo", { guild_id: guildA })).toBe("ran echo");
+		expect(await gateway.text("list_instances")).toContain(
+			"alpha | online | 1 guild(s): A",
+		);
+	});
+
+	test("with every other leaves the catalog and the gateway as they were", async () => {
+		await using world = await startWorld();
+		await world.alpha.stop();
+		await world.beta.stop();
+		await world.refresh();
+		expect((await world.tools()).map(({ name }) => name)).toEqual([
+			"echo",
+			"list_instances",
+		]);
+		expect((await fetch(`${world.url}/healthz`)).status).toBe(200);
+		expect((await fetch(`${world.url}/readyz`)).status).toBe(503);
+	});
+
+	test("and refuses the token is offline, and the others are not", async () => {
+		await using world = await startWorld({
+			on: { initialize: () => new Response(null, { status: 401 }) },
+		});
+		expect(await world.text("echo", { instance: "alpha" })).toBe(
+			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 401); nothing was done. ${available}`,
+		);
+		expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
+	});
+});
+
+test("a stalled bot delays neither another's calls nor its own others", async () => {
+	await using world = await startWorld({ on: { slow: stall } });
+	const stalled = Array.from({ length: 30 }, () =>
+		world.text("slow", { instance: "alpha" }),
+	);
+	await world.alpha.arrived("slow", 30);
+	expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
+	expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+	await world.alpha.stop();
+	for (const outcome of await Promise.all(stalled))
+		expect(outcome).toContain("OutcomeUnknown");
+});
+
+test("a bot whose handshake stalls delays nobody else's calls", async () => {
+	const release = Promise.withResolvers<Response>();
+	await using alpha = startStubBackend({
+		on: { initialize: () => release.promise },
+	});
+	await using beta = startStubBackend();
+	await using gateway = await startTestGateway(
+		{ alpha, beta },
+		{ refreshed: false },
+	);
+	const waiting = gateway.text("echo", { instance: "alpha" });
+	await alpha.arrived("initialize");
+	expect(await gateway.text("echo", { instance: "beta" })).toBe("ran echo");
+	release.resolve(new Response(null, { status: 503 }));
+	expect(await waiting).toContain("BackendOffline");
+});
+
+describe("a bot with ways of its own", () => {
+	const initialized =
+		(protocolVersion: unknown): Behaviour =>
+		({ id }) =>
+			json(
+				`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify({ protocolVersion })}}`,
+			);
+
+	test.each<[name: string, options: StubOptions]>([
+		["without sessions", { sessions: false }],
+		[
+			"of an old protocol version",
+			{ sessions: false, on: { initialize: initialized("2024-11-05") } },
+		],
+		[
+			"of a future protocol version",
+			{ sessions: false, on: { initialize: initialized("2099-01-01") } },
+		],
+		[
+			"that names no protocol version",
+			{ sessions: false, on: { initialize: initialized(undefined) } },
+		],
+	])("%s is served", async (_, options) => {
+		await using world = await startWorld(options);
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+		expect(await world.text("echo", { guild_id: guildA })).toBe("ran echo");
+		await world.close();
+		expect(world.alpha.received("DELETE")).toHaveLength(0);
+	});
+
+	test("that answers tools/list with an error is given a new session, once", async () => {
+		await using world = await startWorld();
+		world.alpha.on["tools/list"] = ({ id }) =>
+			rpcError(id, -32000, "Server not initialized");
+		await world.refresh();
+		expect(world.alpha.received("initialize")).toHaveLength(2);
+		expect(await world.text("list_instances")).toContain(
+			"alpha | offline (tools/list was answered with an error",
+		);
+	});
+
+	test("that has no list_guilds is online, without guilds", async () => {
+		await using world = await startWorld({
+			on: {
+				list_guilds: ({ id }) =>
+					rpcError(id, -32601, "Method not found: list_guilds"),
+			},
+		});
+		expect(await world.text("list_instances")).toContain(
+			"alpha | online | 0 guild(s)\n",
+		);
+		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
+	});
+
+	test("that fails to list its guilds keeps those that were known", async () => {
+		await using world = await startWorld();
+		world.alpha.on.list_guilds = ({ id }) =>
+			result(
+				id,
+				'{"content":[{"type":"text","text":"Discord API error: x"}],"isError":true}',
+			);
+		await world.refresh();
+		expect(await world.text("echo", { guild_id: guildA })).toBe("ran echo");
+	});
+});
+
+describe("guilds", () => {
+	test("that changed are known after a refresh", async () => {
+		await using world = await startWorld();
+		world.alpha.guilds = { "300": "C" };
+		await world.refresh();
+		expect(await world.text("echo", { guild_id: "300" })).toBe("ran echo");
+		expect(await world.text("echo", { guild_id: guildA })).toContain(
+			"GuildNotFound",
+		);
+	});
+
+	test("that two bots serve go to the first in INSTANCES, and list_instances and the log say so", async () => {
+		await using first = startStubBackend({ guilds: { "300": "C" } });
+		await using second = startStubBackend({
+			guilds: { "300": "C", "400": "D" },
+		});
+		await using gateway = await startTestGateway({
+			zeta: first,
+			alpha: second,
+		});
+		expect(await gateway.text("echo", { guild_id: "300" })).toBe("ran echo");
+		expect(first.received("echo")).toHaveLength(1);
+		expect(await gateway.text("list_instances")).toBe(
+			[
+				"2 instance(s):",
+				"zeta | online | 1 guild(s): C (300)",
+				"alpha | online | 2 guild(s): C (300, by guild_id served by zeta), D (400)",
+			].join("\n"),
+		);
+		expect(gateway.recorded.messages()).toContain(
+			"alpha and zeta both serve the guild 300: calls by guild_id go to zeta",
+		);
+		// Away, it still is the first.
+		await first.stop();
+		expect(await gateway.text("echo", { guild_id: "300" })).toContain(
+			"BackendOffline: zeta",
+		);
+	});
+
+	test("cannot be taken over by another's name", async () => {
+		await using world = await startWorld({
+			guilds: { [guildA]: `x | ID: ${guildB}` },
+		});
+		await world.text("echo", { guild_id: guildB });
+		expect(world.alpha.received("echo")).toHaveLength(0);
+		expect(world.beta.received("echo")).toHaveLength(1);
+	});
+});
+
+describe("tools/list", () => {
+	test("is one bot's catalog with instance in every tool, and list_instances", async () => {
+		await using world = await startWorld({
+			tools: [
+				echoTool,
+				'{"name":"bare"}',
+				'{"name":"none","inputSchema":{"type":"object"}}',
+			],
+		});
+		const tools = await world.tools();
+		expect(tools.map(({ name }) => name)).toEqual([
+			"echo",
+			"bare",
+			"none",
+			"list_instances",
+		]);
+		for (const { name, inputSchema } of tools) {
+			if (name === listInstances.name)
+				expect(inputSchema).not.toHaveProperty("properties");
+			else
+				expect(inputSchema).toHaveProperty(
+					"properties.instance.type",
+					"string",
+				);
+		}
+		expect(tools[0]?.inputSchema).toHaveProperty(
+			"properties.guild_id.type",
+			"string",
+		);
+	});
+
+	test("without a catalog shows list_instances alone", async () => {
+		const away = startStubBackend();
+		await away.stop();
+		await using gateway = await startTestGateway({ away });
+		expect((await gateway.tools()).map(({ name }) => name)).toEqual([
+			"list_instances",
+		]);
+		await using never = await startTestGateway({ away }, { refreshed: false });
+		expect((await never.tools()).map(({ name }) => name)).toEqual([
+			"list_instances",
+		]);
+	});
+
+	test("has the tools of every page, to which nextCursor leads", async () => {
+		const pages: Record<string, string> = {
+			undefined: '{"tools":[{"name":"a"}],"nextCursor":"c\\"1"}',
+			'c"1': '{"tools":[{"name":"b"}],"nextCursor":"2"}',
+			"2": '{"tools":[{"name":"c"}],"nextCursor":null}',
+		};
+		await using world = await startWorld({
+			on: {
+				"tools/list": ({ id, body }) =>
+					result(id, pages[JSON.parse(body).params.cursor] ?? "{}"),
+			},
+		});
+		expect((await world.tools()).map(({ name }) => name)).toEqual([
+			"a",
+			"b",
+			"c",
+			"list_instances",
+		]);
+	});
+
+	test("of pages without end is given up, and the bot is offline", async () => {
+		await using world = await startWorld({
+			on: {
+				"tools/list": ({ id }) => result(id, '{"tools":[],"nextCursor":"x"}'),
+			},
+		});
+		// 100 pages in one session, and once more in another.
+		expect(world.alpha.received("tools/list").length).toBeLessThanOrEqual(200);
+		expect(world.recorded.messages().join("\n")).toContain("alpha is offline");
+		expect((await world.tools()).map(({ name }) => name)).toEqual([
+			"echo",
+			"list_instances",
+		]);
+	});
+
+	test("is answered from the cache, and changes with a refresh", async () => {
+		await using world = await startWorld();
+		world.alpha.tools = ['{"name":"new"}'];
+		const asked = world.alpha.received("tools/list").length;
+		expect((await world.tools()).map(({ name }) => name)).toEqual([
+			"echo",
+			"list_instances",
+		]);
+		expect(world.alpha.received("tools/list")).toHaveLength(asked);
+		await world.refresh();
+		expect((await world.tools()).map(({ name }) => name)).toEqual([
+			"new",
+			"list_instances",
+		]);
+	});
+
+	test("is not taken in by a bot's own list_instances", async () => {
+		await using world = await startWorld({
+			tools: ['{"name":"list_instances"}', echoTool],
+		});
+		expect((await world.tools()).map(({ name }) => name)).toEqual([
+			"echo",
+			"list_instances",
+		]);
+	});
+});
+
+describe("list_instances", () => {
+	test("is a count line, then name, state and guilds a line", async () => {
+		await using world = await startWorld({ guilds: {} });
+		expect(await world.text("list_instances")).toBe(
+			[
+				"2 instance(s):",
+				"alpha | online | 0 guild(s)",
+				`beta | online | 1 guild(s): B (${guildB})`,
+			].join("\n"),
+		);
+	});
+
+	test("takes and ignores arguments, and reaches no bot's tools", async () => {
+		await using world = await startWorld();
+		expect(
+			await world.text("list_instances", { instance: "gamma", x: 1 }),
+		).toStartWith("2 instance(s):");
+		expect(world.alpha.received("list_instances")).toEqual([]);
+	});
+
+	test("notices what became of a bot since the last refresh", async () => {
+		await using world = await startWorld();
+		await world.beta.stop();
+		expect(await world.text("list_instances")).toContain("\nbeta | offline (");
+		await using _back = startStubBackend({ port: world.beta.port });
+		expect(await world.text("list_instances")).toContain("\nbeta | online |");
+	});
+});
+
+describe("keys that stand twice", () => {
+	test.each([
+		['{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', null],
+		['{"jsonrpc":"2.0","id":1,"i\\u0064":2,"method":"ping"}', null],
+		['{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/list"}', 7],
+		['{"jsonrpc":"2.0","id":7,"method":"ping","params":{},"params":{}}', 7],
+		[
+			callText(
+				'{"name":"echo","name":"other","arguments":{"instance":"alpha"}}',
+			),
+			1,
+		],
+		[callText('{"name":"echo","name":"list_instances"}'), 1],
+		[callText('{"name":"list_instances","arguments":{},"arguments":{}}'), 1],
+		[
+			callText(
+				'{"name":"list_instances","arguments":{"instance":"a","instance":"a"}}',
+			),
+			1,
+		],
+		[
+			callText(
+				'{"name":"echo","arguments":{"instance":"alpha"},"arguments":{"instance":"beta"}}',
+			),
+			1,
+		],
+		[
+			callText(
+				'{"name":"echo","arguments":{"instance":"alpha"},"arguments":7}',
+			),
+			1,
+		],
+		[callText('{"name":"echo","name":7}'), 1],
+		[echo('{"instance":"alpha","instance":"beta"}'), 1],
+		[echo('{"instance":"alpha","inst\\u0061nce":"beta"}'), 1],
+		[echo('{"instance":"alpha","guild_id":"1","guild_id":"2"}'), 1],
+		[echo('{"instance":7,"instance":"alpha"}'), 1],
+	])("%s is -32600, and reaches nobody", async (body, id) => {
+		await using world = await startWorld();
+		const answer = await world.post(body);
+		expect(answer.message()).toMatchObject({ id, error: { code: -32600 } });
+		expectMcpHeaders(answer.headers);
+		expect(world.alpha.received("echo")).toEqual([]);
+		expect(world.beta.received("echo")).toEqual([]);
+	});
+
+	test("where it does not matter go on as they are", async () => {
+		await using world = await startWorld();
+		await world.post(
+			echo(
+				'{"instance":"alpha","text":"a","text":"b","x":{"instance":1,"instance":2}}',
+			),
+		);
+		expect(world.alpha.received("echo")[0]?.body).toContain(
+			'{"text":"a","text":"b","x":{"instance":1,"instance":2}}',
+		);
+	});
+});
+
+describe("every answer to MCP has the constant session", () => {
+	test.each<
+		[
+			name: string,
+			body: string,
+			headers: Record<string, string>,
+			status: number,
+			check: (answer: RpcAnswer) => void,
+		]
+	>([
+		[
+			"initialize",
+			'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}',
+			{},
+			200,
+			({ result }) =>
+				expect(result).toMatchObject({
+					protocolVersion: "2025-11-25",
+					capabilities: { tools: {} },
+				}),
+		],
+		[
+			"ping",
+			'{"jsonrpc":"2.0","id":1,"method":"ping"}',
+			{},
+			200,
+			({ result }) => expect(result).toEqual({} as never),
+		],
+		[
+			"tools/list",
+			'{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+			{},
+			200,
+			({ result }) => expect(result).toHaveProperty("tools"),
+		],
+		[
+			"tools/call",
+			toAlpha,
+			{},
+			200,
+			({ result }) => expect(result).toHaveProperty("content"),
+		],
+		[
+			"a route error",
+			echo(),
+			{},
+			200,
+			({ result }) => expect(result?.isError).toBe(true),
+		],
+		[
+			"an unknown method",
+			'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}',
+			{},
+			200,
+			({ error }) => expect(error?.code).toBe(-32601),
+		],
+		[
+			"malformed JSON",
+			'{"jsonrpc"',
+			{},
+			400,
+			(message) =>
+				expect(message).toEqual({
+					jsonrpc: "2.0",
+					id: null,
+					error: { code: -32700, message: "Parse error" },
+				}),
+		],
+		[
+			"an id that is a fraction",
+			'{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+			{},
+			400,
+			({ error }) => expect(error?.code).toBe(-32600),
+		],
+		[
+			"an id that is 1.0",
+			'{"jsonrpc":"2.0","id":1.0,"method":"ping"}',
+			{},
+			400,
+			({ error }) => expect(error?.code).toBe(-32600),
+		],
+		[
+			"an id that is null",
+			'{"jsonrpc":"2.0","id":null,"method":"ping"}',
+			{},
+			400,
+			({ error }) => expect(error?.code).toBe(-32600),
+		],
+		["a batch", "[]", {}, 400, ({ error }) => expect(error?.code).toBe(-32600)],
+		[
+			"another Content-Type",
+			toAlpha,
+			{ "Content-Type": "text/plain" },
+			415,
+			({ error }) => expect(error?.code).toBe(-32600),
+		],
+		[
+			"a body over 64 KiB",
+			" ".repeat(65_537),
+			{},
+			413,
+			({ error }) => expect(error?.code).toBe(-32600),
+		],
+		[
+			"another session id",
+			'{"jsonrpc":"2.0","id":1,"method":"ping"}',
+			{ "Mcp-Session-Id": "nope" },
+			200,
+			({ result }) => expect(result).toEqual({} as never),
+		],
+	])("%s", async (_, body, headers, status, check) => {
+		await using world = await startWorld();
+		const answer = await world.post(body, headers);
+		expect(answer.status).toBe(status);
+		expectMcpHeaders(answer.headers);
+		expect(answer.body).toMatch(/^event: message\ndata: /);
+		check(answer.message());
+	});
+
+	test("a notification, with 202 and nothing else", async () => {
+		await using world = await startWorld();
+		const { status, headers, body } = await world.post(
+			'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+		);
+		expect({ status, body }).toEqual({ status: 202, body: "" });
+		expect(headers.get("mcp-session-id")).toBe("gateway-session");
+	});
+});
+
+describe("the limit of 64 KiB", () => {
+	const body = (bytes: number) => {
+		const text = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+		return text + " ".repeat(bytes - text.length);
+	};
+	const head = (header: readonly [string, string]) =>
+		requestText("POST /mcp", [
+			["Host", "x"],
+			["Authorization", `Bearer ${gatewayToken}`],
+			header,
+		]);
+
+	test.each([
+		[65_536, 200],
+		[65_537, 413],
+	])("%d bytes are %d, announced or chunked", async (bytes, status) => {
+		await using world = await startWorld();
+		const text = body(bytes);
+		expect(
+			(await exchange(world.url, head(["Content-Length", String(bytes)]), text))
+				.status,
+		).toBe(status);
+		const halves = [text.slice(0, 40_000), text.slice(40_000)];
+		expect(
+			(
+				await exchange(
+					world.url,
+					head(["Transfer-Encoding", "chunked"]),
+					chunked(...halves),
+				)
+			).status,
+		).toBe(status);
+	});
+
+	test("an announced gigabyte is 401 without the token, and 413 with it", async () => {
+		await using world = await startWorld();
+		const announced = ["Content-Length", "1073741824"] as const;
+		expect((await exchange(world.url, head(announced))).status).toBe(413);
+		expect(
+			(
+				await exchange(
+					world.url,
+					requestText("POST /mcp", [["Host", "x"], announced]),
+				)
+			).status,
+		).toBe(401);
+	});
+});
+
+describe("without the token", () => {
+	test.each([
+		...[
+			"POST /mcp",
+			"GET /mcp",
+			"DELETE /mcp",
+			"PUT /mcp",
+			"OPTIONS /mcp",
+			"HEAD /mcp",
+			"PATCH /mcp",
+			"TRACE /mcp",
+		],
+		...[
+			"GET /",
+			"POST /",
+			"GET /nope",
+			"DELETE /mcp/x",
+			"POST /mcp/",
+			"POST //mcp",
+			"GET /metrics",
+		],
+		...[
+			"GET /healthz/",
+			"GET /healthzz",
+			"GET /HEALTHZ",
+			"GET /readyz/x",
+			"GET /x/../mcp",
+			"GET /%68ealthz",
+		],
+		"CONNECT evil.example:443",
+		"GET http://evil.example/mcp",
+	])("%s is 401, and with it is not", async (requestLine) => {
+		await using world = await startWorld();
+		const host = ["Host", "x"] as const;
+		const refused = await exchange(
+			world.url,
+			requestText(requestLine, [host]).replace(/^HEAD/, "GET"),
+		);
+		expect(refused.status).toBe(401);
+		expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+		const allowed = await exchange(
+			world.url,
+			requestText(requestLine, [
+				host,
+				["Authorization", `Bearer ${gatewayToken}`],
+			]).replace(/^HEAD/, "GET"),
+		);
+		expect([400, 404, 405]).toContain(allowed.status);
+		if (/^(GET|DELETE|PUT|OPTIONS|PATCH|TRACE) \/mcp$/.test(requestLine)) {
+			expect(allowed.status).toBe(405);
+			expect(allowed.headers.get("allow")).toBe("POST");
+		}
+	});
+
+	test.each(["", "a b", "[::", "%zz", "a:99999999", "x/healthz?"])(
+		"a Host that is none (%j) is 401 as well, and no fault of ours",
+		async (host) => {
+			await using world = await startWorld();
+			const response = await exchange(
+				world.url,
+				requestText("GET /mcp", [["Host", host]]),
+			);
+			expect(response.status).toBe(401);
+			expect(world.recorded.lines.join()).not.toContain('"error"');
+		},
+	);
+
+	test.each([
+		`Bearer ${gatewayToken}x`,
+		`Bearer ${gatewayToken.toUpperCase()}`,
+		`Basic ${gatewayToken}`,
+		gatewayToken,
+		"Bearer",
+		"",
+	])("Authorization: %s is 401, and nothing is done", async (Authorization) => {
+		await using world = await startWorld();
+		const answer = await world.post(toAlpha, { Authorization });
+		expect(answer.status).toBe(401);
+		expect(world.alpha.received("echo")).toEqual([]);
+	});
+
+	test("given twice it is 401", async () => {
+		await using world = await startWorld();
+		const bearer = ["Authorization", `Bearer ${gatewayToken}`] as const;
+		const response = await exchange(
+			world.url,
+			requestText("POST /mcp", [
+				["Host", "x"],
+				bearer,
+				bearer,
+				["Content-Length", "0"],
+			]),
+		);
+		expect(response.status).toBe(401);
+	});
+
+	test("health and readiness are answered", async () => {
+		await using world = await startWorld();
+		for (const path of ["/healthz", "/readyz", "/healthz?x"]) {
+			const response = await fetch(world.url + path);
+			expect(response.status).toBe(200);
+			expect(await response.text()).toBe("ok\n");
+		}
+		expect(
+			(await fetch(`${world.url}/healthz`, { method: "HEAD" })).status,
+		).toBe(200);
+		expect(
+			(await fetch(`${world.url}/readyz`, { method: "POST" })).status,
+		).toBe(405);
+	});
+
+	test("a gateway that reached no bot is healthy and not ready", async () => {
+		const away = startStubBackend();
+		await away.stop();
+		await using gateway = await startTestGateway({ away });
+		expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+		expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
+	});
+});
+
+describe("the Origin", () => {
+	test.each([
+		["http://localhost:6274", 200],
+		["http://127.0.0.1", 200],
+		["null", 403],
+		["https://evil.example", 403],
+		["http://localhost.evil.example", 403],
+	])("%s is %d", async (Origin, status) => {
+		await using world = await startWorld();
+		expect((await world.post(toAlpha, { Origin })).status).toBe(status);
+		expect(world.alpha.received("echo")).toHaveLength(status === 200 ? 1 : 0);
+	});
+});
+
+test("the end of the gateway ends its sessions", async () => {
+	await using world = await startWorld();
+	await world.text("echo", { instance: "alpha" });
+	await world.close();
+	for (const bot of [world.alpha, world.beta]) {
+		const [end, ...more] = bot.received("DELETE");
+		expect(more).toEqual([]);
+		expect(end?.headers.get("mcp-session-id")).toBe(
+			bot.received("tools/list")[0]?.headers.get("mcp-session-id") ?? null,
+		);
+	}
+});
+
+test("the end of the gateway does not fail for a bot that is away", async () => {
+	await using world = await startWorld();
+	await world.alpha.stop();
+	await world.close();
+	expect(world.beta.received("DELETE")).toHaveLength(1);
+});
+
+test("the token is in no log line, whatever happens", async () => {
+	const leak = ({ id, headers }: RecordedRequest) =>
+		rpcError(id, -32000, `no: ${headers.get("authorization")}`);
+	await using world = await startWorld();
+	await world.post(toAlpha, { Authorization: "Bearer wrong" });
+	await world.post(toAlpha);
+	await world.post("{");
+	world.alpha.wipeSessions();
+	await world.post(toAlpha);
+	world.alpha.on.echo = leak;
+	await world.post(toAlpha);
+	await world.beta.stop();
+	await world.post(echo('{"instance":"beta"}'));
+	await world.refresh();
+	await world.close();
+	expect(world.recorded.lines.length).toBeGreaterThan(5);
+	expect(world.recorded.lines.join("\n")).not.toContain(gatewayToken);
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import { Backend } from "../../src/gateway/backend.ts";
+import { RouteError, route } from "../../src/gateway/routing.ts";
+import { RpcError } from "../../src/mcp/json-rpc.ts";
+import { recordLog } from "../support/log.ts";
+
+/** Backends that nobody speaks to; each serves these guilds. */
+function backends(guilds: Record<string, string[]>): Backend[] {
+	return Object.entries(guilds).map(([name, ids]) => {
+		const url = "http://127.0.0.1:1";
+		const backend = new Backend({
+			instance: { name, url, endpoint: `${url}/mcp` },
+			token: "t",
+			info: { name: "test", version: "1" },
+			log: recordLog().log,
+		});
+		backend.guilds = new Map(ids.map((id) => [id, `guild ${id}`]));
+		return backend;
+	});
+}
+
+const both = backends({ alpha: ["1", "3"], beta: ["2", "3"] });
+
+/** Where a call goes, or the text of the error. */
+function outcome(
+	args: Record<string, unknown>,
+	defaultInstance?: string,
+	among = both,
+): string {
+	try {
+		return route(args, among, defaultInstance).name;
+	} catch (error) {
+		if (error instanceof RouteError) return error.message;
+		if (error instanceof RpcError) return `${error.code} ${error.message}`;
+		throw error;
+	}
+}
+
+describe("instance decides, then guild_id, then the default", () => {
+	test.each<
+		[args: Record<string, unknown>, byDefault: string | undefined, name: string]
+	>([
+		[{ instance: "beta" }, undefined, "beta"],
+		[{ instance: "beta", guild_id: "1" }, undefined, "beta"],
+		[{ instance: "beta", guild_id: "nope" }, "alpha", "beta"],
+		[{ guild_id: "2" }, undefined, "beta"],
+		[{ guild_id: "1" }, "beta", "alpha"],
+		[{ guild_id: "3" }, undefined, "alpha"],
+		[{ instance: "", guild_id: "2" }, undefined, "beta"],
+		[{ instance: null, guild_id: "2" }, undefined, "beta"],
+		[{}, "beta", "beta"],
+		[{ instance: "", guild_id: "" }, "beta", "beta"],
+		[{ instance: null, guild_id: null }, "beta", "beta"],
+		[{ instance: "alpha", guild_id: null }, undefined, "alpha"],
+	])("%j with default %j goes to %s", (args, byDefault, name) => {
+		expect(outcome(args, byDefault)).toBe(name);
+	});
+});
+
+describe("a route error says what is wrong and lists the instances", () => {
+	const available = "Available instances: alpha, beta.";
+	test.each<[args: Record<string, unknown>, text: string]>([
+		[
+			{ instance: "gamma" },
+			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
+		],
+		[
+			{ instance: "Alpha" },
+			`Gateway error: InstanceNotFound: no instance is called "Alpha". ${available}`,
+		],
+		[
+			{ instance: " alpha" },
+			`Gateway error: InstanceNotFound: no instance is called " alpha". ${available}`,
+		],
+		[
+			{ instance: "__proto__" },
+			`Gateway error: InstanceNotFound: no instance is called "__proto__". ${available}`,
+		],
+		[
+			{ instance: "gamma", guild_id: "1" },
+			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
+		],
+		[
+			{ guild_id: "4" },
+			`Gateway error: GuildNotFound: no instance is known to serve the guild "4". list_instances shows who serves what. ${available}`,
+		],
+		[
+			{ guild_id: "__proto__" },
+			`Gateway error: GuildNotFound: no instance is known to serve the guild "__proto__". list_instances shows who serves what. ${available}`,
+		],
+		[
+			{},
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+		],
+		[
+			{ instance: "", guild_id: null },
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+		],
+	])("%j", (args, text) => {
+		expect(outcome(args)).toBe(text);
+	});
+
+	test("with one instance, too, neither argument is NoTarget", () => {
+		expect(outcome({}, undefined, backends({ only: ["1"] }))).toBe(
+			"Gateway error: NoTarget: the call names neither instance nor guild_id. Available instances: only.",
+		);
+	});
+
+	test("the default does not stand in for what is not found", () => {
+		expect(outcome({ instance: "gamma" }, "alpha")).toContain(
+			"InstanceNotFound",
+		);
+		expect(outcome({ guild_id: "4" }, "alpha")).toContain("GuildNotFound");
+	});
+
+	test("what the caller sent is shown on one line, and not at any length", () => {
+		const text = outcome({ instance: `a\nb${"x".repeat(10_000)}` });
+		expect(text).toContain('"a\\nbxxx');
+		expect(text.length).toBeLessThan(300);
+	});
+});
+
+describe("another type is -32602 naming it", () => {
+	test.each<[args: Record<string, unknown>, field: string]>([
+		[{ instance: 1 }, "instance"],
+		[{ instance: true }, "instance"],
+		[{ instance: ["alpha"] }, "instance"],
+		[{ instance: { name: "alpha" } }, "instance"],
+		[{ instance: 0 }, "instance"],
+		[{ instance: false }, "instance"],
+		[{ guild_id: 1 }, "guild_id"],
+		[{ guild_id: 0 }, "guild_id"],
+		[{ guild_id: ["1"] }, "guild_id"],
+		[
+			{ instance: "alpha", guild_id: 123456789012345678n.toString().length },
+			"guild_id",
+		],
+	])("%j", (args, field) => {
+		expect(outcome(args, "alpha")).toBe(
+			`-32602 Invalid parameters: ${field}: expected a string`,
+		);
+	});
+});
