@@ -32,14 +32,13 @@ export const guild_id = v.optional(
 	),
 );
 
-/** How many items at most: an integer, moved into `[1, max]` where it lies outside. */
+/** How many items at most: a number, moved to the nearest integer in `[1, max]`; never refused. */
 export function limit(max: number, byDefault: number) {
 	return v.optional(
 		v.pipe(
 			v.number(),
-			v.integer("expected an integer"),
-			v.transform((value) => Math.min(Math.max(value, 1), max)),
-			published({ minimum: 1, maximum: max }),
+			v.transform((value) => Math.trunc(Math.min(Math.max(value, 1), max))),
+			published({ type: "integer", minimum: 1, maximum: max }),
 			v.description(
 				`How many at most, 1 to ${max}; a number outside is moved to the nearest.`,
 			),

@@ -22,6 +22,7 @@ export interface Bot extends Running {
 	url: string;
 	/** Whether tools can act now. */
 	readonly ready: boolean;
+	readonly failed: Promise<Error>;
 }
 
 /** Serves MCP at once, and logs in to Discord meanwhile, for as long as that takes. */
@@ -50,7 +51,7 @@ export function startBot(config: BotConfig, log: Log): Bot {
 		log,
 	});
 	const url = `${listener.url}/mcp`;
-	log.info(`${config.botName} listens on ${url}`);
+	log.info(`${config.botName} listens on ${url}`, { url });
 	const opened = connection.open();
 
 	return {

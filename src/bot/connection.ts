@@ -13,12 +13,15 @@ import {
 } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import { ToolError } from "../mcp/tool.ts";
-import { guardRest, restOptions } from "./rest.ts";
+import { guardRest, platformTimeoutMs, restOptions } from "./rest.ts";
 
 /** Waits between attempts: doubled each time, up to the second number. */
 const backOffMs = [500, 60_000] as const;
 /** discord.js waits this long for the members of a guild. */
 const membersTimeoutMs = 120_000;
+
+/** How long Discord may take to close the connection with us. */
+const goodbyeMs = 500;
 
 const portal = "https://discord.com/developers/applications";
 const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
@@ -96,7 +99,8 @@ export class Connection {
 
 	async close(): Promise<void> {
 		this.#closing.abort();
-		await this.#client?.destroy();
+		// A platform that has gone does not answer our goodbye.
+		await Promise.race([this.#client?.destroy(), Bun.sleep(goodbyeMs)]);
 	}
 
 	#createClient(): Client {
@@ -107,7 +111,10 @@ export class Connection {
 		});
 		this.#client = client;
 		this.#complete = new Set();
-		guardRest(client.rest, () => void this.#verifyToken(client));
+		guardRest(client.rest, {
+			timeoutMs: platformTimeoutMs,
+			onUnauthorized: () => void this.#verifyToken(client),
+		});
 
 		// Without a listener an error would end the process.
 		client.on(Events.Error, (error) => log.error("discord.js", { error }));
@@ -116,9 +123,11 @@ export class Connection {
 				reason: String(error?.message ?? error),
 			}),
 		);
-		client.on(Events.ShardReconnecting, () =>
-			log.warn("reconnecting to Discord's Gateway"),
-		);
+		client.on(Events.ShardReconnecting, () => {
+			// discord.js says so of a connection that we close, too.
+			if (!this.#closing.signal.aborted)
+				log.warn("reconnecting to Discord's Gateway");
+		});
 		client.on(Events.ShardResume, (_, replayed) =>
 			log.info("back on Discord's Gateway", { replayed }),
 		);
@@ -129,10 +138,6 @@ export class Connection {
 			),
 		);
 		// A new Gateway session knows nothing of what happened before it.
-		client.on(Events.ClientReady, () => {
-			for (const guild of client.guilds.cache.values())
-				void this.#loadMembers(client, guild);
-		});
 		client.on(Events.GuildCreate, (guild) => this.#loadMembers(client, guild));
 		client.on(Events.GuildAvailable, (guild) =>
 			this.#loadMembers(client, guild),

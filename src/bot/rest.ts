@@ -78,7 +78,9 @@ const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
 		if (response.status === 429) call.state = "refused";
 		return response;
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ConnectionRefused")
+		const { code } = error as NodeJS.ErrnoException;
+		// Bun's name for it, and the system's.
+		if (code === "ConnectionRefused" || code === "ECONNREFUSED")
 			call.state = "refused";
 		throw error;
 	}
@@ -86,11 +88,18 @@ const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
 
 type Request = REST["request"];
 
-/**
- * Makes every call of `rest` end in time, with an error that says what became of it. `onUnauthorized` is told of
- * every 401.
- */
-export function guardRest(rest: REST, onUnauthorized: () => void): void {
+export interface GuardOptions {
+	/** What one call may take, waiting in the queue included. */
+	timeoutMs: number;
+	/** Is told of every 401. */
+	onUnauthorized(): void;
+}
+
+/** Makes every call of `rest` end in time, with an error that says what became of it. */
+export function guardRest(
+	rest: REST,
+	{ timeoutMs, onUnauthorized }: GuardOptions,
+): void {
 	// After one 401 the manager would forget the token, and every later call would fail for good.
 	const setToken = rest.setToken.bind(rest);
 	rest.setToken = (token: string | null) =>
@@ -98,7 +107,7 @@ export function guardRest(rest: REST, onUnauthorized: () => void): void {
 
 	const original: Request = rest.request.bind(rest);
 	rest.request = async (options) => {
-		const timeout = AbortSignal.timeout(platformTimeoutMs);
+		const timeout = AbortSignal.timeout(timeoutMs);
 		const signals = [timeout, options.signal, currentDeadline.getStore()];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
 		const reads = options.method === RequestMethod.Get;

@@ -1,0 +1,147 @@
+// The bot and Discord when all is not well between them.
+
+import { expect, test } from "bun:test";
+import { startBot } from "../../src/bot/bot.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { demoSeed } from "../../src/simulator/seed.ts";
+import { startSimulator } from "../../src/simulator/simulator.ts";
+import { until } from "../support/until.ts";
+import { startWorld } from "../support/world.ts";
+
+function startBotAt(api: string, discordToken: string) {
+	const logged: string[] = [];
+	const bot = startBot(
+		{
+			botName: "Alpha",
+			command: "!m",
+			discordToken,
+			discordApiUrl: api,
+			guildId: undefined,
+			mcpPort: 0,
+			mcpBindAddress: "127.0.0.1",
+			mcpToken: undefined,
+		},
+		createLog("text", (line) => logged.push(line)),
+	);
+	return { bot, logged, [Symbol.asyncDispose]: () => bot.close() };
+}
+
+test("a bot that is started before its platform logs in once that is there", async () => {
+	const gone = await startSimulator();
+	const { port } = gone;
+	await gone.close();
+	const seed = demoSeed();
+	const token = "a-token-that-outlives-the-platform";
+	await using alpha = startBotAt(`http://127.0.0.1:${port}/api`, token);
+	await until("it has tried", () =>
+		alpha.logged.some((line) => line.includes("trying again")),
+	);
+	expect(alpha.bot.ready).toBe(false);
+	await using _ = await startSimulator({
+		port,
+		seed: {
+			...seed,
+			bots: [{ username: "alpha", token }, { username: "beta" }],
+		},
+	});
+	await until("it is ready", () => alpha.bot.ready);
+});
+
+test("a token that Discord does not know ends the bot, and the reason does not show it", async () => {
+	await using simulator = await startSimulator();
+	await using alpha = startBotAt(simulator.api, "wrong-token");
+	const error = await alpha.bot.failed;
+	expect(error.message).toContain("DISCORD_TOKEN");
+	expect(alpha.bot.ready).toBe(false);
+	expect([error.message, ...alpha.logged].join()).not.toContain("wrong-token");
+});
+
+test("intents that were not granted end the bot with what to switch on", async () => {
+	const seed = demoSeed();
+	await using simulator = await startSimulator({
+		seed: {
+			...seed,
+			bots: [
+				{ username: "alpha", privilegedIntents: [] },
+				{ username: "beta" },
+			],
+		},
+	});
+	await using alpha = startBotAt(simulator.api, simulator.bot("alpha").token);
+	expect((await alpha.bot.failed).message).toContain("Server Members Intent");
+});
+
+test("one odd 401 is said, and recovered from", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const send = () =>
+		world.call("send_message", {
+			channel_id: simulator.channel("The Cooks/general").id,
+			content: "hello",
+		});
+	simulator.faults.refuse("POST /channels/*/messages", 0, {
+		status: 401,
+		times: 1,
+	});
+	const refused = await send();
+	expect(refused.text).toStartWith("Discord API error: 401 Unauthorized");
+	expect(world.bot.ready).toBe(false);
+	await until("the token is known again", () => world.bot.ready);
+	expect((await send()).isError).toBe(false);
+	expect(world.logged.join("\n")).toContain("Discord answered 401");
+});
+
+test("a token that is refused for good ends the bot", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	simulator.faults.refuse("* *", 0, { status: 401 });
+	await world.call("send_message", {
+		channel_id: simulator.channel("The Cooks/general").id,
+		content: "hello",
+	});
+	expect((await world.bot.failed).message).toContain("DISCORD_TOKEN");
+});
+
+test("members who join, change and leave are known without asking, also after a lost Gateway session", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const lookUp = async (query: string) =>
+		(await world.call("lookup_user_by_name", { query })).text;
+	const newcomer = simulator.world.addUser({ username: "newcomer" });
+	const member = simulator.world.addMember(guild, newcomer, {});
+	await until("the newcomer is found", async () =>
+		(await lookUp("newcomer")).startsWith("1 match"),
+	);
+	simulator.world.editMember(guild, member, { nick: "Old Hand" });
+	await until("the nickname is found", async () =>
+		(await lookUp("old hand")).startsWith("1 match"),
+	);
+
+	const loads = () =>
+		world.logged.filter((line) => line.includes("members loaded")).length;
+	const before = loads();
+	simulator.disconnectSockets({ resumable: false });
+	// Nobody is told of this.
+	simulator.world.removeMember(guild, member);
+	await until("the members are loaded again", () => loads() > before);
+	expect(await lookUp("old hand")).toStartWith("No member's name contains");
+	expect(
+		simulator.requests.list().filter(({ path }) => path.includes("/members")),
+	).toEqual([]);
+}, 20_000);
+
+test("a connection that Discord lets resume misses nothing", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	simulator.disconnectSockets({ resumable: true });
+	simulator.world.addMember(
+		guild,
+		simulator.world.addUser({ username: "newcomer" }),
+		{},
+	);
+	await until("the newcomer is found", async () =>
+		(
+			await world.call("lookup_user_by_name", { query: "newcomer" })
+		).text.startsWith("1 match"),
+	);
+});

@@ -1,0 +1,204 @@
+import { expect, test } from "bun:test";
+import { REST, Routes } from "discord.js";
+import {
+	guardRest,
+	PlatformFailure,
+	PlatformTimeout,
+	restOptions,
+	withDeadline,
+} from "../../src/bot/rest.ts";
+import { startSimulator } from "../../src/simulator/simulator.ts";
+import { until } from "../support/until.ts";
+
+const messages = "POST /channels/:channel_id/messages";
+const longMs = 10_000;
+const shortMs = 300;
+
+/** A simulator, and discord.js's REST manager in front of it as the bot has it. */
+async function startPlatform(timeoutMs = longMs) {
+	const simulator = await startSimulator();
+	const channel = simulator.channel("The Cooks/general");
+	const unauthorized: string[] = [];
+	const rest = new REST(restOptions(simulator.api));
+	rest.setToken(simulator.bot("alpha").token);
+	guardRest(rest, {
+		timeoutMs,
+		onUnauthorized: () => unauthorized.push("401"),
+	});
+	return {
+		simulator,
+		rest,
+		channel,
+		unauthorized,
+		say: (content: string) =>
+			rest.post(Routes.channelMessages(channel.id), { body: { content } }),
+		[Symbol.asyncDispose]: () => simulator.close(),
+	};
+}
+
+const failureOf = (call: Promise<unknown>) =>
+	call.then(
+		() => {
+			throw new Error("it succeeded");
+		},
+		(error: unknown) => error,
+	);
+
+test("a write that stalls ends in time, its outcome unknown, and is sent once", async () => {
+	await using platform = await startPlatform(shortMs);
+	const { simulator } = platform;
+	simulator.faults.stall(messages, { after: true });
+	const error = await failureOf(platform.say("once"));
+	expect(error).toBeInstanceOf(PlatformTimeout);
+	expect((error as PlatformTimeout).fate).toBe("unknown");
+	expect(simulator.requests.list(messages)).toHaveLength(1);
+	expect(simulator.journal.entries(messages)).toHaveLength(1);
+});
+
+test("a read that stalls ends in time and is known to have changed nothing", async () => {
+	await using platform = await startPlatform(shortMs);
+	platform.simulator.faults.stall("GET /channels/:channel_id");
+	const error = await failureOf(
+		platform.rest.get(Routes.channel(platform.channel.id)),
+	);
+	expect(error).toBeInstanceOf(PlatformTimeout);
+	expect((error as PlatformTimeout).fate).toBe("read");
+});
+
+test("an answer whose body never ends is a time-out as well", async () => {
+	await using stack = new AsyncDisposableStack();
+	const server = Bun.serve({
+		port: 0,
+		fetch: () =>
+			new Response(
+				new ReadableStream({
+					start: (controller) => controller.enqueue('{"id":'),
+				}),
+				{ headers: { "Content-Type": "application/json" } },
+			),
+	});
+	stack.defer(() => server.stop(true));
+	const rest = new REST(restOptions(`http://127.0.0.1:${server.port}/api`));
+	rest.setToken("token");
+	guardRest(rest, { timeoutMs: shortMs, onUnauthorized: () => {} });
+	const error = await failureOf(rest.post("/channels/1/messages"));
+	expect(error).toBeInstanceOf(PlatformTimeout);
+	expect((error as PlatformTimeout).fate).toBe("unknown");
+});
+
+test("a call that waits for a rate limit ends in time, not sent, and is not sent afterwards", async () => {
+	await using platform = await startPlatform(shortMs);
+	const { simulator } = platform;
+	simulator.faults.rateLimit(messages, { retryAfterMs: 1_000, times: 1 });
+	const error = await failureOf(platform.say("too late"));
+	expect(error).toBeInstanceOf(PlatformTimeout);
+	expect((error as PlatformTimeout).fate).toBe("not sent");
+	// The queue keeps its order: when a later call has passed, the first one has had its turn.
+	await until("the limit is over", () =>
+		platform.say("in time").then(
+			() => true,
+			() => false,
+		),
+	);
+	expect(platform.channel.transcript()).toBe("alpha: in time");
+});
+
+test("a rate limit that ends in time is waited for", async () => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.rateLimit(messages, { retryAfterMs: 50, times: 1 });
+	await platform.say("patient");
+	expect(platform.channel.transcript()).toBe("alpha: patient");
+	expect(platform.simulator.journal.entries(messages)).toHaveLength(1);
+});
+
+test.each(["before", "after"] as const)(
+	"a write whose connection drops %s it is carried out is sent once, its outcome unknown",
+	async (when) => {
+		await using platform = await startPlatform();
+		const { simulator, rest, channel } = platform;
+		await platform.say("keeps the connection");
+		const { id: messageId } = await simulator
+			.user("ada")
+			.say("The Cooks/general", "x");
+		const guild = simulator.guild("The Cooks");
+		const regular = [...guild.roles.values()].find((r) => r.name === "Regular");
+		const role = Routes.guildMemberRole(
+			guild.id,
+			simulator.user("liwei").id,
+			regular?.id ?? "",
+		);
+		const writes = {
+			POST: () => platform.say("dropped"),
+			PATCH: () =>
+				rest.patch(Routes.channelMessage(channel.id, messageId), { body: {} }),
+			PUT: () => rest.put(role),
+			DELETE: () => rest.delete(Routes.channelMessage(channel.id, messageId)),
+		};
+		for (const [method, write] of Object.entries(writes)) {
+			simulator.faults.drop(`${method} *`, { when, times: 1 });
+			const before = simulator.requests.list().length;
+			const error = await failureOf(write());
+			expect(error).toBeInstanceOf(PlatformFailure);
+			expect((error as PlatformFailure).fate).toBe("unknown");
+			// A read afterwards shows that nothing else is on its way before it.
+			await rest.get(Routes.user());
+			const arrived = simulator.requests.list().slice(before);
+			expect(arrived.map((request) => request.method)).toEqual([method, "GET"]);
+			simulator.clearFaults();
+		}
+	},
+);
+
+test("a write that Discord answers 500 is sent once, its outcome unknown", async () => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.fail(messages, 500, { executed: true });
+	const error = await failureOf(platform.say("once"));
+	expect(error).toBeInstanceOf(PlatformFailure);
+	expect((error as PlatformFailure).fate).toBe("unknown");
+	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
+});
+
+test("a read that fails on the way is sent once more, and only once", async () => {
+	await using platform = await startPlatform();
+	const { simulator, rest, channel } = platform;
+	const route = "GET /channels/:channel_id";
+	const read = () => rest.get(Routes.channel(channel.id));
+	simulator.faults.drop(route, { when: "before", times: 1 });
+	expect(await read()).toMatchObject({ id: channel.id });
+	simulator.faults.fail(route, 502, { times: 1 });
+	expect(await read()).toMatchObject({ id: channel.id });
+	expect(simulator.requests.list(route)).toHaveLength(4);
+	simulator.faults.fail(route, 502);
+	expect(await failureOf(read())).toBeInstanceOf(PlatformFailure);
+	expect(simulator.requests.list(route)).toHaveLength(6);
+});
+
+test("a call that finds nobody listening was not sent", async () => {
+	const platform = await startPlatform();
+	await platform.simulator.close();
+	const error = await failureOf(platform.say("hello?"));
+	expect(error).toBeInstanceOf(PlatformFailure);
+	expect((error as PlatformFailure).fate).toBe("not sent");
+});
+
+test("a call ends with the deadline of the tool that makes it", async () => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.stall(messages);
+	const call = withDeadline(AbortSignal.timeout(50), () =>
+		platform.say("late"),
+	);
+	expect(await failureOf(call)).toBeInstanceOf(PlatformTimeout);
+	const passed = withDeadline(AbortSignal.abort(), () => platform.say("never"));
+	const error = await failureOf(passed);
+	expect((error as PlatformTimeout).fate).toBe("not sent");
+	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
+});
+
+test("a 401 is told of, and does not make the manager forget the token", async () => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.refuse(messages, 0, { status: 401, times: 1 });
+	await failureOf(platform.say("refused"));
+	expect(platform.unauthorized).toEqual(["401"]);
+	await platform.say("accepted");
+	expect(platform.channel.transcript()).toBe("alpha: accepted");
+});
