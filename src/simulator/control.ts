@@ -1,0 +1,158 @@
+// The simulator's own routes: what happened, faults on demand, and who is in the world.
+
+import * as v from "valibot";
+import { inGuild } from "./entities.ts";
+import { type Fault, isMatch } from "./faults.ts";
+import { type ControlRoutes, read } from "./loopback.ts";
+import { allRoutes } from "./routes/all.ts";
+import type { Simulator } from "./simulator.ts";
+
+const match = v.pipe(
+	v.string(),
+	v.check(
+		isMatch,
+		'expected a method and a route such as "POST /channels/*/messages"',
+	),
+);
+const limits = {
+	match,
+	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+	actor: v.optional(v.string()),
+};
+const status = v.pipe(
+	v.number(),
+	v.integer(),
+	v.minValue(400),
+	v.maxValue(599),
+);
+
+const faultRequest = v.variant("kind", [
+	v.strictObject({
+		kind: v.literal("refuse"),
+		...limits,
+		code: v.pipe(v.number(), v.integer()),
+		status: v.optional(status),
+		message: v.optional(v.string()),
+	}),
+	v.strictObject({
+		kind: v.literal("stall"),
+		...limits,
+		after: v.optional(v.boolean()),
+	}),
+	v.strictObject({
+		kind: v.literal("drop"),
+		...limits,
+		when: v.picklist(["before", "after"]),
+	}),
+	v.strictObject({
+		kind: v.literal("rateLimit"),
+		...limits,
+		retryAfterMs: v.pipe(v.number(), v.minValue(0)),
+		global: v.optional(v.boolean()),
+		scope: v.optional(v.picklist(["user", "global", "shared"])),
+	}),
+	v.strictObject({
+		kind: v.literal("fail"),
+		...limits,
+		status: v.pipe(status, v.minValue(500)),
+		executed: v.optional(v.boolean()),
+	}),
+]);
+
+const disconnectRequest = v.strictObject({
+	how: v.optional(v.picklist(["close", "invalidate", "reconnect"]), "close"),
+	code: v.optional(
+		v.pipe(v.number(), v.integer(), v.minValue(1000), v.maxValue(4999)),
+	),
+	resumable: v.optional(v.boolean()),
+});
+
+/** The simulator's control routes. */
+export function controlRoutes(simulator: Simulator): ControlRoutes {
+	return {
+		"GET /simulator/journal": () => simulator.journal.entries(),
+		"GET /simulator/requests": () => ({
+			invalid: simulator.requests.invalid,
+			requests: simulator.requests.list(),
+		}),
+		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
+		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
+		"GET /simulator/state": () => summary(simulator),
+		"GET /simulator/faults": () => simulator.faults.list().map(shown),
+		"POST /simulator/faults": async (request) =>
+			shown(inject(simulator, await read(faultRequest, request))),
+		"DELETE /simulator/faults": () => {
+			simulator.clearFaults();
+			return [];
+		},
+		"POST /simulator/sockets/disconnect": async (request) => {
+			const { sockets } = simulator;
+			const { how, ...given } = await read(disconnectRequest, request);
+			const disconnected = sockets.connected;
+			if (how === "close") sockets.disconnect(given);
+			else if (how === "invalidate") sockets.invalidate(given);
+			else sockets.requestReconnect();
+			return { disconnected };
+		},
+	};
+}
+
+function inject(
+	{ faults }: Simulator,
+	request: v.InferOutput<typeof faultRequest>,
+): Fault {
+	switch (request.kind) {
+		case "refuse":
+			return faults.refuse(request.match, request.code, request);
+		case "stall":
+			return faults.stall(request.match, request);
+		case "drop":
+			return faults.drop(request.match, request);
+		case "rateLimit":
+			return faults.rateLimit(request.match, request);
+		case "fail":
+			return faults.fail(request.match, request.status, request);
+	}
+}
+
+function shown({ match, effect, hits }: Fault) {
+	const { kind, executed } = effect;
+	return { kind, match, executed, hits };
+}
+
+function summary({ world, sockets, url, api }: Simulator) {
+	const accounts = [...world.accounts.values()].map(({ token, user }) => ({
+		id: user.id,
+		username: user.username,
+		token,
+		bot: user.bot === true,
+	}));
+	return {
+		...{ url, api },
+		connected: sockets.connected,
+		bots: accounts.filter(({ bot }) => bot),
+		users: accounts.filter(({ bot }) => !bot),
+		guilds: [...world.guilds.values()].map((guild) => ({
+			id: guild.id,
+			name: guild.name,
+			owner_id: guild.owner_id,
+			member_count: guild.members.size,
+			channels: [...guild.channels.values()].map(({ id, name, type }) => ({
+				...{ id, name, type },
+			})),
+			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
+				...{ id, name, position },
+			})),
+		})),
+		direct_channels: [...world.channels.values()].flatMap((channel) =>
+			inGuild(channel)
+				? []
+				: [
+						{
+							id: channel.id,
+							recipients: channel.recipients.map(({ username }) => username),
+						},
+					],
+		),
+	};
+}

@@ -1,0 +1,54 @@
+// What new things are like when nobody says otherwise.
+
+import { randomBytes } from "node:crypto";
+import { PermissionFlagsBits } from "discord.js";
+import type { Role } from "./entities.ts";
+
+/** What Discord grants everyone in a new guild, as far as the simulator knows of it. */
+export const everyonePermissions =
+	PermissionFlagsBits.ViewChannel |
+	PermissionFlagsBits.SendMessages |
+	PermissionFlagsBits.ReadMessageHistory |
+	PermissionFlagsBits.EmbedLinks |
+	PermissionFlagsBits.AttachFiles |
+	PermissionFlagsBits.AddReactions |
+	PermissionFlagsBits.UseExternalEmojis |
+	PermissionFlagsBits.ChangeNickname |
+	PermissionFlagsBits.CreateInstantInvite |
+	PermissionFlagsBits.CreatePublicThreads |
+	PermissionFlagsBits.SendMessagesInThreads |
+	PermissionFlagsBits.UseApplicationCommands |
+	PermissionFlagsBits.Connect |
+	PermissionFlagsBits.Speak |
+	PermissionFlagsBits.Stream |
+	PermissionFlagsBits.UseVAD;
+
+/** A role without a name, a colour or a permission. */
+export function newRole(id: string): Role {
+	return {
+		id,
+		name: "new role",
+		description: null,
+		color: 0,
+		colors: {
+			primary_color: 0,
+			secondary_color: null,
+			tertiary_color: null,
+		},
+		hoist: false,
+		icon: null,
+		unicode_emoji: null,
+		position: 0,
+		permissions: "0",
+		managed: false,
+		mentionable: false,
+		flags: 0,
+	};
+}
+
+/** A token like Discord's: it begins with the id of its owner, and the rest is random. */
+export function newToken(userId: string): string {
+	const owner = Buffer.from(userId).toString("base64url");
+	const random = (bytes: number) => randomBytes(bytes).toString("base64url");
+	return `${owner}.${random(4)}.${random(27)}`;
+}

@@ -1,0 +1,179 @@
+// What the simulated platform consists of. Entities keep Discord's own shapes and spelling: most are sent as they are stored.
+
+import type { AuditLogEvent, ChannelType, MessageType } from "discord.js";
+
+export interface User {
+	readonly id: string;
+	username: string;
+	discriminator: string;
+	global_name: string | null;
+	avatar: string | null;
+	public_flags: number;
+	bot?: true;
+}
+
+export type PrivilegedIntent =
+	| "GuildMembers"
+	| "GuildPresences"
+	| "MessageContent";
+
+/** Someone who holds a token: a bot, or a person who is driven through the REST API. */
+export interface Account {
+	readonly token: string;
+	readonly user: User;
+	/** Only for bots: what its owner switched on in the developer portal. */
+	readonly privilegedIntents: readonly PrivilegedIntent[];
+}
+
+export interface Role {
+	readonly id: string;
+	name: string;
+	description: string | null;
+	color: number;
+	colors: RoleColors;
+	hoist: boolean;
+	icon: null;
+	unicode_emoji: string | null;
+	position: number;
+	/** Permission bits, in decimal. */
+	permissions: string;
+	managed: boolean;
+	mentionable: boolean;
+	flags: number;
+	tags?: { bot_id: string };
+}
+
+export interface RoleColors {
+	primary_color: number;
+	secondary_color: number | null;
+	tertiary_color: number | null;
+}
+
+/** What a channel grants and denies to a role (type 0) or a member (type 1). */
+export interface Overwrite {
+	id: string;
+	type: 0 | 1;
+	allow: string;
+	deny: string;
+}
+
+export type GuildChannelType =
+	| ChannelType.GuildText
+	| ChannelType.GuildVoice
+	| ChannelType.GuildCategory
+	| ChannelType.GuildAnnouncement
+	| ChannelType.GuildStageVoice
+	| ChannelType.GuildForum;
+
+export interface GuildChannel {
+	readonly id: string;
+	readonly guild_id: string;
+	type: GuildChannelType;
+	name: string;
+	position: number;
+	parent_id: string | null;
+	permission_overwrites: Overwrite[];
+	topic: string | null;
+	nsfw: boolean;
+	rate_limit_per_user: number;
+	bitrate: number;
+	user_limit: number;
+	rtc_region: string | null;
+	last_message_id: string | null;
+}
+
+export interface DmChannel {
+	readonly id: string;
+	readonly type: ChannelType.DM;
+	readonly recipients: readonly [User, User];
+	last_message_id: string | null;
+}
+
+export type Channel = GuildChannel | DmChannel;
+
+export interface Member {
+	readonly user: User;
+	nick: string | null;
+	roles: string[];
+	joined_at: string;
+	communication_disabled_until: string | null;
+	deaf: boolean;
+	mute: boolean;
+}
+
+export interface Ban {
+	readonly user: User;
+	readonly reason: string | null;
+}
+
+export interface AuditLogEntry {
+	readonly id: string;
+	readonly action_type: AuditLogEvent;
+	readonly user_id: string;
+	readonly target_id: string | null;
+	readonly changes?: readonly AuditLogChange[];
+	readonly options?: Readonly<Record<string, string>>;
+	readonly reason?: string;
+}
+
+export interface AuditLogChange {
+	readonly key: string;
+	readonly old_value?: unknown;
+	readonly new_value?: unknown;
+}
+
+/** A guild and everything in it, each by its id; members and bans by the user's. */
+export interface Guild {
+	readonly id: string;
+	name: string;
+	owner_id: string;
+	description: string | null;
+	readonly roles: Map<string, Role>;
+	readonly channels: Map<string, GuildChannel>;
+	readonly members: Map<string, Member>;
+	readonly bans: Map<string, Ban>;
+	/** Oldest first. */
+	readonly auditLog: AuditLogEntry[];
+}
+
+export interface Attachment {
+	readonly id: string;
+	readonly filename: string;
+	readonly description?: string;
+	readonly content_type: string;
+	readonly size: number;
+	readonly url: string;
+	readonly proxy_url: string;
+}
+
+export interface Message {
+	readonly id: string;
+	readonly channel_id: string;
+	readonly type: MessageType;
+	readonly author: User;
+	content: string;
+	readonly timestamp: string;
+	edited_timestamp: string | null;
+	readonly tts: boolean;
+	mention_everyone: boolean;
+	mentions: readonly User[];
+	mention_roles: readonly string[];
+	attachments: readonly Attachment[];
+	embeds: readonly Readonly<Record<string, unknown>>[];
+	components: readonly unknown[];
+	pinned: boolean;
+	flags: number;
+	readonly nonce?: string | number;
+	/** Set on a reply. */
+	readonly message_reference?: {
+		type: 0;
+		message_id: string;
+		channel_id: string;
+		guild_id?: string;
+	};
+}
+
+/** Whether a channel belongs to a guild. */
+export function inGuild(channel: Channel): channel is GuildChannel {
+	return "guild_id" in channel;
+}

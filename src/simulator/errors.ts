@@ -1,0 +1,154 @@
+// Discord's error answers: an HTTP status with a numeric code, and for a bad form the path of each field at fault.
+// https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+
+import { RESTJSONErrorCodes as Code } from "discord.js";
+
+/** Ends a request with an answer that is not a success. */
+export class ApiError extends Error {
+	override name = "ApiError";
+
+	constructor(
+		readonly status: number,
+		readonly body: Readonly<Record<string, unknown>>,
+		readonly headers: Readonly<Record<string, string>> = {},
+	) {
+		super(`${status} ${JSON.stringify(body)}`);
+	}
+}
+
+// Programs go by the number; the texts are Discord's as far as they are known.
+const answers = new Map<number, readonly [status: number, message: string]>([
+	[Code.UnknownChannel, [404, "Unknown Channel"]],
+	[Code.UnknownGuild, [404, "Unknown Guild"]],
+	[Code.UnknownMember, [404, "Unknown Member"]],
+	[Code.UnknownMessage, [404, "Unknown Message"]],
+	[Code.UnknownPermissionOverwrite, [404, "Unknown Overwrite"]],
+	[Code.UnknownRole, [404, "Unknown Role"]],
+	[Code.UnknownUser, [404, "Unknown User"]],
+	[Code.UnknownBan, [404, "Unknown Ban"]],
+	[Code.BotsCannotUseThisEndpoint, [403, "Bots cannot use this endpoint"]],
+	[Code.OnlyBotsCanUseThisEndpoint, [403, "Only bots can use this endpoint"]],
+	[
+		Code.ActionCannotBePerformedDueToSlowmodeRateLimit,
+		[429, "This action cannot be performed due to slowmode rate limit"],
+	],
+	[
+		Code.ChannelWriteRateLimit,
+		[429, "The write action you are performing has hit the write rate limit."],
+	],
+	[
+		Code.MaximumNumberOfGuildRolesReached,
+		[400, "Maximum number of guild roles reached (250)"],
+	],
+	[
+		Code.MaximumNumberOfGuildChannelsReached,
+		[400, "Maximum number of server channels reached (500)"],
+	],
+	[Code.Unauthorized, [401, "Unauthorized"]],
+	[Code.RequestEntityTooLarge, [413, "Request entity too large"]],
+	[
+		Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime,
+		[400, "Only one channel can have a parent modified at a time"],
+	],
+	[Code.MissingAccess, [403, "Missing Access"]],
+	[
+		Code.CannotExecuteActionOnDMChannel,
+		[403, "Cannot execute action on a DM channel"],
+	],
+	[
+		Code.CannotEditMessageAuthoredByAnotherUser,
+		[403, "Cannot edit a message authored by another user"],
+	],
+	[Code.CannotSendAnEmptyMessage, [400, "Cannot send an empty message"]],
+	[
+		Code.CannotSendMessagesToThisUser,
+		[403, "Cannot send messages to this user"],
+	],
+	[
+		Code.CannotSendMessagesInNonTextChannel,
+		[400, "Cannot send messages in a non-text channel"],
+	],
+	[Code.MissingPermissions, [403, "Missing Permissions"]],
+	[
+		Code.CannotExecuteActionOnThisChannelType,
+		[400, "Cannot execute action on this channel type"],
+	],
+	[Code.InvalidRole, [400, "Invalid Role"]],
+	[
+		Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete,
+		[400, "You can only bulk delete messages that are under 14 days old."],
+	],
+	[Code.InvalidFormBodyOrContentType, [400, "Invalid Form Body"]],
+	[
+		Code.RequestBodyContainsInvalidJSON,
+		[400, "The request body contains invalid JSON."],
+	],
+	[
+		Code.CannotReplyWithoutPermissionToReadMessageHistory,
+		[403, "Cannot reply without permission to read message history"],
+	],
+]);
+
+/** Discord's refusal with this code. A code that is not in the table is answered 400 unless the caller says otherwise. */
+export function refusal(
+	code: number,
+	given: { status?: number | undefined; message?: string | undefined } = {},
+): ApiError {
+	const [status, message] = answers.get(code) ?? [400, `Error ${code}`];
+	return new ApiError(given.status ?? status, {
+		message: given.message ?? message,
+		code,
+	});
+}
+
+/** An answer that Discord gives without a code of its own: 401, 405, 5xx. */
+export function plainError(status: number, name: string): ApiError {
+	return new ApiError(status, { message: `${status}: ${name}`, code: 0 });
+}
+
+/** Something that Discord has and the simulator has not: an answer no bot can take for Discord's. */
+export function notSimulated(what: string): ApiError {
+	return new ApiError(501, {
+		message: `The simulator does not simulate ${what}.`,
+		code: 0,
+	});
+}
+
+/** The faults of a form: at each path the codes and texts of what is wrong there. */
+export interface FaultTree {
+	[key: string]: FaultTree | readonly FieldError[];
+}
+
+interface FieldError {
+	readonly code: string;
+	readonly message: string;
+}
+
+/** What is wrong with a value; the field that holds it adds its own name to the path. */
+export class FieldFault extends Error {
+	override name = "FieldFault";
+
+	constructor(readonly tree: FaultTree) {
+		super("Invalid Form Body");
+	}
+}
+
+/** A fault at the value itself, or at `path` below it. */
+export function fieldFault(
+	code: string,
+	message: string,
+	...path: readonly (string | number)[]
+): FieldFault {
+	const leaf: FaultTree = { _errors: [{ code, message }] };
+	return new FieldFault(
+		path.reduceRight<FaultTree>((tree, key) => ({ [key]: tree }), leaf),
+	);
+}
+
+export function invalidForm(fault: FieldFault): ApiError {
+	return new ApiError(400, {
+		message: "Invalid Form Body",
+		code: Code.InvalidFormBodyOrContentType,
+		errors: fault.tree,
+	});
+}

@@ -1,0 +1,76 @@
+// The messages of every channel, in order of their ids: looking one up, putting one in, taking out, and paging.
+
+import type { Message } from "./entities.ts";
+import { compareIds } from "./snowflake.ts";
+
+/** Which part of a channel to read: at most one of the three borders counts, in this order. */
+export interface Page {
+	readonly limit: number;
+	readonly around?: string | undefined;
+	readonly before?: string | undefined;
+	readonly after?: string | undefined;
+}
+
+export class MessageStore {
+	readonly #channels = new Map<string, Message[]>();
+
+	/** All messages of a channel, oldest first. */
+	in(channelId: string): readonly Message[] {
+		return this.#channels.get(channelId) ?? [];
+	}
+
+	get(channelId: string, id: string): Message | undefined {
+		const messages = this.in(channelId);
+		const found = messages[indexOf(messages, id)];
+		return found?.id === id ? found : undefined;
+	}
+
+	/** Usually at the end; a back-dated message goes where its id belongs. */
+	put(message: Message): void {
+		const messages = this.#channels.get(message.channel_id) ?? [];
+		this.#channels.set(message.channel_id, messages);
+		messages.splice(indexOf(messages, message.id), 0, message);
+	}
+
+	remove(message: Message): void {
+		const messages = this.#channels.get(message.channel_id) ?? [];
+		const index = messages.indexOf(message);
+		if (index >= 0) messages.splice(index, 1);
+	}
+
+	removeChannel(channelId: string): void {
+		this.#channels.delete(channelId);
+	}
+
+	/** A page of a channel, newest first, as Discord lists it. */
+	page(channelId: string, { limit, around, before, after }: Page): Message[] {
+		const messages = this.in(channelId);
+		let end = messages.length;
+		let start = end - limit;
+		if (around !== undefined) {
+			start = indexOf(messages, around) - Math.floor(limit / 2);
+			end = start + limit;
+		} else if (before !== undefined) {
+			end = indexOf(messages, before);
+			start = end - limit;
+		} else if (after !== undefined) {
+			const index = indexOf(messages, after);
+			start = messages[index]?.id === after ? index + 1 : index;
+			end = start + limit;
+		}
+		return messages.slice(Math.max(0, start), Math.max(0, end)).reverse();
+	}
+}
+
+/** Where the message with this id is, or would be. */
+function indexOf(messages: readonly Message[], id: string): number {
+	let low = 0;
+	let high = messages.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		const at = messages[middle];
+		if (at && compareIds(at.id, id) < 0) low = middle + 1;
+		else high = middle;
+	}
+	return low;
+}

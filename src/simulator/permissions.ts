@@ -1,0 +1,169 @@
+// Who may do what: Discord's computation of permissions, and the order of roles.
+// https://discord.com/developers/docs/topics/permissions
+
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type { Guild, GuildChannel, Member, Role } from "./entities.ts";
+import { compareIds } from "./snowflake.ts";
+
+const {
+	Administrator,
+	Connect,
+	ManageRoles,
+	ReadMessageHistory,
+	SendMessages,
+	ViewChannel,
+} = PermissionFlagsBits;
+
+/** Every permission there is. */
+export const allPermissions = Object.values(PermissionFlagsBits).reduce(
+	(all, bit) => all | bit,
+	0n,
+);
+
+/** Without SEND_MESSAGES these are gone too. */
+const needSendMessages =
+	PermissionFlagsBits.MentionEveryone |
+	PermissionFlagsBits.SendTTSMessages |
+	PermissionFlagsBits.AttachFiles |
+	PermissionFlagsBits.EmbedLinks;
+
+/** What a member in time-out is left with. */
+const leftInTimeout = ViewChannel | ReadMessageHistory;
+
+export function has(permissions: bigint, needed: bigint): boolean {
+	return (permissions & needed) === needed;
+}
+
+/** A member's permissions in the guild as a whole; none for someone who is not a member. */
+export function guildPermissions(guild: Guild, userId: string): bigint {
+	const member = guild.members.get(userId);
+	if (!member) return 0n;
+	const granted = rolePermissions(guild, member);
+	return limitInTimeout(member, granted);
+}
+
+function rolePermissions(guild: Guild, member: Member): bigint {
+	if (guild.owner_id === member.user.id) return allPermissions;
+	const granted = [guild.id, ...member.roles].reduce(
+		(bits, id) => bits | BigInt(guild.roles.get(id)?.permissions ?? 0),
+		0n,
+	);
+	return has(granted, Administrator) ? allPermissions : granted;
+}
+
+function limitInTimeout(member: Member, granted: bigint): bigint {
+	if (granted === allPermissions || !inTimeout(member)) return granted;
+	return granted & leftInTimeout;
+}
+
+function inTimeout(member: Member): boolean {
+	const until = member.communication_disabled_until;
+	return until !== null && Date.parse(until) > Date.now();
+}
+
+/** A member's permissions in a channel: those in the guild, changed by the channel's overwrites. */
+export function channelPermissions(
+	guild: Guild,
+	channel: GuildChannel,
+	userId: string,
+): bigint {
+	const member = guild.members.get(userId);
+	if (!member) return 0n;
+	const base = rolePermissions(guild, member);
+	if (base === allPermissions) return allPermissions;
+
+	const granted = applyOverwrites(base, guild, channel, member);
+	return limitInTimeout(member, withoutImplied(granted, channel));
+}
+
+// Everyone first, then all roles together, then the member: a later step beats an earlier one.
+function applyOverwrites(
+	base: bigint,
+	guild: Guild,
+	channel: GuildChannel,
+	member: Member,
+): bigint {
+	let granted = base;
+	const apply = (applies: (id: string) => boolean) => {
+		let allow = 0n;
+		let deny = 0n;
+		for (const overwrite of channel.permission_overwrites) {
+			if (!applies(overwrite.id)) continue;
+			allow |= BigInt(overwrite.allow);
+			deny |= BigInt(overwrite.deny);
+		}
+		granted = (granted & ~deny) | allow;
+	};
+	apply((id) => id === guild.id);
+	apply((id) => id !== guild.id && member.roles.includes(id));
+	apply((id) => id === member.user.id);
+	return granted;
+}
+
+function withoutImplied(granted: bigint, channel: GuildChannel): bigint {
+	if (!has(granted, ViewChannel)) return 0n;
+	const voice =
+		channel.type === ChannelType.GuildVoice ||
+		channel.type === ChannelType.GuildStageVoice;
+	if (voice && !has(granted, Connect)) return granted & ViewChannel;
+	return has(granted, SendMessages) ? granted : granted & ~needSendMessages;
+}
+
+/** Orders roles from the top: the higher position, and among equals the older role. */
+export function compareRoles(a: Role, b: Role): number {
+	return b.position - a.position || compareIds(a.id, b.id);
+}
+
+function highestRole(guild: Guild, member: Member): Role | undefined {
+	return [guild.id, ...member.roles]
+		.flatMap((id) => guild.roles.get(id) ?? [])
+		.sort(compareRoles)[0];
+}
+
+/** Whether the actor may manage this role: it is the owner, or has a role above it. */
+export function isAboveRole(
+	guild: Guild,
+	actorId: string,
+	role: Role,
+): boolean {
+	if (guild.owner_id === actorId) return true;
+	const actor = guild.members.get(actorId);
+	const highest = actor && highestRole(guild, actor);
+	return highest !== undefined && compareRoles(highest, role) < 0;
+}
+
+/** Whether the actor may act on this member: the owner on anyone but itself, others on members below them. */
+export function isAboveMember(
+	guild: Guild,
+	actorId: string,
+	target: Member,
+): boolean {
+	if (guild.owner_id === target.user.id) return false;
+	const highest = highestRole(guild, target);
+	return highest === undefined || isAboveRole(guild, actorId, highest);
+}
+
+/**
+ * Whether the actor may allow or deny these bits in an overwrite: it has them itself, or the channel's overwrites let
+ * it manage permissions there. Only an administrator may hand out MANAGE_ROLES in a channel.
+ */
+export function mayOverwrite(
+	guild: Guild,
+	channel: GuildChannel | undefined,
+	actorId: string,
+	bits: bigint,
+): boolean {
+	const inGuild = guildPermissions(guild, actorId);
+	if (has(inGuild, Administrator)) return true;
+	const member = guild.members.get(actorId);
+	if (!member) return false;
+	const grantedHere = channel?.permission_overwrites.some(
+		(overwrite) =>
+			(overwrite.id === actorId || member.roles.includes(overwrite.id)) &&
+			has(BigInt(overwrite.allow), ManageRoles),
+	);
+	if (grantedHere) return true;
+	if ((bits & ManageRoles) !== 0n) return false;
+	const inChannel = channel ? channelPermissions(guild, channel, actorId) : 0n;
+	return has(inGuild | inChannel, bits);
+}

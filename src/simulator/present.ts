@@ -1,0 +1,186 @@
+// Entities as Discord sends them. What a reader may not see is left out here and nowhere else.
+
+import { ChannelType, MessageFlags } from "discord.js";
+import type {
+	Account,
+	AuditLogEntry,
+	Channel,
+	Guild,
+	GuildChannel,
+	Member,
+	Message,
+	User,
+} from "./entities.ts";
+import { inGuild } from "./entities.ts";
+
+type Json = Record<string, unknown>;
+
+/** Someone as they see themselves. */
+export function ownUser(account: Account): Json {
+	return {
+		...account.user,
+		bot: account.user.bot === true,
+		verified: true,
+		mfa_enabled: account.user.bot === true,
+		flags: 0,
+		locale: "en-US",
+		email: null,
+	};
+}
+
+export function guildChannel(channel: GuildChannel): Json {
+	const { topic, bitrate, user_limit, rtc_region, ...common } = channel;
+	const { last_message_id, rate_limit_per_user, nsfw, ...bare } = common;
+	switch (channel.type) {
+		case ChannelType.GuildCategory:
+			return { ...bare, nsfw, flags: 0 };
+		case ChannelType.GuildVoice:
+		case ChannelType.GuildStageVoice:
+			return {
+				...common,
+				...{ topic, bitrate, user_limit, rtc_region },
+				flags: 0,
+			};
+		case ChannelType.GuildForum:
+			return {
+				...{ ...common, topic },
+				flags: 0,
+				available_tags: [],
+				default_reaction_emoji: null,
+				default_sort_order: null,
+				default_forum_layout: 0,
+			};
+		default:
+			return { ...common, topic, flags: 0 };
+	}
+}
+
+/** A channel; a DM lists whom the viewer talks to there. */
+export function channel(any: Channel, viewer: Account): Json {
+	if (inGuild(any)) return guildChannel(any);
+	const { recipients, ...rest } = any;
+	const others = recipients.filter((user) => user.id !== viewer.user.id);
+	return { ...rest, recipients: others, flags: 0 };
+}
+
+/** A member without the user, as it stands beside one that is known. */
+export function bareMember({ user: _, ...member }: Member): Json {
+	return {
+		...member,
+		avatar: null,
+		banner: null,
+		premium_since: null,
+		pending: false,
+		flags: 0,
+	};
+}
+
+export function member(of: Member): Json {
+	return { user: of.user, ...bareMember(of) };
+}
+
+/** A guild with its roles, without channels and members. */
+export function guild(of: Guild): Json {
+	return {
+		id: of.id,
+		name: of.name,
+		owner_id: of.owner_id,
+		description: of.description,
+		roles: [...of.roles.values()],
+		icon: null,
+		splash: null,
+		discovery_splash: null,
+		banner: null,
+		emojis: [],
+		stickers: [],
+		features: [],
+		afk_channel_id: null,
+		afk_timeout: 300,
+		application_id: null,
+		default_message_notifications: 0,
+		explicit_content_filter: 0,
+		max_members: 500_000,
+		max_presences: null,
+		max_video_channel_users: 25,
+		mfa_level: 0,
+		nsfw: false,
+		nsfw_level: 0,
+		preferred_locale: "en-US",
+		premium_progress_bar_enabled: false,
+		premium_subscription_count: 0,
+		premium_tier: 0,
+		public_updates_channel_id: null,
+		rules_channel_id: null,
+		safety_alerts_channel_id: null,
+		system_channel_flags: 0,
+		system_channel_id: null,
+		vanity_url_code: null,
+		verification_level: 0,
+		widget_channel_id: null,
+		widget_enabled: false,
+	};
+}
+
+/** The counts that a guild is shown with on demand. Everyone counts as present. */
+export function guildCounts(of: Guild): Json {
+	return {
+		approximate_member_count: of.members.size,
+		approximate_presence_count: of.members.size,
+	};
+}
+
+/** What messages a reader may look into: all, or only its own, those that mention it, and direct ones. */
+export interface MessageReader {
+	readonly id: string;
+	readonly seesContent: boolean;
+}
+
+/** Whether this account may ask for message content at all: people may, bots with the privileged intent. */
+export function readerOf(account: Account): MessageReader {
+	return {
+		id: account.user.id,
+		seesContent:
+			!account.user.bot || account.privilegedIntents.includes("MessageContent"),
+	};
+}
+
+/** A message; `referenced` is the one it replies to, null when that is gone. */
+export function message(
+	of: Message,
+	reader: MessageReader,
+	guildId: string | undefined,
+	referenced?: Message | null,
+): Json {
+	const visible =
+		reader.seesContent ||
+		guildId === undefined ||
+		of.author.id === reader.id ||
+		of.mentions.some((user) => user.id === reader.id);
+	const content = visible
+		? {}
+		: { content: "", embeds: [], attachments: [], components: [] };
+	const suppressed = (of.flags & MessageFlags.SuppressEmbeds) !== 0;
+	const reply =
+		referenced === undefined
+			? {}
+			: {
+					referenced_message:
+						referenced && message(referenced, reader, guildId),
+				};
+	return {
+		...of,
+		...(suppressed ? { embeds: [] } : {}),
+		...content,
+		...reply,
+	};
+}
+
+/** A user as a mention in an event: with the member, so that clients need not ask. */
+export function mention(user: User, guild: Guild | undefined): Json {
+	const member = guild?.members.get(user.id);
+	return member ? { ...user, member: bareMember(member) } : { ...user };
+}
+
+export function auditLogEntry(entry: AuditLogEntry): Json {
+	return { ...entry };
+}

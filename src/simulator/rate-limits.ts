@@ -1,0 +1,113 @@
+// Rate limits: a bucket for each route, actor and major parameter, and one for all requests of an actor.
+// https://discord.com/developers/docs/topics/rate-limits
+
+import { rateLimited } from "./faults.ts";
+
+/** How many requests a bucket takes in how many milliseconds. */
+export interface Limit {
+	readonly requests: number;
+	readonly perMs: number;
+}
+
+export interface RateLimits {
+	/** All requests of one actor together. */
+	readonly global: Limit;
+	/** Each route that has no limit of its own. */
+	readonly each: Limit;
+	/** Routes with a limit of their own: "POST /channels/:channel_id/messages". */
+	readonly routes?: Readonly<Record<string, Limit>>;
+}
+
+/** Limits of Discord's order of magnitude. It publishes only the global one; the others are as bots meet them. */
+export const realisticLimits: RateLimits = {
+	global: { requests: 50, perMs: 1000 },
+	each: { requests: 10, perMs: 10_000 },
+	routes: {
+		"POST /channels/:channel_id/messages": { requests: 5, perMs: 5000 },
+		"PATCH /channels/:channel_id/messages/:message_id": {
+			requests: 5,
+			perMs: 5000,
+		},
+		"DELETE /channels/:channel_id/messages/:message_id": {
+			requests: 5,
+			perMs: 1000,
+		},
+		"POST /channels/:channel_id/messages/bulk-delete": {
+			requests: 1,
+			perMs: 3000,
+		},
+		"GET /channels/:channel_id/messages": { requests: 5, perMs: 5000 },
+		"GET /users/@me": { requests: 30, perMs: 30_000 },
+	},
+};
+
+/** Limits that a test does not meet unless it tries. */
+export const generousLimits: RateLimits = {
+	global: { requests: 100_000, perMs: 1000 },
+	each: { requests: 10_000, perMs: 1000 },
+};
+
+interface Bucket {
+	used: number;
+	resetAt: number;
+}
+
+/** Counts requests into their buckets. */
+export class RateLimiter {
+	readonly #limits: RateLimits;
+	readonly #buckets = new Map<string, Bucket>();
+
+	constructor(limits: RateLimits) {
+		this.#limits = limits;
+	}
+
+	/** The headers for this request's answer; throws the 429 when a bucket is empty. */
+	take(request: {
+		actor: string;
+		/** The pattern: what has the same one shares a bucket, for each major parameter. */
+		route: string;
+		major: string;
+	}): Record<string, string> {
+		this.#forgetOld();
+		const global = this.#bucket(`${request.actor} *`, this.#limits.global);
+		if (global.used >= this.#limits.global.requests)
+			throw rateLimited(global.resetAt - Date.now(), {
+				global: true,
+				scope: "global",
+			});
+
+		const limit = this.#limits.routes?.[request.route] ?? this.#limits.each;
+		const key = `${request.actor} ${request.route} ${request.major}`;
+		const bucket = this.#bucket(key, limit);
+		const full = bucket.used >= limit.requests;
+		if (!full) {
+			bucket.used += 1;
+			global.used += 1;
+		}
+		const afterMs = Math.max(0, bucket.resetAt - Date.now());
+		const headers = {
+			"x-ratelimit-limit": String(limit.requests),
+			"x-ratelimit-remaining": String(limit.requests - bucket.used),
+			"x-ratelimit-reset": String(bucket.resetAt / 1000),
+			"x-ratelimit-reset-after": String(afterMs / 1000),
+			"x-ratelimit-bucket": Bun.hash(request.route).toString(16),
+		};
+		if (full)
+			throw rateLimited(afterMs, { global: false, scope: "user" }, headers);
+		return headers;
+	}
+
+	#bucket(key: string, limit: Limit): Bucket {
+		const known = this.#buckets.get(key);
+		if (known && known.resetAt > Date.now()) return known;
+		const fresh = { used: 0, resetAt: Date.now() + limit.perMs };
+		this.#buckets.set(key, fresh);
+		return fresh;
+	}
+
+	#forgetOld(): void {
+		if (this.#buckets.size < 10_000) return;
+		for (const [key, bucket] of this.#buckets)
+			if (bucket.resetAt <= Date.now()) this.#buckets.delete(key);
+	}
+}

@@ -1,0 +1,24 @@
+// Every route there is. What is not in this list is answered 501.
+
+import type { Route } from "../route.ts";
+import { applicationRoutes } from "./applications.ts";
+import { auditLogRoutes } from "./audit-log.ts";
+import { banRoutes } from "./bans.ts";
+import { channelRoutes } from "./channels.ts";
+import { guildRoutes } from "./guilds.ts";
+import { memberRoutes } from "./members.ts";
+import { messageRoutes } from "./messages.ts";
+import { roleRoutes } from "./roles.ts";
+import { userRoutes } from "./users.ts";
+
+export const allRoutes: readonly Route[] = [
+	...applicationRoutes,
+	...userRoutes,
+	...guildRoutes,
+	...channelRoutes,
+	...messageRoutes,
+	...memberRoutes,
+	...roleRoutes,
+	...banRoutes,
+	...auditLogRoutes,
+];

@@ -1,0 +1,47 @@
+// A guild's audit log, newest first.
+
+import { PermissionFlagsBits } from "discord.js";
+import { integer, snowflake } from "../fields.ts";
+import { guildOf, route } from "../route.ts";
+import { compareIds } from "../snowflake.ts";
+
+export const auditLogRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/audit-logs",
+		needs: PermissionFlagsBits.ViewAuditLog,
+		query: {
+			user_id: snowflake,
+			action_type: integer(1, 1000),
+			before: snowflake,
+			after: snowflake,
+			limit: integer(1, 100),
+		},
+		run: (call) => {
+			const { user_id, action_type, before, after } = call.query;
+			const { limit = 50 } = call.query;
+			const fitting = guildOf(call)
+				.auditLog.filter((entry) => !user_id || entry.user_id === user_id)
+				.filter((entry) => !action_type || entry.action_type === action_type)
+				.filter(({ id }) => !before || compareIds(id, before) < 0)
+				.filter(({ id }) => !after || compareIds(id, after) > 0);
+			// After an entry the log is read towards the present, oldest first.
+			const entries = after
+				? fitting.slice(0, limit)
+				: fitting.slice(-limit).reverse();
+			const mentioned = new Set(
+				entries.flatMap(({ user_id, target_id }) => [user_id, target_id ?? ""]),
+			);
+			return {
+				audit_log_entries: entries,
+				users: [...mentioned].flatMap((id) => call.world.users.get(id) ?? []),
+				application_commands: [],
+				auto_moderation_rules: [],
+				guild_scheduled_events: [],
+				integrations: [],
+				threads: [],
+				webhooks: [],
+			};
+		},
+	}),
+];

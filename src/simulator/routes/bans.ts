@@ -1,0 +1,81 @@
+// Bans: the list, one of them, banning and lifting a ban.
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import type { Ban } from "../entities.ts";
+import { refusal } from "../errors.ts";
+import { integer, nullable, snowflake } from "../fields.ts";
+import { isAboveMember } from "../permissions.ts";
+import { type Call, guildOf, param, route } from "../route.ts";
+import { compareIds } from "../snowflake.ts";
+
+const { BanMembers } = PermissionFlagsBits;
+const daySeconds = 24 * 60 * 60;
+
+function banOf(call: Call): Ban {
+	const ban = guildOf(call).bans.get(param(call, "user_id"));
+	if (!ban) throw refusal(Code.UnknownBan);
+	return ban;
+}
+
+export const banRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/bans",
+		needs: BanMembers,
+		query: {
+			limit: integer(1, 1000),
+			before: snowflake,
+			after: snowflake,
+		},
+		run: (call) => {
+			const { limit = 1000, before, after } = call.query;
+			const bans = [...guildOf(call).bans.values()].sort((a, b) =>
+				compareIds(a.user.id, b.user.id),
+			);
+			if (before !== undefined)
+				return bans
+					.filter(({ user }) => compareIds(user.id, before) < 0)
+					.slice(-limit);
+			return bans
+				.filter(({ user }) => compareIds(user.id, after ?? "0") > 0)
+				.slice(0, limit);
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/bans/:user_id",
+		needs: BanMembers,
+		run: banOf,
+	}),
+	route({
+		method: "PUT",
+		path: "/guilds/:guild_id/bans/:user_id",
+		needs: BanMembers,
+		body: {
+			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
+			delete_message_days: nullable(integer(0, 7)),
+		},
+		run: (call) => {
+			const { world, actor, body, doing } = call;
+			const guild = guildOf(call);
+			const user = world.users.get(param(call, "user_id"));
+			if (!user) throw refusal(Code.UnknownUser);
+			const member = guild.members.get(user.id);
+			if (member && !isAboveMember(guild, actor.user.id, member))
+				throw refusal(Code.MissingPermissions);
+			const seconds =
+				body.delete_message_seconds ??
+				(body.delete_message_days ?? 0) * daySeconds;
+			world.addBan(guild, user, seconds, doing);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/guilds/:guild_id/bans/:user_id",
+		needs: BanMembers,
+		run: (call) => {
+			const ban = banOf(call);
+			call.world.removeBan(guildOf(call), ban, call.doing);
+		},
+	}),
+];

@@ -1,0 +1,417 @@
+// Channels: making, reading, changing and removing them, their overwrites, and typing in them.
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import type {
+	Guild,
+	GuildChannel,
+	GuildChannelType,
+	Overwrite,
+} from "../entities.ts";
+import { fieldFault, notSimulated, refusal } from "../errors.ts";
+import {
+	boolean,
+	choice,
+	integer,
+	list,
+	nullable,
+	object,
+	permissionBits,
+	required,
+	snowflake,
+	text,
+} from "../fields.ts";
+import { channelPermissions, has, mayOverwrite } from "../permissions.ts";
+import * as present from "../present.ts";
+import {
+	type Call,
+	channelOf,
+	guildChannelOf,
+	guildOf,
+	param,
+	route,
+} from "../route.ts";
+import type { ChannelChanges } from "../structure.ts";
+
+const { ManageChannels, ManageRoles, SendMessages, ViewChannel } =
+	PermissionFlagsBits;
+
+const channelLimit = 500;
+const categoryLimit = 50;
+const overwriteLimit = 1000;
+// Without boosts.
+const bitrateLimit = 96_000;
+
+const overwriteFields = {
+	type: choice(0, 1),
+	allow: nullable(permissionBits),
+	deny: nullable(permissionBits),
+};
+
+const channelFields = {
+	name: nullable(text(1, 100)),
+	position: nullable(integer(0, 0x7fffffff)),
+	// A forum's guidelines may be longer than a topic; which of the two it is, only the type tells.
+	topic: nullable(text(0, 4096)),
+	nsfw: nullable(boolean),
+	rate_limit_per_user: nullable(integer(0, 21_600)),
+	bitrate: nullable(integer(8000, bitrateLimit)),
+	user_limit: nullable(integer(0, 10_000)),
+	rtc_region: nullable(text(0, 100)),
+	permission_overwrites: nullable(
+		list(
+			object({ ...overwriteFields, id: required(snowflake) }),
+			0,
+			overwriteLimit,
+		),
+	),
+	parent_id: nullable(snowflake),
+};
+
+const creatable = choice(
+	ChannelType.GuildText,
+	ChannelType.GuildVoice,
+	ChannelType.GuildCategory,
+	ChannelType.GuildAnnouncement,
+	ChannelType.GuildStageVoice,
+	ChannelType.GuildForum,
+);
+
+interface ChannelBody {
+	name: string | null | undefined;
+	position: number | null | undefined;
+	topic: string | null | undefined;
+	nsfw: boolean | null | undefined;
+	rate_limit_per_user: number | null | undefined;
+	bitrate: number | null | undefined;
+	user_limit: number | null | undefined;
+	rtc_region: string | null | undefined;
+	permission_overwrites:
+		| readonly (GivenOverwrite | undefined)[]
+		| null
+		| undefined;
+	parent_id: string | null | undefined;
+}
+
+interface GivenOverwrite {
+	id: string;
+	type: 0 | 1 | undefined;
+	allow: bigint | null | undefined;
+	deny: bigint | null | undefined;
+}
+
+/** What a body says of a channel of this type, checked against the guild it is in. */
+function changesOf(
+	call: Call,
+	guild: Guild,
+	type: GuildChannelType,
+	body: ChannelBody,
+	channel?: GuildChannel,
+): ChannelChanges {
+	checkTypeLimits(type, body);
+	const overwrites = body.permission_overwrites;
+	return {
+		name: body.name === null ? undefined : named(type, body.name),
+		position: body.position ?? undefined,
+		topic: body.topic === "" ? null : body.topic,
+		nsfw: body.nsfw ?? undefined,
+		rate_limit_per_user:
+			body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
+		bitrate: body.bitrate ?? undefined,
+		user_limit: body.user_limit === null ? 0 : body.user_limit,
+		rtc_region: body.rtc_region,
+		parent_id: checkParent(guild, type, body.parent_id, channel),
+		permission_overwrites: overwrites
+			? checkOverwrites(call, guild, overwrites, channel)
+			: undefined,
+	};
+}
+
+/** Channels to write in have names without capitals and blanks, whatever was asked for. */
+function named(
+	type: GuildChannelType,
+	name: string | undefined,
+): string | undefined {
+	const written =
+		type === ChannelType.GuildText ||
+		type === ChannelType.GuildAnnouncement ||
+		type === ChannelType.GuildForum;
+	return written ? name?.trim().toLowerCase().replace(/\s+/g, "-") : name;
+}
+
+function checkTypeLimits(type: GuildChannelType, body: ChannelBody): void {
+	if (type !== ChannelType.GuildForum && [...(body.topic ?? "")].length > 1024)
+		throw fieldFault(
+			"BASE_TYPE_MAX_LENGTH",
+			"Must be 1024 or fewer in length.",
+			"topic",
+		);
+	if (type === ChannelType.GuildVoice && (body.user_limit ?? 0) > 99)
+		throw fieldFault(
+			"NUMBER_TYPE_MAX",
+			"int value should be less than or equal to 99.",
+			"user_limit",
+		);
+}
+
+function checkParent(
+	guild: Guild,
+	type: GuildChannelType,
+	parentId: string | null | undefined,
+	channel: GuildChannel | undefined,
+): string | null | undefined {
+	if (parentId === undefined || parentId === null) return parentId;
+	const parent = guild.channels.get(parentId);
+	if (!parent)
+		throw fieldFault(
+			"CHANNEL_PARENT_INVALID",
+			"Category does not exist",
+			"parent_id",
+		);
+	if (
+		parent.type !== ChannelType.GuildCategory ||
+		type === ChannelType.GuildCategory
+	)
+		throw fieldFault(
+			"CHANNEL_PARENT_INVALID_TYPE",
+			"Not a category",
+			"parent_id",
+		);
+	const children = [...guild.channels.values()].filter(
+		(other) => other.parent_id === parentId && other !== channel,
+	);
+	if (children.length >= categoryLimit)
+		throw fieldFault(
+			"CHANNEL_PARENT_MAX_CHANNELS",
+			`Maximum number of channels in category reached (${categoryLimit})`,
+			"parent_id",
+		);
+	return parentId;
+}
+
+function checkOverwrites(
+	call: Call,
+	guild: Guild,
+	given: readonly (GivenOverwrite | undefined)[],
+	channel: GuildChannel | undefined,
+): Overwrite[] {
+	const overwrites = given.flatMap((one) => (one ? stored(guild, one) : []));
+	const before = channel?.permission_overwrites ?? [];
+	const ids = new Set([...overwrites, ...before].map(({ id }) => id));
+	let changed = 0n;
+	for (const id of ids) {
+		const old = before.find((one) => one.id === id);
+		const now = overwrites.find((one) => one.id === id);
+		changed |= changedBits(old, now);
+	}
+	const actor = call.actor.user.id;
+	if (channel && !has(channelPermissions(guild, channel, actor), ManageRoles))
+		throw refusal(Code.MissingPermissions);
+	if (!mayOverwrite(guild, channel, actor, changed))
+		throw refusal(Code.MissingPermissions);
+	return overwrites;
+}
+
+function changedBits(
+	old: Overwrite | undefined,
+	now: Overwrite | undefined,
+): bigint {
+	const bits = (text: string | undefined) => BigInt(text ?? 0);
+	return (
+		(bits(old?.allow) ^ bits(now?.allow)) | (bits(old?.deny) ^ bits(now?.deny))
+	);
+}
+
+/** An overwrite as it is kept. Without a type it is for the role or the member with this id. */
+function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
+	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
+	if (kind === 0 && !guild.roles.has(id)) throw refusal(Code.UnknownRole);
+	return {
+		id,
+		type: kind,
+		allow: String(allow ?? 0n),
+		deny: String(deny ?? 0n),
+	};
+}
+
+export const channelRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/channels",
+		run: (call) => {
+			const guild = guildOf(call);
+			const { user } = call.actor;
+			// Bots are told of every channel; people are shown the ones they may see.
+			return [...guild.channels.values()]
+				.filter(
+					(channel) =>
+						user.bot ||
+						has(channelPermissions(guild, channel, user.id), ViewChannel),
+				)
+				.map(present.guildChannel);
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/guilds/:guild_id/channels",
+		needs: ManageChannels,
+		status: 201,
+		body: {
+			...channelFields,
+			name: required(text(1, 100)),
+			type: nullable(creatable),
+		},
+		run: (call) => {
+			const guild = guildOf(call);
+			if (guild.channels.size >= channelLimit)
+				throw refusal(Code.MaximumNumberOfGuildChannelsReached);
+			const type = call.body.type ?? ChannelType.GuildText;
+			const changes = changesOf(call, guild, type, call.body);
+			const parent = guild.channels.get(changes.parent_id ?? "");
+			return present.guildChannel(
+				call.world.addChannel(
+					guild,
+					{
+						...changes,
+						type,
+						name: changes.name ?? call.body.name,
+						// A channel starts with the overwrites of its category, unless it is given its own.
+						permission_overwrites:
+							changes.permission_overwrites ??
+							structuredClone(parent?.permission_overwrites),
+					},
+					call.doing,
+				),
+			);
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: "/guilds/:guild_id/channels",
+		needs: ManageChannels,
+		body: required(
+			list(
+				object({
+					id: required(snowflake),
+					position: nullable(integer(0, 0x7fffffff)),
+					parent_id: nullable(snowflake),
+					lock_permissions: nullable(boolean),
+				}),
+				0,
+				channelLimit,
+			),
+		),
+		run: (call) => {
+			const guild = guildOf(call);
+			const moves = call.body.map((move) => {
+				const channel = guild.channels.get(move?.id ?? "");
+				if (!channel) throw refusal(Code.UnknownChannel);
+				const parent_id = checkParent(
+					guild,
+					channel.type,
+					move?.parent_id,
+					channel,
+				);
+				return { move, channel, parent_id };
+			});
+			const adopted = moves.filter(({ parent_id }) => parent_id !== undefined);
+			if (adopted.length > 1)
+				throw refusal(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
+			for (const { move, channel, parent_id } of moves) {
+				const parent = guild.channels.get(parent_id ?? "");
+				call.world.editChannel(
+					channel,
+					{
+						position: move?.position ?? undefined,
+						parent_id,
+						permission_overwrites: move?.lock_permissions
+							? structuredClone(parent?.permission_overwrites)
+							: undefined,
+					},
+					call.doing,
+				);
+			}
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id",
+		run: (call) => present.channel(channelOf(call), call.actor),
+	}),
+	route({
+		method: "PATCH",
+		path: "/channels/:channel_id",
+		needs: ManageChannels,
+		body: {
+			...channelFields,
+			type: nullable(
+				choice(ChannelType.GuildText, ChannelType.GuildAnnouncement),
+			),
+		},
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const guild = call.world.guildOf(channel);
+			const { type } = call.body;
+			if (type !== undefined && type !== null && type !== channel.type)
+				throw notSimulated("changing a channel's type");
+			const changes = changesOf(call, guild, channel.type, call.body, channel);
+			call.world.editChannel(channel, changes, call.doing);
+			return present.guildChannel(channel);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/channels/:channel_id",
+		needs: ManageChannels,
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const answer = present.guildChannel(channel);
+			call.world.removeChannel(channel, call.doing);
+			return answer;
+		},
+	}),
+	route({
+		method: "PUT",
+		path: "/channels/:channel_id/permissions/:overwrite_id",
+		needs: ManageRoles,
+		body: { ...overwriteFields, type: required(choice(0, 1)) },
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const guild = call.world.guildOf(channel);
+			const id = param(call, "overwrite_id");
+			const known = channel.permission_overwrites;
+			const old = known.find((overwrite) => overwrite.id === id);
+			const now = stored(guild, { id, ...call.body });
+			const bits = changedBits(old, now);
+			if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
+				throw refusal(Code.MissingPermissions);
+			call.world.setOverwrite(channel, now, call.doing);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/channels/:channel_id/permissions/:overwrite_id",
+		needs: ManageRoles,
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const id = param(call, "overwrite_id");
+			const old = channel.permission_overwrites.find((one) => one.id === id);
+			if (!old) throw refusal(Code.UnknownPermissionOverwrite);
+			const guild = call.world.guildOf(channel);
+			const bits = changedBits(old, undefined);
+			if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
+				throw refusal(Code.MissingPermissions);
+			call.world.removeOverwrite(channel, old, call.doing);
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/typing",
+		needs: SendMessages,
+		fleeting: true,
+		run: (call) => call.world.startTyping(channelOf(call), call.actor.user),
+	}),
+];

@@ -1,0 +1,367 @@
+// Messages: reading, writing, editing and deleting them, one or many.
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	MessageType,
+	PermissionFlagsBits,
+} from "discord.js";
+import {
+	contentFields,
+	findMentions,
+	keepAttachments,
+	permissionsIn,
+	requirePermission,
+	settableFlags,
+	storedEmbeds,
+} from "../compose.ts";
+import type { Channel, Message } from "../entities.ts";
+import { inGuild } from "../entities.ts";
+import { ApiError, fieldFault, notSimulated, refusal } from "../errors.ts";
+import {
+	boolean,
+	choice,
+	type Field,
+	integer,
+	list,
+	nullable,
+	object,
+	type Read,
+	required,
+	snowflake,
+} from "../fields.ts";
+import { has } from "../permissions.ts";
+import { readerOf } from "../present.ts";
+import {
+	type Call,
+	channelOf,
+	guildChannelOf,
+	messageOf,
+	route,
+} from "../route.ts";
+import { timeOf } from "../snowflake.ts";
+
+const {
+	AttachFiles,
+	EmbedLinks,
+	ManageMessages,
+	ReadMessageHistory,
+	SendMessages,
+	SendTTSMessages,
+} = PermissionFlagsBits;
+
+const bulkDeleteAgeMs = 14 * 24 * 60 * 60 * 1000;
+// Discord says "the past few minutes".
+const nonceAgeMs = 5 * 60 * 1000;
+
+/** Refuses channels without messages: categories and forums. */
+function textOf(call: Call): Channel {
+	const channel = channelOf(call);
+	if (
+		channel.type === ChannelType.GuildCategory ||
+		channel.type === ChannelType.GuildForum
+	)
+		throw refusal(Code.CannotSendMessagesInNonTextChannel);
+	return channel;
+}
+
+const nonce: Field<string | number | undefined> = {
+	read: (value) => {
+		if (value === undefined) return undefined;
+		if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+		if (typeof value === "string" && value.length <= 25) return value;
+		throw fieldFault(
+			"NONCE_TYPE_TOO_LONG",
+			"Must be an integer, or a string of 25 or fewer in length.",
+		);
+	},
+};
+
+const newMessage = {
+	...contentFields,
+	tts: boolean,
+	nonce: nullable(nonce),
+	enforce_nonce: boolean,
+	message_reference: nullable(
+		object({
+			type: choice(0, 1),
+			message_id: snowflake,
+			channel_id: snowflake,
+			guild_id: snowflake,
+			fail_if_not_exists: boolean,
+		}),
+	),
+};
+
+type NewMessage = {
+	[K in keyof typeof newMessage]: Read<(typeof newMessage)[K]>;
+};
+
+function repliedTo(
+	call: Call<NewMessage>,
+	channel: Channel,
+): Message | undefined {
+	const reference = call.body.message_reference;
+	if (!reference) return undefined;
+	if (reference.type === 1) throw notSimulated("forwarding messages");
+	if (!has(permissionsIn(call, channel), ReadMessageHistory))
+		throw refusal(Code.CannotReplyWithoutPermissionToReadMessageHistory);
+	const message = call.world.messages.get(
+		channel.id,
+		reference.message_id ?? "",
+	);
+	if (!message && (reference.fail_if_not_exists ?? true))
+		throw fieldFault(
+			"REPLIES_UNKNOWN_MESSAGE",
+			"Unknown message",
+			"message_reference",
+		);
+	return message;
+}
+
+/** The message that an earlier request with this nonce wrote. */
+function earlier(call: Call<NewMessage>, channel: Channel) {
+	const { nonce, enforce_nonce } = call.body;
+	if (!enforce_nonce || nonce === undefined || nonce === null) return undefined;
+	const since = Date.now() - nonceAgeMs;
+	return call.world.messages
+		.in(channel.id)
+		.findLast(
+			(message) =>
+				message.nonce === nonce &&
+				message.author === call.actor.user &&
+				timeOf(message.id) > since,
+		);
+}
+
+function refuseUnwanted(call: Call, channel: Channel): void {
+	if (inGuild(channel)) return;
+	const other = channel.recipients.find((user) => user !== call.actor.user);
+	const meet = [...call.world.guilds.values()].some(
+		({ members }) =>
+			members.has(call.actor.user.id) && members.has(other?.id ?? ""),
+	);
+	const bothBots = call.actor.user.bot && other?.bot;
+	if (!meet || bothBots || call.world.closedDms.has(other?.id ?? ""))
+		throw refusal(Code.CannotSendMessagesToThisUser);
+}
+
+/** Discord counts the seconds between two messages of someone who may not manage the channel. */
+function refuseTooFast(call: Call, channel: Channel): void {
+	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
+	const granted = permissionsIn(call, channel);
+	const exempt =
+		PermissionFlagsBits.ManageMessages |
+		PermissionFlagsBits.ManageChannels |
+		PermissionFlagsBits.BypassSlowmode;
+	if ((granted & exempt) !== 0n) return;
+	const last = call.world.messages
+		.in(channel.id)
+		.findLast(({ author }) => author === call.actor.user);
+	if (!last) return;
+	const waitMs =
+		timeOf(last.id) + channel.rate_limit_per_user * 1000 - Date.now();
+	if (waitMs <= 0) return;
+	const error = refusal(Code.ActionCannotBePerformedDueToSlowmodeRateLimit);
+	throw new ApiError(error.status, {
+		...error.body,
+		retry_after: waitMs / 1000,
+	});
+}
+
+export const messageRoutes = [
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/messages",
+		query: {
+			limit: integer(1, 100),
+			around: snowflake,
+			before: snowflake,
+			after: snowflake,
+		},
+		run: (call) => {
+			const channel = textOf(call);
+			// Without the history there is nothing to see, but nothing wrong either.
+			if (!has(permissionsIn(call, channel), ReadMessageHistory)) return [];
+			const { limit = 50, ...borders } = call.query;
+			return call.world.messages
+				.page(channel.id, { limit, ...borders })
+				.map((message) =>
+					call.world.readMessage(message, readerOf(call.actor)),
+				);
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/messages/:message_id",
+		needs: ReadMessageHistory,
+		run: (call) =>
+			call.world.readMessage(messageOf(call), readerOf(call.actor)),
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/messages",
+		needs: SendMessages,
+		body: newMessage,
+		run: (call) => {
+			const channel = textOf(call);
+			const { body, world, actor } = call;
+			refuseUnwanted(call, channel);
+			const content = (body.content ?? "").trim();
+			const components = body.components ?? [];
+			if (
+				content === "" &&
+				!body.embeds?.length &&
+				components.length === 0 &&
+				call.files.size === 0
+			)
+				throw refusal(Code.CannotSendAnEmptyMessage);
+			if (body.embeds?.length) requirePermission(call, channel, EmbedLinks);
+			if (call.files.size > 0) requirePermission(call, channel, AttachFiles);
+			if (body.tts) requirePermission(call, channel, SendTTSMessages);
+
+			const already = earlier(call, channel);
+			if (already) {
+				call.changedNothing();
+				return world.readMessage(already, readerOf(actor));
+			}
+			refuseTooFast(call, channel);
+			const replied = repliedTo(call, channel);
+			const message = world.addMessage(channel, actor.user, {
+				content,
+				...findMentions(
+					call,
+					channel,
+					content,
+					body.allowed_mentions ?? null,
+					replied,
+				),
+				embeds: storedEmbeds(body.embeds ?? []),
+				components,
+				attachments: keepAttachments(call, channel, body.attachments ?? []),
+				flags: settableFlags(body.flags ?? 0),
+				tts: body.tts ?? false,
+				...(body.nonce === undefined || body.nonce === null
+					? {}
+					: { nonce: body.nonce }),
+				...(replied
+					? {
+							type: MessageType.Reply,
+							message_reference: {
+								type: 0,
+								message_id: replied.id,
+								channel_id: channel.id,
+								...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
+							},
+						}
+					: {}),
+			});
+			return world.readMessage(message, readerOf(actor));
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: "/channels/:channel_id/messages/:message_id",
+		body: contentFields,
+		run: (call) => {
+			const { body, world, actor } = call;
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			const own = message.author === actor.user;
+			const asks = Object.values({ ...body, flags: undefined });
+			// Someone who manages messages may hide another's embeds, and no more.
+			if (!own && asks.some((value) => value !== undefined))
+				throw refusal(Code.CannotEditMessageAuthoredByAnotherUser);
+			if (!own) requirePermission(call, channel, ManageMessages);
+			const content =
+				body.content === undefined
+					? message.content
+					: (body.content ?? "").trim();
+			const embeds =
+				body.embeds === undefined
+					? message.embeds
+					: storedEmbeds(body.embeds ?? []);
+			const components =
+				body.components === undefined
+					? message.components
+					: (body.components ?? []);
+			const attachments = [
+				...keptAttachments(message, body.attachments),
+				...keepAttachments(call, channel, body.attachments ?? []),
+			];
+			if (
+				content === "" &&
+				embeds.length + components.length + attachments.length === 0
+			)
+				throw refusal(Code.CannotSendAnEmptyMessage);
+			world.editMessage(channel, message, {
+				content,
+				embeds,
+				components,
+				attachments,
+				...(body.flags === undefined || body.flags === null
+					? {}
+					: { flags: settableFlags(body.flags) }),
+				...(body.content === undefined
+					? {}
+					: findMentions(
+							call,
+							channel,
+							content,
+							body.allowed_mentions ?? null,
+						)),
+			});
+			return world.readMessage(message, readerOf(actor));
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/channels/:channel_id/messages/:message_id",
+		run: (call) => {
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			if (message.author !== call.actor.user) {
+				if (!inGuild(channel))
+					throw refusal(Code.CannotExecuteActionOnDMChannel);
+				requirePermission(call, channel, ManageMessages);
+			}
+			call.world.removeMessage(channel, message, call.doing);
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/messages/bulk-delete",
+		needs: ManageMessages,
+		botsOnly: true,
+		body: { messages: required(list(snowflake, 2, 100)) },
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const ids = call.body.messages;
+			if (new Set(ids).size < ids.length)
+				throw fieldFault(
+					"LIST_ITEM_VALUE_DUPLICATE",
+					"Must contain unique items only.",
+					"messages",
+				);
+			const oldest = Date.now() - bulkDeleteAgeMs;
+			if (ids.some((id) => timeOf(id) < oldest))
+				throw refusal(Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete);
+			// Ids that stand for nothing are passed over.
+			const messages = ids.flatMap(
+				(id) => call.world.messages.get(channel.id, id) ?? [],
+			);
+			if (messages.length > 0)
+				call.world.removeMessages(channel, messages, call.doing);
+		},
+	}),
+];
+
+function keptAttachments(
+	message: Message,
+	wanted: readonly { id: unknown }[] | null | undefined,
+) {
+	if (wanted === undefined) return message.attachments;
+	return message.attachments.filter(({ id }) =>
+		wanted?.some((one) => one.id === id),
+	);
+}

@@ -1,0 +1,256 @@
+// The world that a simulator starts with, as plain data; and the one that the demo shows.
+
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type {
+	Guild,
+	GuildChannelType,
+	Overwrite,
+	PrivilegedIntent,
+	User,
+} from "./entities.ts";
+import type { World } from "./state.ts";
+
+/** People and roles are referred to by their names, which are unique: a user name here, a role name in its guild. */
+export interface Seed {
+	readonly bots: readonly SeedBot[];
+	readonly users: readonly SeedUser[];
+	readonly guilds: readonly SeedGuild[];
+}
+
+export interface SeedBot {
+	readonly username: string;
+	/** Random when absent. */
+	readonly token?: string;
+	/** All when absent. */
+	readonly privilegedIntents?: readonly PrivilegedIntent[];
+}
+
+export interface SeedUser {
+	readonly username: string;
+	readonly global_name?: string;
+	readonly token?: string;
+}
+
+export interface SeedGuild {
+	readonly name: string;
+	readonly owner: string;
+	/** From the top of the list down to just above @everyone. */
+	readonly roles?: readonly SeedRole[];
+	readonly channels?: readonly SeedChannel[];
+	readonly members?: readonly SeedMember[];
+	/** Each brings a role with these permissions, above all others. */
+	readonly bots?: readonly { username: string; permissions: bigint }[];
+	/** This many more members, who hold no token. */
+	readonly crowd?: number;
+}
+
+export interface SeedRole {
+	readonly name: string;
+	readonly permissions?: bigint;
+	readonly color?: number;
+	readonly hoist?: boolean;
+	readonly mentionable?: boolean;
+}
+
+export interface SeedChannel {
+	readonly name: string;
+	readonly type?: GuildChannelType;
+	readonly topic?: string;
+	/** The name of a category that comes before it. */
+	readonly parent?: string;
+	/** Only these roles may see it, and the bots. */
+	readonly onlyFor?: readonly string[];
+}
+
+export interface SeedMember {
+	readonly username: string;
+	readonly nick?: string;
+	readonly roles?: readonly string[];
+}
+
+/** Puts what the seed describes into the world. A name that it does not define is an error. */
+export function plant(world: World, seed: Seed): void {
+	const users = new Map<string, User>();
+	for (const given of seed.users)
+		users.set(given.username, world.addPerson(given).user);
+	for (const given of seed.bots)
+		users.set(given.username, world.addBot(given).user);
+	for (const given of seed.guilds) plantGuild(world, given, users);
+}
+
+function plantGuild(
+	world: World,
+	seed: SeedGuild,
+	users: ReadonlyMap<string, User>,
+): void {
+	const user = (name: string) => named(users, name, "user");
+	const guild = world.addGuild({ name: seed.name, owner: user(seed.owner) });
+
+	const roles = new Map<string, string>();
+	for (const { permissions = 0n, color = 0, ...role } of seed.roles ?? []) {
+		const colors = {
+			primary_color: color,
+			secondary_color: null,
+			tertiary_color: null,
+		};
+		const { id } = world.addRole(guild, {
+			...role,
+			...{ color, colors, permissions: String(permissions) },
+		});
+		roles.set(role.name, id);
+	}
+	for (const bot of seed.bots ?? [])
+		world.addMember(guild, user(bot.username), {
+			botPermissions: bot.permissions,
+		});
+	liftBotRoles(world, guild);
+
+	for (const { username, nick, roles: held = [] } of seed.members ?? []) {
+		const changes = {
+			nick: nick ?? null,
+			roles: held.map((name) => named(roles, name, "role")),
+		};
+		const known = guild.members.get(user(username).id);
+		if (known) world.editMember(guild, known, changes);
+		else world.addMember(guild, user(username), changes);
+	}
+	plantChannels(world, guild, seed, roles);
+	world.addMembers(guild, seed.crowd ?? 0);
+}
+
+function plantChannels(
+	world: World,
+	guild: Guild,
+	seed: SeedGuild,
+	roles: ReadonlyMap<string, string>,
+): void {
+	const channels = new Map<string, string>();
+	for (const { parent, onlyFor, ...channel } of seed.channels ?? []) {
+		const { id } = world.addChannel(guild, {
+			...channel,
+			parent_id: parent ? named(channels, parent, "channel") : null,
+			permission_overwrites: onlyFor
+				? visibleTo(
+						guild,
+						onlyFor.map((name) => named(roles, name, "role")),
+					)
+				: [],
+		});
+		channels.set(channel.name, id);
+	}
+}
+
+function liftBotRoles(world: World, guild: Guild): void {
+	const bots = [...guild.roles.values()].filter((role) => role.managed);
+	world.moveRoles(guild, new Map(bots.map((role) => [role, guild.roles.size])));
+}
+
+function visibleTo(guild: Guild, roleIds: readonly string[]): Overwrite[] {
+	const view = String(PermissionFlagsBits.ViewChannel);
+	const bots = [...guild.roles.values()].filter((role) => role.managed);
+	return [
+		{ id: guild.id, type: 0, allow: "0", deny: view },
+		...[...roleIds, ...bots.map(({ id }) => id)].map(
+			(id): Overwrite => ({ id, type: 0, allow: view, deny: "0" }),
+		),
+	];
+}
+
+function named<T>(things: ReadonlyMap<string, T>, name: string, what: string) {
+	const thing = things.get(name);
+	if (thing === undefined)
+		throw new Error(`the seed names a ${what} it does not define: ${name}`);
+	return thing;
+}
+
+/** What a moderating bot is invited with: much, but not ADMINISTRATOR. */
+export const moderatorPermissions =
+	PermissionFlagsBits.ViewChannel |
+	PermissionFlagsBits.SendMessages |
+	PermissionFlagsBits.SendMessagesInThreads |
+	PermissionFlagsBits.ReadMessageHistory |
+	PermissionFlagsBits.EmbedLinks |
+	PermissionFlagsBits.AttachFiles |
+	PermissionFlagsBits.AddReactions |
+	PermissionFlagsBits.UseExternalEmojis |
+	PermissionFlagsBits.MentionEveryone |
+	PermissionFlagsBits.ManageMessages |
+	PermissionFlagsBits.PinMessages |
+	PermissionFlagsBits.ManageChannels |
+	PermissionFlagsBits.ManageRoles |
+	PermissionFlagsBits.ManageNicknames |
+	PermissionFlagsBits.ManageWebhooks |
+	PermissionFlagsBits.ManageThreads |
+	PermissionFlagsBits.KickMembers |
+	PermissionFlagsBits.BanMembers |
+	PermissionFlagsBits.ModerateMembers |
+	PermissionFlagsBits.MuteMembers |
+	PermissionFlagsBits.DeafenMembers |
+	PermissionFlagsBits.MoveMembers |
+	PermissionFlagsBits.ViewAuditLog |
+	PermissionFlagsBits.CreateInstantInvite |
+	PermissionFlagsBits.Connect |
+	PermissionFlagsBits.Speak;
+
+const staffPermissions =
+	PermissionFlagsBits.ManageMessages |
+	PermissionFlagsBits.KickMembers |
+	PermissionFlagsBits.ModerateMembers;
+
+const guildParts = {
+	roles: [
+		{
+			name: "Staff",
+			permissions: staffPermissions,
+			color: 0xe67e22,
+			hoist: true,
+		},
+		{ name: "Regular", color: 0x2ecc71, mentionable: true },
+		{ name: "Newcomer" },
+	],
+	channels: [
+		{ name: "Talk", type: ChannelType.GuildCategory },
+		{ name: "general", parent: "Talk", topic: "Everything and nothing" },
+		{ name: "staff", parent: "Talk", onlyFor: ["Staff"] },
+		{ name: "Lounge", type: ChannelType.GuildVoice, parent: "Talk" },
+	],
+} as const;
+
+/** Two bots, each in a guild of its own, and six people, two of them in both. Every token is random. */
+export function demoSeed(): Seed {
+	return {
+		bots: [{ username: "alpha" }, { username: "beta" }],
+		users: [
+			{ username: "ada", global_name: "Ada" },
+			{ username: "jose.garcia", global_name: "José García" },
+			{ username: "mona_lisa", global_name: "MONA LISA" },
+			{ username: "zoe", global_name: "Zoë 🍞" },
+			{ username: "liwei", global_name: "李伟" },
+			{ username: "bob_the_baker", global_name: "Bob" },
+		],
+		guilds: [
+			{
+				...guildParts,
+				name: "The Cooks",
+				owner: "ada",
+				bots: [{ username: "alpha", permissions: moderatorPermissions }],
+				members: [
+					{ username: "jose.garcia", roles: ["Staff"], nick: "Chef José" },
+					{ username: "mona_lisa", roles: ["Regular"] },
+					{ username: "zoe", roles: ["Newcomer"] },
+					{ username: "liwei" },
+				],
+			},
+			{
+				...guildParts,
+				name: "The Bakers",
+				owner: "bob_the_baker",
+				bots: [{ username: "beta", permissions: moderatorPermissions }],
+				members: [
+					{ username: "zoe", roles: ["Staff"], nick: "zoë (bread)" },
+					{ username: "liwei", roles: ["Regular"] },
+				],
+			},
+		],
+	};
+}

@@ -1,0 +1,251 @@
+// A running simulator: Discord's REST API, its Gateway and the control routes on one port of the loopback.
+
+import { ConfigError } from "../lib/config.ts";
+import { createLog, type Log } from "../lib/log.ts";
+import { controlRoutes } from "./control.ts";
+import type { Account, Channel, Guild, GuildChannel } from "./entities.ts";
+import { inGuild } from "./entities.ts";
+import { Faults } from "./faults.ts";
+import { Journal, RequestLog } from "./journal.ts";
+import { createControl, urlOf } from "./loopback.ts";
+import { generousLimits, RateLimiter, type RateLimits } from "./rate-limits.ts";
+import { Router, type UnknownRoute } from "./router.ts";
+import { demoSeed, plant, type Seed } from "./seed.ts";
+import { discordTiming, SocketHub, type SocketTiming } from "./socket.ts";
+import { World } from "./state.ts";
+
+export interface SimulatorOptions {
+	/** 0, the default, asks the system for a free port. */
+	readonly port?: number;
+	/** The demo's world when absent. */
+	readonly seed?: Seed;
+	/** Silent when absent, except for faults of the simulator itself. */
+	readonly log?: Log;
+	/** Discord's heartbeats and resume window when absent. */
+	readonly timing?: Partial<SocketTiming>;
+	/** So generous that a test does not meet them when absent. */
+	readonly rateLimits?: RateLimits;
+}
+
+/** Someone with a token, and what they can do in one call. */
+export interface Person {
+	readonly id: string;
+	readonly username: string;
+	readonly token: string;
+	/** Posts a message through the REST API; rejects with Discord's refusal. `channel` as in `Simulator.channel`. */
+	say(channel: string, text: string): Promise<Said>;
+}
+
+export interface Said {
+	readonly id: string;
+	readonly channel_id: string;
+	readonly content: string;
+}
+
+/** A channel found by its name. */
+export interface ChannelView {
+	readonly id: string;
+	readonly channel: Channel;
+	/** What was said, oldest first: a line "username: content" for each message. */
+	transcript(): string;
+}
+
+export interface Simulator extends AsyncDisposable {
+	/** "http://127.0.0.1:PORT" */
+	readonly url: string;
+	/** What discord.js takes as `rest.api`; it appends the version itself. */
+	readonly api: string;
+	readonly port: number;
+	/** The state: read it, or change it and so cause the events of a real change. */
+	readonly world: World;
+	/** Every write that was executed. */
+	readonly journal: Journal;
+	/** Every REST request that arrived. */
+	readonly requests: RequestLog;
+	/** What was asked for and is not simulated. */
+	readonly unknownRoutes: readonly UnknownRoute[];
+	readonly faults: Faults;
+	clearFaults(): void;
+	/** Discord's Gateway: who is connected, and its faults. */
+	readonly sockets: SocketHub;
+	/** Closes the connections to Discord's Gateway; without `resumable` their sessions are lost too. */
+	disconnectSockets(given?: { code?: number; resumable?: boolean }): void;
+
+	/** A bot by its user name. */
+	bot(username: string): Person;
+	/** A person, or a bot, by their user name. */
+	user(username: string): Person;
+	guild(name: string): Guild;
+	/** A channel by its id, its name, or "guild name/channel name" where several guilds have that name. */
+	channel(name: string): ChannelView;
+	close(): Promise<void>;
+}
+
+// Above what Discord takes, so that its own limit answers first.
+const bodyLimitBytes = 64 * 1024 * 1024;
+const keptFiles = 200;
+
+export async function startSimulator(
+	options: SimulatorOptions = {},
+): Promise<Simulator> {
+	const log = options.log ?? quietLog;
+	const world = new World();
+	plant(world, options.seed ?? demoSeed());
+	const journal = new Journal();
+	const requests = new RequestLog();
+	const faults = new Faults();
+	const files = new Map<string, Blob>();
+	const router = new Router({
+		...{ world, journal, requests, faults, log },
+		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
+		keepFile: (host, path, file) => {
+			files.set(path, file);
+			const oldest = files.keys().next().value;
+			if (files.size > keptFiles && oldest !== undefined) files.delete(oldest);
+			return `http://${host}/attachments/${path}`;
+		},
+	});
+	const sockets = new SocketHub(world, log, {
+		...discordTiming,
+		...options.timing,
+	});
+	const listen = () =>
+		Bun.serve({
+			hostname: "127.0.0.1",
+			port: options.port ?? 0,
+			development: false,
+			reusePort: false,
+			maxRequestBodySize: bodyLimitBytes,
+			// A stalled answer is quiet for as long as a test likes.
+			idleTimeout: 0,
+			websocket: sockets.handlers,
+			fetch: (request, server) => {
+				const called = urlOf(request);
+				const { pathname } = called;
+				if (pathname.startsWith("/api/")) return router.handle(request, called);
+				if (pathname === "/socket")
+					return sockets.upgrade(request, called, server);
+				if (pathname.startsWith("/simulator/")) return control(request, called);
+				const file = files.get(pathname.replace("/attachments/", ""));
+				if (file) return new Response(file);
+				return new Response("There is nothing here.\n", { status: 404 });
+			},
+			error: (error) => {
+				log.error("a request failed: a fault of the simulator", { error });
+				return new Response("Internal error\n", { status: 500 });
+			},
+		});
+	const server = orFault(options.port ?? 0, listen);
+	const url = `http://127.0.0.1:${server.port}`;
+
+	const accountNamed = (username: string): Account => {
+		for (const account of world.accounts.values())
+			if (account.user.username === username) return account;
+		throw new Error(`nobody with a token is called ${username}`);
+	};
+	const findChannel = (name: string): Channel => findIn(world, name);
+	const person = ({ user, token }: Account): Person => ({
+		id: user.id,
+		username: user.username,
+		token,
+		say: async (channel, content) => {
+			const { id } = findChannel(channel);
+			const request = new Request(`${url}/api/v10/channels/${id}/messages`, {
+				method: "POST",
+				headers: {
+					authorization: user.bot ? `Bot ${token}` : token,
+					"content-type": "application/json",
+				},
+				body: JSON.stringify({ content }),
+			});
+			const response = await router.handle(request, new URL(request.url));
+			if (!response.ok)
+				throw new Error(
+					`${user.username} could not write in ${channel}: ${await response.text()}`,
+				);
+			return (await response.json()) as Said;
+		},
+	});
+
+	const simulator: Simulator = {
+		url,
+		api: `${url}/api`,
+		port: Number(server.port),
+		...{ world, journal, requests, faults, sockets },
+		get unknownRoutes() {
+			return router.unknownRoutes;
+		},
+		clearFaults: () => faults.clear(),
+		disconnectSockets: (given) => sockets.disconnect(given),
+		bot: (username) => {
+			const account = accountNamed(username);
+			if (!account.user.bot) throw new Error(`${username} is not a bot`);
+			return person(account);
+		},
+		user: (username) => person(accountNamed(username)),
+		guild: (name) => {
+			for (const guild of world.guilds.values())
+				if (guild.name === name) return guild;
+			throw new Error(`no guild is called ${name}`);
+		},
+		channel: (name) => {
+			const channel = findChannel(name);
+			return {
+				id: channel.id,
+				channel,
+				transcript: () =>
+					world.messages
+						.in(channel.id)
+						.map(({ author, content }) => `${author.username}: ${content}`)
+						.join("\n"),
+			};
+		},
+		close: async () => {
+			router.close();
+			sockets.close();
+			await server.stop(true);
+		},
+		[Symbol.asyncDispose]: () => simulator.close(),
+	};
+	const control = createControl(controlRoutes(simulator));
+	return simulator;
+}
+
+// A simulator inside a test speaks only of its own faults.
+const quietLog: Log = {
+	info: () => {},
+	warn: () => {},
+	error: createLog("text", console.error).error,
+};
+
+function orFault<T>(port: number, listen: () => T): T {
+	try {
+		return listen();
+	} catch (error) {
+		const code = (error as NodeJS.ErrnoException).code ?? String(error);
+		throw new ConfigError("the simulator", [
+			code === "EADDRINUSE"
+				? `port: ${port} is already in use`
+				: `port: listening on ${port} failed: ${code}`,
+		]);
+	}
+}
+
+function findIn(world: World, name: string): Channel {
+	const known = world.channels.get(name);
+	if (known) return known;
+	const found: GuildChannel[] = [];
+	for (const channel of world.channels.values()) {
+		if (!inGuild(channel)) continue;
+		const guild = world.guildOf(channel).name;
+		if (name === channel.name || name === `${guild}/${channel.name}`)
+			found.push(channel);
+	}
+	const [channel, ...others] = found;
+	if (!channel) throw new Error(`no channel is called ${name}`);
+	if (others.length > 0)
+		throw new Error(
+			`${found.length} channels are called ${name}; say "${world.guildOf(channel).name}/${channel.name}"`,
+		);
+	return channel;
+}

@@ -1,0 +1,50 @@
+// Discord's ids: milliseconds since 2015 in the upper 42 bits, so that ids sort by time. Strings everywhere.
+// https://discord.com/developers/docs/reference#snowflakes
+
+const epochMs = 1_420_070_400_000;
+const lowBits = 22n;
+// The upper half of a millisecond's numbers belongs to back-dated ids, the lower half to the others: they never meet.
+const half = 1 << 21;
+
+/** Makes ids that are unique and, when no time is given, each greater than the one before. */
+export type Snowflakes = (atMs?: number) => string;
+
+export function createSnowflakes(): Snowflakes {
+	let lastMs = 0;
+	let count = 0;
+	let backdated = 0;
+
+	return (atMs) => {
+		if (atMs !== undefined) {
+			backdated = (backdated + 1) % half;
+			return compose(atMs, half + backdated);
+		}
+		const now = Date.now();
+		count = now > lastMs ? 0 : count + 1;
+		lastMs = Math.max(lastMs, now);
+		if (count === half) {
+			lastMs += 1;
+			count = 0;
+		}
+		return compose(lastMs, count);
+	};
+}
+
+function compose(atMs: number, low: number): string {
+	return String((BigInt(Math.trunc(atMs) - epochMs) << lowBits) | BigInt(low));
+}
+
+/** When an id was made, in milliseconds since 1970. */
+export function timeOf(id: string): number {
+	return Number(BigInt(id) >> lowBits) + epochMs;
+}
+
+/** Orders ids by age, oldest first. */
+export function compareIds(a: string, b: string): number {
+	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** Whether a text may be an id at all. */
+export function isSnowflake(text: string): boolean {
+	return /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n;
+}

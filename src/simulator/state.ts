@@ -1,0 +1,429 @@
+// The world: accounts, guilds, members, bans and messages, on top of the guilds' structure. The only place that changes
+// any of it; each change is told as the Gateway's event, and written to the audit log when someone did it. Permissions
+// are not its business.
+
+import { AuditLogEvent, ChannelType } from "discord.js";
+import { changesBetween, roleChanges } from "./audit-log.ts";
+import { everyonePermissions, newRole, newToken } from "./defaults.ts";
+import type {
+	Account,
+	Ban,
+	Channel,
+	DmChannel,
+	Guild,
+	GuildChannel,
+	Member,
+	Message,
+	PrivilegedIntent,
+	User,
+} from "./entities.ts";
+import { inGuild } from "./entities.ts";
+import * as present from "./present.ts";
+import { timeOf } from "./snowflake.ts";
+import { Structure } from "./structure.ts";
+import { apply, type Changes, type Doing } from "./telling.ts";
+
+/** What may be changed of a member. */
+export type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
+/** What may be changed of a message. */
+export type MessageChanges = Changes<
+	Pick<
+		Message,
+		| "content"
+		| "embeds"
+		| "components"
+		| "attachments"
+		| "flags"
+		| "mentions"
+		| "mention_roles"
+		| "mention_everyone"
+	>
+>;
+
+/** What a new message needs; the rest has defaults. `id` may be back-dated. */
+export type NewMessage = Pick<Message, "content"> &
+	Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
+
+export class World extends Structure {
+	/** The ids of people who do not take direct messages. */
+	readonly closedDms = new Set<string>();
+
+	// Accounts
+
+	/** Someone without a token, to fill guilds with. */
+	addUser(given: { username: string; global_name?: string | null }): User {
+		const user: User = {
+			id: this.newId(),
+			username: given.username,
+			discriminator: "0",
+			global_name: given.global_name ?? null,
+			avatar: null,
+			public_flags: 0,
+		};
+		this.users.set(user.id, user);
+		return user;
+	}
+
+	/** A person with a token, who can be driven through the REST API. */
+	addPerson(given: {
+		username: string;
+		global_name?: string | null;
+		token?: string;
+	}): Account {
+		return this.#addAccount(this.addUser(given), given.token, []);
+	}
+
+	/** A bot; its application has the same id. Without `privilegedIntents` it is granted all of them. */
+	addBot(given: {
+		username: string;
+		token?: string;
+		privilegedIntents?: readonly PrivilegedIntent[];
+	}): Account {
+		const user = this.addUser(given);
+		user.bot = true;
+		user.discriminator = user.id.slice(-4);
+		return this.#addAccount(
+			user,
+			given.token,
+			given.privilegedIntents ?? [
+				"GuildMembers",
+				"GuildPresences",
+				"MessageContent",
+			],
+		);
+	}
+
+	#addAccount(
+		user: User,
+		token = newToken(user.id),
+		privilegedIntents: readonly PrivilegedIntent[],
+	): Account {
+		const account: Account = { token, user, privilegedIntents };
+		this.accounts.set(token, account);
+		return account;
+	}
+
+	// Guilds
+
+	/** A guild with its @everyone role and its owner as the only member. */
+	addGuild(given: { name: string; owner: User; everyone?: bigint }): Guild {
+		const id = this.newId();
+		const guild: Guild = {
+			id,
+			name: given.name,
+			owner_id: given.owner.id,
+			description: null,
+			roles: new Map(),
+			channels: new Map(),
+			members: new Map(),
+			bans: new Map(),
+			auditLog: [],
+		};
+		guild.roles.set(id, {
+			...newRole(id),
+			name: "@everyone",
+			permissions: String(given.everyone ?? everyonePermissions),
+		});
+		this.guilds.set(id, guild);
+		this.addMember(guild, given.owner);
+		return guild;
+	}
+
+	editGuild(guild: Guild, changes: Changes<Pick<Guild, "name" | "owner_id">>) {
+		apply(guild, changes);
+		this.tell("GUILD_UPDATE", guild, () => present.guild(guild));
+	}
+
+	/** Everyone leaves, and the guild is gone. */
+	removeGuild(guild: Guild): void {
+		this.tell("GUILD_DELETE", guild, () => ({ id: guild.id }));
+		for (const id of guild.channels.keys()) {
+			this.channels.delete(id);
+			this.messages.removeChannel(id);
+		}
+		this.guilds.delete(guild.id);
+	}
+
+	// Members
+
+	/** A bot that joins brings a managed role of its own, with these permissions; bots are told of the guild they join. */
+	addMember(
+		guild: Guild,
+		user: User,
+		given: MemberChanges & { botPermissions?: bigint } = {},
+	): Member {
+		const known = guild.members.get(user.id);
+		if (known) return known;
+		const { botPermissions, ...changes } = given;
+		const member: Member = {
+			user,
+			nick: null,
+			roles: [],
+			joined_at: new Date().toISOString(),
+			communication_disabled_until: null,
+			deaf: false,
+			mute: false,
+		};
+		apply(member, changes);
+		if (user.bot && botPermissions !== undefined) {
+			const role = this.addRole(guild, {
+				name: user.username,
+				permissions: String(botPermissions),
+			});
+			role.managed = true;
+			role.tags = { bot_id: user.id };
+			member.roles = [...member.roles, role.id];
+		}
+		guild.members.set(user.id, member);
+		this.tell(
+			"GUILD_MEMBER_ADD",
+			guild,
+			() => ({ ...present.member(member), guild_id: guild.id }),
+			{ except: user.id },
+		);
+		if (user.bot)
+			this.tell("GUILD_CREATE", guild, () => this.guildCreate(guild, user), {
+				only: [user.id],
+			});
+		return member;
+	}
+
+	/** Fills a guild with `count` people who hold no token, named `<prefix>1` and so on. */
+	addMembers(guild: Guild, count: number, prefix = "member"): void {
+		for (let number = 1; number <= count; number += 1)
+			this.addMember(guild, this.addUser({ username: `${prefix}${number}` }));
+	}
+
+	editMember(
+		guild: Guild,
+		member: Member,
+		changes: MemberChanges,
+		doing?: Doing,
+	): void {
+		const before = { ...member };
+		const { roles, ...others } = changes;
+		apply(member, changes);
+		this.tell(
+			"GUILD_MEMBER_UPDATE",
+			guild,
+			() => ({ ...present.member(member), guild_id: guild.id }),
+			{ always: member.user.id },
+		);
+		const changed = changesBetween(before, others);
+		if (changed.length > 0)
+			this.log(guild, doing, AuditLogEvent.MemberUpdate, member.user.id, {
+				changes: changed,
+			});
+		if (roles)
+			this.log(guild, doing, AuditLogEvent.MemberRoleUpdate, member.user.id, {
+				changes: roleChanges(guild, before.roles, roles),
+			});
+	}
+
+	/** The member leaves, or is kicked when someone did it. */
+	removeMember(guild: Guild, member: Member, doing?: Doing): void {
+		this.#forgetMember(guild, member);
+		this.log(guild, doing, AuditLogEvent.MemberKick, member.user.id);
+	}
+
+	#forgetMember(guild: Guild, member: Member): void {
+		guild.members.delete(member.user.id);
+		this.tell("GUILD_MEMBER_REMOVE", guild, () => ({
+			guild_id: guild.id,
+			user: member.user,
+		}));
+		if (member.user.bot)
+			this.tell("GUILD_DELETE", guild, () => ({ id: guild.id }), {
+				only: [member.user.id],
+			});
+	}
+
+	// Bans
+
+	/** Bans a user, member or not, and deletes what they wrote in the last `deleteSeconds` seconds. */
+	addBan(guild: Guild, user: User, deleteSeconds = 0, doing?: Doing): Ban {
+		const known = guild.bans.get(user.id);
+		if (known) return known;
+		const ban: Ban = { user, reason: doing?.reason ?? null };
+		guild.bans.set(user.id, ban);
+		const member = guild.members.get(user.id);
+		if (member) this.#forgetMember(guild, member);
+		this.tell("GUILD_BAN_ADD", guild, () => ({ guild_id: guild.id, user }));
+		const since = Date.now() - deleteSeconds * 1000;
+		for (const channel of guild.channels.values()) {
+			const written = this.messages
+				.in(channel.id)
+				.filter(({ author, id }) => author === user && timeOf(id) > since);
+			if (written.length > 0) this.removeMessages(channel, written);
+		}
+		this.log(guild, doing, AuditLogEvent.MemberBanAdd, user.id);
+		return ban;
+	}
+
+	removeBan(guild: Guild, ban: Ban, doing?: Doing): void {
+		guild.bans.delete(ban.user.id);
+		this.tell("GUILD_BAN_REMOVE", guild, () => ({
+			guild_id: guild.id,
+			user: ban.user,
+		}));
+		this.log(guild, doing, AuditLogEvent.MemberBanRemove, ban.user.id);
+	}
+
+	// Messages
+
+	addMessage(channel: Channel, author: User, given: NewMessage): Message {
+		const id = given.id ?? this.newId();
+		const message: Message = {
+			type: 0,
+			tts: false,
+			mention_everyone: false,
+			mentions: [],
+			mention_roles: [],
+			attachments: [],
+			embeds: [],
+			components: [],
+			pinned: false,
+			flags: 0,
+			edited_timestamp: null,
+			...given,
+			id,
+			channel_id: channel.id,
+			author,
+			timestamp: new Date(timeOf(id)).toISOString(),
+		};
+		this.messages.put(message);
+		channel.last_message_id = this.messages.in(channel.id).at(-1)?.id ?? null;
+		this.#tellMessage("MESSAGE_CREATE", channel, message);
+		return message;
+	}
+
+	editMessage(
+		channel: Channel,
+		message: Message,
+		changes: MessageChanges,
+	): void {
+		apply(message, changes);
+		message.edited_timestamp = new Date().toISOString();
+		this.#tellMessage("MESSAGE_UPDATE", channel, message);
+	}
+
+	removeMessage(channel: Channel, message: Message, doing?: Doing): void {
+		this.messages.remove(message);
+		this.tellIn("MESSAGE_DELETE", channel, () => ({ id: message.id }));
+		// The log tells of messages that someone deleted for someone else.
+		if (inGuild(channel) && doing?.actor !== message.author.id)
+			this.log(
+				this.guildOf(channel),
+				doing,
+				AuditLogEvent.MessageDelete,
+				message.author.id,
+				{ options: { channel_id: channel.id, count: "1" } },
+			);
+	}
+
+	removeMessages(
+		channel: GuildChannel,
+		messages: readonly Message[],
+		doing?: Doing,
+	): void {
+		for (const message of messages) this.messages.remove(message);
+		this.tellIn("MESSAGE_DELETE_BULK", channel, () => ({
+			ids: messages.map(({ id }) => id),
+		}));
+		this.log(
+			this.guildOf(channel),
+			doing,
+			AuditLogEvent.MessageBulkDelete,
+			channel.id,
+			{ options: { count: String(messages.length) } },
+		);
+	}
+
+	/** Someone begins to type; nothing is kept. */
+	startTyping(channel: Channel, user: User): void {
+		const guild = inGuild(channel) ? this.guildOf(channel) : undefined;
+		const member = guild?.members.get(user.id);
+		this.tellIn("TYPING_START", channel, () => ({
+			user_id: user.id,
+			timestamp: Math.floor(Date.now() / 1000),
+			...(member ? { member: present.member(member) } : {}),
+		}));
+	}
+
+	/** A message as an account reads it, with the message it replies to. */
+	readMessage(
+		message: Message,
+		reader: present.MessageReader,
+	): Record<string, unknown> {
+		const channel = this.channels.get(message.channel_id);
+		const guildId = channel && inGuild(channel) ? channel.guild_id : undefined;
+		const reference = message.message_reference;
+		const referenced =
+			reference &&
+			(this.messages.get(reference.channel_id, reference.message_id) ?? null);
+		return present.message(message, reader, guildId, referenced);
+	}
+
+	#tellMessage(
+		type: "MESSAGE_CREATE" | "MESSAGE_UPDATE",
+		channel: Channel,
+		message: Message,
+	): void {
+		const guild = inGuild(channel) ? this.guildOf(channel) : undefined;
+		const member = guild?.members.get(message.author.id);
+		this.tellIn(type, channel, (reader) => ({
+			...this.readMessage(message, reader),
+			...(member ? { member: present.bareMember(member) } : {}),
+			mentions: message.mentions.map((user) => present.mention(user, guild)),
+		}));
+	}
+
+	// Direct channels, and what bots are told at their start
+
+	/** The channel in which these two talk directly; made when they first do. */
+	openDm(one: User, other: User): DmChannel {
+		for (const channel of this.channels.values())
+			if (
+				!inGuild(channel) &&
+				channel.recipients.includes(one) &&
+				channel.recipients.includes(other)
+			)
+				return channel;
+		const channel: DmChannel = {
+			id: this.newId(),
+			type: ChannelType.DM,
+			recipients: [one, other],
+			last_message_id: null,
+		};
+		this.channels.set(channel.id, channel);
+		return channel;
+	}
+
+	/** What a bot is told of a guild that it joins or finds at its start. */
+	guildCreate(
+		guild: Guild,
+		bot: User,
+		members: Iterable<Member> = ownMember(guild, bot),
+	): Record<string, unknown> {
+		return {
+			...present.guild(guild),
+			joined_at: guild.members.get(bot.id)?.joined_at,
+			large: guild.members.size > 50,
+			unavailable: false,
+			member_count: guild.members.size,
+			members: Array.from(members, present.member),
+			channels: Array.from(guild.channels.values(), present.guildChannel),
+			threads: [],
+			presences: [],
+			voice_states: [],
+			stage_instances: [],
+			guild_scheduled_events: [],
+			soundboard_sounds: [],
+		};
+	}
+}
+
+function* ownMember(guild: Guild, bot: User): Iterable<Member> {
+	const own = guild.members.get(bot.id);
+	if (own) yield own;
+}

@@ -1,0 +1,150 @@
+// Which test uses each route and each event of the simulator: its file, and its name.
+
+import type { EventType } from "../../src/simulator/events.ts";
+
+const rest = (name: string) => ["rest.test.ts", name] as const;
+const messages = (name: string) => ["messages.test.ts", name] as const;
+const moderation = (name: string) => ["moderation.test.ts", name] as const;
+const discordJs = (name: string) => ["discord-js.test.ts", name] as const;
+const socket = (name: string) => ["socket.test.ts", name] as const;
+
+type Test = readonly [file: string, name: string];
+
+const ownFacts =
+	"its application, its own guilds and the Gateway's address can be asked for";
+const channelTools =
+	"channels are created, edited, closed to a role and deleted";
+const memberTools =
+	"members are listed, found, silenced, kicked, banned and unbanned";
+const roleLife = "a role is made at the bottom, changed and deleted";
+const guildChanges =
+	"changes of roles, channels, members, bans and the guild are told";
+
+export const routeTests: Readonly<Record<string, Test>> = {
+	"GET /gateway": discordJs(ownFacts),
+	"GET /gateway/bot": discordJs(ownFacts),
+	"GET /applications/@me": discordJs(ownFacts),
+	"GET /oauth2/applications/@me": discordJs(ownFacts),
+	"GET /users/@me": discordJs(ownFacts),
+	"GET /users/:user_id": rest(
+		"what does not exist has Discord's number for its kind",
+	),
+	"GET /users/@me/guilds": moderation(
+		"a bot leaves a guild, and an owner cannot",
+	),
+	"DELETE /users/@me/guilds/:guild_id": moderation(
+		"a bot leaves a guild, and an owner cannot",
+	),
+	"POST /users/@me/channels": messages(
+		"a bot writes to whom it shares a guild with, and to nobody else",
+	),
+	"GET /guilds/:guild_id": discordJs(ownFacts),
+	"GET /guilds/:guild_id/channels": moderation(
+		"a hidden channel is refused, and missing from a person's list",
+	),
+	"POST /guilds/:guild_id/channels": discordJs(channelTools),
+	"PATCH /guilds/:guild_id/channels": moderation(
+		"positions are set in one request, and at most one parent",
+	),
+	"GET /channels/:channel_id": moderation(
+		"a hidden channel is refused, and missing from a person's list",
+	),
+	"PATCH /channels/:channel_id": discordJs(channelTools),
+	"DELETE /channels/:channel_id": discordJs(channelTools),
+	"PUT /channels/:channel_id/permissions/:overwrite_id":
+		discordJs(channelTools),
+	"DELETE /channels/:channel_id/permissions/:overwrite_id":
+		discordJs(channelTools),
+	"POST /channels/:channel_id/typing": discordJs(
+		"editing, deleting and typing are told",
+	),
+	"GET /channels/:channel_id/messages": messages(
+		"pages are newest first, and before, after and around cut them",
+	),
+	"GET /channels/:channel_id/messages/:message_id": messages(
+		"pages are newest first, and before, after and around cut them",
+	),
+	"POST /channels/:channel_id/messages": messages(
+		"a message is stored, answered and in the transcript",
+	),
+	"PATCH /channels/:channel_id/messages/:message_id": messages(
+		"one edits one's own messages only",
+	),
+	"DELETE /channels/:channel_id/messages/:message_id": messages(
+		"others' messages are deleted by those who manage messages",
+	),
+	"POST /channels/:channel_id/messages/bulk-delete": messages(
+		"many are deleted at once, if there are two to a hundred and none is old",
+	),
+	"GET /guilds/:guild_id/members": moderation(
+		"the list is ordered by id and goes on after one",
+	),
+	"GET /guilds/:guild_id/members/search": moderation(
+		"a search finds beginnings of names, whatever their case",
+	),
+	"GET /guilds/:guild_id/members/:user_id": moderation(
+		"nicknames, roles and time-outs are changed in one request",
+	),
+	"PATCH /guilds/:guild_id/members/@me": moderation(
+		"nicknames, roles and time-outs are changed in one request",
+	),
+	"PATCH /guilds/:guild_id/members/:user_id": moderation(
+		"nicknames, roles and time-outs are changed in one request",
+	),
+	"DELETE /guilds/:guild_id/members/:user_id": discordJs(memberTools),
+	"PUT /guilds/:guild_id/members/:user_id/roles/:role_id": discordJs(
+		"roles are created, edited, given, taken and deleted",
+	),
+	"DELETE /guilds/:guild_id/members/:user_id/roles/:role_id": discordJs(
+		"roles are created, edited, given, taken and deleted",
+	),
+	"GET /guilds/:guild_id/roles": moderation(roleLife),
+	"GET /guilds/:guild_id/roles/:role_id": moderation(roleLife),
+	"POST /guilds/:guild_id/roles": moderation(roleLife),
+	"PATCH /guilds/:guild_id/roles": moderation(
+		"roles are put in order as far as one reaches",
+	),
+	"PATCH /guilds/:guild_id/roles/:role_id": moderation(roleLife),
+	"DELETE /guilds/:guild_id/roles/:role_id": moderation(roleLife),
+	"GET /guilds/:guild_id/bans": moderation(
+		"those who are no members are banned too, and the list has pages",
+	),
+	"GET /guilds/:guild_id/bans/:user_id": moderation(
+		"a member is banned with a reason, and their last messages go",
+	),
+	"PUT /guilds/:guild_id/bans/:user_id": discordJs(memberTools),
+	"DELETE /guilds/:guild_id/bans/:user_id": discordJs(memberTools),
+	"GET /guilds/:guild_id/audit-logs": moderation(
+		"the audit log tells who did what to whom, and why",
+	),
+};
+
+export const eventTests: Readonly<Record<EventType, Test>> = {
+	GUILD_CREATE: discordJs("a bot that joins or leaves a guild is told so"),
+	GUILD_UPDATE: discordJs(guildChanges),
+	GUILD_DELETE: discordJs("a bot that joins or leaves a guild is told so"),
+	GUILD_ROLE_CREATE: discordJs(guildChanges),
+	GUILD_ROLE_UPDATE: discordJs(guildChanges),
+	GUILD_ROLE_DELETE: discordJs(guildChanges),
+	CHANNEL_CREATE: discordJs(guildChanges),
+	CHANNEL_UPDATE: discordJs(guildChanges),
+	CHANNEL_DELETE: discordJs(guildChanges),
+	GUILD_MEMBER_ADD: discordJs(guildChanges),
+	GUILD_MEMBER_UPDATE: discordJs(guildChanges),
+	GUILD_MEMBER_REMOVE: discordJs(guildChanges),
+	GUILD_BAN_ADD: discordJs(guildChanges),
+	GUILD_BAN_REMOVE: discordJs(guildChanges),
+	GUILD_AUDIT_LOG_ENTRY_CREATE: discordJs(guildChanges),
+	MESSAGE_CREATE: discordJs(
+		"a message from a person arrives with its author, member and mentions",
+	),
+	MESSAGE_UPDATE: discordJs("editing, deleting and typing are told"),
+	MESSAGE_DELETE: discordJs("editing, deleting and typing are told"),
+	MESSAGE_DELETE_BULK: discordJs("editing, deleting and typing are told"),
+	TYPING_START: discordJs("editing, deleting and typing are told"),
+	READY: socket(
+		"READY lists guilds as unavailable, and says where to come back",
+	),
+	RESUMED: socket("what was missed is replayed, then RESUMED"),
+	GUILD_MEMBERS_CHUNK: socket("all members take the intent; a few do not"),
+};

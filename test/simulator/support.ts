@@ -1,0 +1,154 @@
+// What the simulator's tests share: plain REST calls, a real discord.js client, and a bare socket.
+
+import { Client, GatewayIntentBits as Intent } from "discord.js";
+import type { Person, Simulator } from "../../src/simulator/simulator.ts";
+import { until } from "../support/until.ts";
+
+export interface Answer {
+	readonly status: number;
+	readonly headers: Headers;
+	/** The body, as whatever the test expects of it. */
+	json<T = Record<string, unknown>>(): T;
+	/** Discord's code, and the paths of the fields at fault. */
+	readonly code: unknown;
+	readonly faults: Record<string, string>;
+}
+
+/** Calls the REST API as a bot or a person: `as(simulator, who)("GET", "/users/@me")`. */
+export function as(simulator: Simulator, who: Person) {
+	const { user } = simulator.world.accounts.get(who.token) ?? {};
+	const authorization = user?.bot ? `Bot ${who.token}` : who.token;
+	return async (
+		method: string,
+		path: string,
+		body?: unknown,
+		headers: Record<string, string> = {},
+	): Promise<Answer> => {
+		const response = await fetch(`${simulator.api}/v10${path}`, {
+			method,
+			headers: {
+				authorization,
+				...(body === undefined ? {} : { "content-type": "application/json" }),
+				...headers,
+			},
+			...(body === undefined ? {} : { body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		const parsed: unknown = text === "" ? undefined : JSON.parse(text);
+		const object = (parsed ?? {}) as Record<string, unknown>;
+		return {
+			status: response.status,
+			headers: response.headers,
+			json: <T>() => parsed as T,
+			code: object.code,
+			faults: flatten(object.errors ?? {}),
+		};
+	};
+}
+
+/** A tree of form faults as { "embeds.0.title": "BASE_TYPE_MAX_LENGTH" }. */
+function flatten(tree: object, path = ""): Record<string, string> {
+	const faults: Record<string, string> = {};
+	for (const [key, value] of Object.entries(tree)) {
+		if (key === "_errors")
+			faults[path] = (value as { code: string }[])
+				.map(({ code }) => code)
+				.join(",");
+		else Object.assign(faults, flatten(value, path ? `${path}.${key}` : key));
+	}
+	return faults;
+}
+
+export const usualIntents = [
+	Intent.Guilds,
+	Intent.GuildMembers,
+	Intent.GuildModeration,
+	Intent.GuildMessages,
+	Intent.GuildMessageTyping,
+	Intent.DirectMessages,
+	Intent.MessageContent,
+];
+
+export interface Connected extends AsyncDisposable {
+	readonly client: Client<true>;
+	/** The raw events it received, in order. */
+	readonly events: { t: string; d: Record<string, unknown> }[];
+	/** The data of the first event of this type that fits, once it has come. */
+	event(
+		type: string,
+		fits?: (data: Record<string, unknown>) => boolean,
+	): Promise<Record<string, unknown>>;
+}
+
+/** A discord.js client that has logged in and knows its guilds. */
+export async function connect(
+	simulator: Simulator,
+	bot = "alpha",
+	intents = usualIntents,
+): Promise<Connected> {
+	const client = new Client({
+		rest: { api: simulator.api },
+		intents,
+		// discord.js lets five seconds pass between two sessions; here nobody minds.
+		ws: { buildIdentifyThrottler: () => ({ waitForIdentify: async () => {} }) },
+	});
+	const events: Connected["events"] = [];
+	client.on("raw", (packet: Connected["events"][number]) =>
+		events.push(packet),
+	);
+	await client.login(simulator.bot(bot).token);
+	await until("the client is ready", () => client.isReady());
+	return {
+		client: client as Client<true>,
+		events,
+		event: async (type, fits = () => true) => {
+			const found = await until(`event ${type}`, () =>
+				events.find(({ t, d }) => t === type && fits(d)),
+			);
+			return found.d;
+		},
+		[Symbol.asyncDispose]: () => client.destroy(),
+	};
+}
+
+/** A payload of Discord's Gateway. */
+export interface Payload {
+	readonly op: number;
+	readonly t: string | null;
+	readonly s: number | null;
+	readonly d: Record<string, unknown> | boolean | null;
+}
+
+/** A connection to Discord's Gateway without a library. */
+export async function openSocket(
+	simulator: Simulator,
+	query = "v=10&encoding=json",
+) {
+	const socket = new WebSocket(
+		`${simulator.url.replace("http", "ws")}/socket?${query}`,
+	);
+	const received: Payload[] = [];
+	let closed: number | undefined;
+	socket.addEventListener("message", ({ data }) =>
+		received.push(JSON.parse(String(data)) as Payload),
+	);
+	socket.addEventListener("close", ({ code }) => {
+		closed = code;
+	});
+	await until(
+		"the socket opens",
+		() => socket.readyState !== WebSocket.CONNECTING,
+	);
+	return {
+		received,
+		send: (op: number, d: unknown) => socket.send(JSON.stringify({ op, d })),
+		sendText: (text: string) => socket.send(text),
+		/** The first payload that fits, once it has come. */
+		payload: (what: string, fits: (payload: Payload) => boolean) =>
+			until(what, () => received.find(fits)),
+		/** The code it was closed with, once it is. */
+		closed: () => until("the socket closes", () => closed),
+		close: () => socket.close(4000),
+		[Symbol.dispose]: () => socket.close(),
+	};
+}
