@@ -1,0 +1,203 @@
+// Everything at once: the simulated Discord and a game server in this process, two bots and the gateway as children.
+
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigError } from "../lib/config.ts";
+import type { Running } from "../lib/program.ts";
+import { startGameServer } from "../simulator/game-server.ts";
+import { startSimulator } from "../simulator/simulator.ts";
+import { type Child, type ChildOptions, startChild } from "./child.ts";
+
+/** The bots of the simulator's world, each in a guild of its own. */
+const names = ["alpha", "beta"] as const;
+/** What the bots' config.toml says about their commands. */
+const command = { prefix: "!", root: "m" };
+const readyWithinMs = 30_000;
+
+/** What there is to talk to: the line that `--json` prints. */
+export interface DemoFacts {
+	gateway: { url: string; token: string };
+	instances: {
+		name: string;
+		url: string;
+		token: string;
+		discord_token: string;
+		guild_id: string;
+		/** By channel name. */
+		channel_ids: Record<string, string>;
+		command: string;
+	}[];
+	platform: {
+		api: string;
+		users: { id: string; username: string; token: string }[];
+	};
+	game: { url: string; secret: string; codes: string[] };
+}
+
+export interface DemoOptions {
+	/** 0 asks the system for a free one. */
+	gatewayPort: number;
+	/** Is told what is being done, a line at a time. */
+	progress(line: string): void;
+}
+
+/** Starts everything and resolves when all of it is ready. Throws a ConfigError when a part does not start. */
+export async function startDemo({
+	gatewayPort,
+	progress,
+}: DemoOptions): Promise<Running & { facts: DemoFacts }> {
+	await using stack = new AsyncDisposableStack();
+	const token = randomBytes(24).toString("hex");
+	const failed = Promise.withResolvers<Error>();
+	let closing = false;
+
+	progress("starting the simulated Discord and the game server");
+	const simulator = stack.use(await startSimulator());
+	const game = stack.use(await startGameServer());
+	const codes = ["steve", "alex"].map(
+		(username) => game.issueCode({ username }).code,
+	);
+
+	progress(`starting the bots ${names.join(" and ")}`);
+	const directory = temporaryDirectory();
+	const bots = await Promise.all(
+		names.map(async (name) => {
+			const account = simulator.bot(name);
+			const guild = [...simulator.world.guilds.values()].find(({ members }) =>
+				members.has(account.id),
+			);
+			if (!guild) throw new Error(`${name} is in no guild`);
+			const child = await keepRunning("MCP_PORT", {
+				name,
+				main: "bot/main.ts",
+				env: {
+					CONFIG_DIR: writeConfig(directory, name),
+					DISCORD_TOKEN: account.token,
+					DISCORD_API_URL: simulator.api,
+					GUILD_ID: guild.id,
+					MCP_PORT: "0",
+					MCP_AUTH_TOKEN: token,
+				},
+			});
+			const url = new URL(child.url).origin;
+			const channels = [...guild.channels.values()];
+			return {
+				name,
+				url,
+				token,
+				discord_token: account.token,
+				guild_id: guild.id,
+				channel_ids: Object.fromEntries(channels.map((c) => [c.name, c.id])),
+				command: command.prefix + command.root,
+			};
+		}),
+	);
+	for (const { name, url } of bots) {
+		progress(`waiting for ${name} to log in`);
+		await answers(`${url}/mcp`, "ready");
+	}
+
+	progress("starting the gateway");
+	const gateway = await keepRunning("GATEWAY_PORT", {
+		name: "gateway",
+		main: "gateway/main.ts",
+		env: {
+			INSTANCES: bots.map(({ name, url }) => `${name}=${url}`).join(","),
+			MCP_AUTH_TOKEN: token,
+			GATEWAY_PORT: String(gatewayPort),
+			GATEWAY_BIND_ADDR: "127.0.0.1",
+		},
+	});
+	await answers(new URL("/readyz", gateway.url).href, "ok");
+
+	const running = stack.move();
+	return {
+		facts: {
+			gateway: { url: gateway.url, token },
+			instances: bots,
+			platform: {
+				api: simulator.api,
+				users: [...simulator.world.accounts.values()]
+					.filter(({ user }) => !user.bot)
+					.map(({ user: { id, username }, token }) => ({
+						id,
+						username,
+						token,
+					})),
+			},
+			game: { url: game.url, secret: game.secret, codes },
+		},
+		failed: failed.promise,
+		close: () => running.disposeAsync(),
+	};
+
+	/** Starts a child, and starts it again on the same port whenever it ends: kill one, and watch the others. */
+	async function keepRunning(
+		portSetting: string,
+		options: Omit<ChildOptions, "onTrouble">,
+	): Promise<{ url: string }> {
+		let child = await start(options);
+		const { url } = child;
+		const env = { ...options.env, [portSetting]: new URL(url).port };
+		const restart = async () => {
+			for (;;) {
+				const code = await child.exited;
+				if (closing) return;
+				progress(
+					`${child.name} ended with exit code ${code}, starting it again`,
+				);
+				child = await start({ ...options, env });
+			}
+		};
+		stack.defer(() => {
+			closing = true;
+			return child[Symbol.asyncDispose]();
+		});
+		void restart().catch(failed.resolve);
+		return { url };
+	}
+
+	async function start(
+		options: Omit<ChildOptions, "onTrouble">,
+	): Promise<Child> {
+		try {
+			return await startChild({ ...options, onTrouble: progress });
+		} catch (error) {
+			throw new ConfigError("the demo", [String((error as Error).message)]);
+		}
+	}
+}
+
+/** A directory that goes when this process does. */
+function temporaryDirectory(): string {
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-demo-"));
+	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
+	return directory;
+}
+
+function writeConfig(parent: string, name: string): string {
+	const directory = join(parent, name);
+	mkdirSync(directory);
+	writeFileSync(
+		join(directory, "config.toml"),
+		`bot_name = "${name}"\ncommand_prefix = "${command.prefix}"\ncommand_root = "${command.root}"\n`,
+	);
+	return directory;
+}
+
+/** Resolves when a GET of `url` is answered with `text`. */
+async function answers(url: string, text: string): Promise<void> {
+	const end = performance.now() + readyWithinMs;
+	let last = "";
+	while (performance.now() < end) {
+		const response = await fetch(url);
+		last = (await response.text()).trim();
+		if (last === text) return;
+		await Bun.sleep(20);
+	}
+	throw new ConfigError("the demo", [
+		`${url} does not answer "${text}" but "${last}"`,
+	]);
+}

@@ -1,0 +1,99 @@
+// `bun run demo`: everything at once, and what to do with it.
+
+import * as v from "valibot";
+import { ConfigError, parseSettings, port } from "../lib/config.ts";
+import { createLog } from "../lib/log.ts";
+import { parseCommandLine, runProgram } from "../lib/program.ts";
+import { type DemoFacts, startDemo } from "./demo.ts";
+import { launcherEnd } from "./launcher.ts";
+
+const usage = `Usage: bun run demo [--gateway-port N] [--json]
+
+Starts a simulated Discord, a game server, two bots and the gateway in front of them. Ctrl-C ends all of it.
+
+  --gateway-port N  where the gateway listens; 9100 unless said otherwise, 0 for any free port
+  --json            one line on stdout, once all is ready, with every address, token and id; the rest on stderr
+  --help            this text
+  --version         the version`;
+
+const values = parseCommandLine(usage, {
+	"gateway-port": { type: "string" },
+	json: { type: "boolean" },
+});
+const say = values.json ? console.error : console.log;
+
+// Whoever started us may be killed without a word to us.
+void launcherEnd().then(() => process.kill(process.pid, "SIGTERM"));
+
+await runProgram(
+	async () => {
+		const { settings, faults } = parseSettings(
+			v.object({ "gateway-port": v.optional(port, "9100") }),
+			values,
+		);
+		if (!settings) throw new ConfigError("the command line", faults);
+		const demo = await startDemo({
+			gatewayPort: settings["gateway-port"],
+			progress: (line) => say(`… ${line}`),
+		});
+		console.log(
+			values.json ? JSON.stringify(demo.facts) : directions(demo.facts),
+		);
+		return demo;
+	},
+	createLog("text", (line) => say(line)),
+);
+
+function directions({ gateway, instances, platform, game }: DemoFacts): string {
+	const [first] = instances;
+	const [person] = platform.users;
+	const channel = first?.channel_ids.general;
+	const call = (name: string, args: Record<string, unknown>) =>
+		`curl ${gateway.url} -H 'Authorization: Bearer ${gateway.token}' -H 'Content-Type: application/json' -d '${JSON.stringify(
+			{
+				jsonrpc: "2.0",
+				id: 1,
+				method: "tools/call",
+				params: { name, arguments: args },
+			},
+		)}'`;
+	const client = {
+		mcpServers: {
+			guildhall: {
+				type: "http",
+				url: gateway.url,
+				headers: { Authorization: `Bearer ${gateway.token}` },
+			},
+		},
+	};
+	return `
+Ready.
+
+  endpoint  ${gateway.url}
+  token     ${gateway.token}
+
+Ask it who is there:
+
+  ${call("list_instances", {})}
+
+For an MCP client on this machine, such as Claude Code, Cursor or VS Code:
+
+${JSON.stringify(client, undefined, 2).replace(/^/gm, "  ")}
+
+Then ask your assistant which communities there are, who Zoë is, or to greet everyone in #general. By hand:
+
+  ${call("send_message", { instance: first?.name, channel_id: channel, content: "Dinner is served." })}
+
+Read what came of it, and answer, as ${person?.username} of the simulated Discord:
+
+  curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}'
+  curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}' -H 'Content-Type: application/json' -d '{"content":"Thank you!"}'
+
+Let Discord refuse the next message, send another, and read what the platform was made to do:
+
+  curl ${new URL("/simulator/faults", platform.api)} -d '{"kind":"refuse","match":"POST /channels/*/messages","code":50013,"times":1}'
+  curl ${new URL("/simulator/journal", platform.api)}
+
+The game server is ${game.url}; a code to verify with is ${game.codes[0]}. --json prints every address, token and id.
+Ctrl-C ends all of it.`;
+}

@@ -1,0 +1,291 @@
+// The main job: a client, the gateway, two bots and a chat platform, each a real program on a real port.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { DemoFacts } from "../../src/demo/demo.ts";
+import { connectTo, type McpCaller } from "../support/mcp.ts";
+import {
+	allEnded,
+	childrenOf,
+	type Program,
+	startProgram,
+} from "../support/program.ts";
+import { until } from "../support/until.ts";
+
+const messages = "POST /channels/:channel_id/messages";
+
+async function startDemo(args: readonly string[] = []) {
+	const program = startProgram("src/demo/main.ts", {}, [
+		"--json",
+		"--gateway-port",
+		"0",
+		...args,
+	]);
+	const facts = await program.line((line) =>
+		line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined,
+	);
+	return { program, facts };
+}
+
+let program: Program;
+let facts: DemoFacts;
+let mcp: McpCaller;
+
+beforeAll(async () => {
+	({ program, facts } = await startDemo());
+	mcp = await connectTo(facts.gateway.url, facts.gateway.token);
+});
+
+afterAll(async () => {
+	await program[Symbol.asyncDispose]();
+});
+
+/** The simulator, as another process sees it. */
+async function platform<T>(
+	path: string,
+	init: { token?: string; post?: unknown; method?: string } = {},
+): Promise<T> {
+	const response = await fetch(new URL(path, facts.platform.api), {
+		method: init.method ?? (init.post === undefined ? "GET" : "POST"),
+		...(init.post !== undefined && { body: JSON.stringify(init.post) }),
+		headers: {
+			"Content-Type": "application/json",
+			...(init.token && { Authorization: init.token }),
+		},
+	});
+	if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+	return (await response.json()) as T;
+}
+
+/** What was written by messages in this channel, in order. */
+async function journal(channelId: string): Promise<string[]> {
+	const entries =
+		await platform<
+			{ route: string; path: string; body: { content: string } }[]
+		>("/simulator/journal");
+	return entries
+		.filter(({ route, path }) => route === messages && path.includes(channelId))
+		.map(({ body }) => body.content);
+}
+
+function instance(name: string) {
+	const found = facts.instances.find((one) => one.name === name);
+	if (!found) throw new Error(`there is no ${name}`);
+	const channel_id = found.channel_ids.general;
+	if (!channel_id) throw new Error(`${name} has no #general`);
+	return { ...found, channel_id };
+}
+
+test("the demo serves one token, two bots with a guild each, and people to play", () => {
+	expect(facts.instances.map(({ name }) => name)).toEqual(["alpha", "beta"]);
+	for (const { token, guild_id, channel_ids, command } of facts.instances) {
+		expect(token).toBe(facts.gateway.token);
+		expect(guild_id).toMatch(/^\d{17,19}$/);
+		expect(channel_ids.general).toMatch(/^\d{17,19}$/);
+		expect(command).toBe("!m");
+	}
+	expect(facts.platform.users.length).toBeGreaterThan(1);
+	expect(facts.game.codes.length).toBeGreaterThan(0);
+});
+
+test("list_instances and every tool of the bots are in one catalogue", async () => {
+	const tools = await mcp.listTools();
+	expect(tools.map(({ name }) => name)).toEqual([
+		"list_guilds",
+		"lookup_user_by_name",
+		"send_message",
+		"list_instances",
+	]);
+	const { text } = await mcp.call("list_instances");
+	expect(text).toMatch(
+		/^2 instance\(s\):\nalpha \| online \| 1 guild\(s\): .+\nbeta \| online \| 1 guild\(s\): .+$/,
+	);
+});
+
+test.each(["alpha", "beta"])(
+	"each tool does its work on %s, by instance and by guild_id",
+	async (name) => {
+		const { guild_id, channel_id } = instance(name);
+		const targets = [{ instance: name }, { guild_id }];
+		for (const target of targets) {
+			const guilds = await mcp.call("list_guilds", target);
+			expect(guilds.text).toEndWith(`| ID: ${guild_id}`);
+
+			const content = `by ${Object.keys(target)}`;
+			const sent = await mcp.call("send_message", {
+				...target,
+				channel_id,
+				content,
+			});
+			const [id] = /\d{17,19}/.exec(sent.text) ?? [];
+			const message = await platform<{
+				content: string;
+				author: { username: string };
+			}>(`/api/v10/channels/${channel_id}/messages/${id}`, {
+				token: `Bot ${instance(name).discord_token}`,
+			});
+			expect(message).toMatchObject({ content, author: { username: name } });
+
+			const found = await mcp.call("lookup_user_by_name", {
+				...target,
+				query: "zoe",
+			});
+			const zoe = facts.platform.users.find((u) => u.username === "zoe");
+			expect(found.text).toEndWith(`(@zoe) | ID: ${zoe?.id}`);
+		}
+	},
+);
+
+test("what a person writes is seen by another person", async () => {
+	const { channel_id } = instance("alpha");
+	const [ada, other] = facts.platform.users;
+	await platform(`/api/v10/channels/${channel_id}/messages`, {
+		token: ada?.token ?? "",
+		post: { content: "hello, people" },
+	});
+	const [latest] = await platform<{ content: string }[]>(
+		`/api/v10/channels/${channel_id}/messages?limit=1`,
+		{ token: other?.token ?? "" },
+	);
+	expect(latest?.content).toBe("hello, people");
+});
+
+test("refused, stalled, dropped and rate-limited: each call is answered for what it was, and no write happens twice", async () => {
+	const { channel_id, guild_id } = instance("beta");
+	const before = (await journal(channel_id)).length;
+	const inject = (fault: Record<string, unknown>) =>
+		platform("/simulator/faults", {
+			post: { match: "POST /channels/*/messages", times: 1, ...fault },
+		});
+	const send = (content: string) =>
+		mcp.call("send_message", { guild_id, channel_id, content });
+
+	await inject({ kind: "refuse", code: 50013 });
+	const refused = await send("refused");
+	expect(refused.isError).toBe(true);
+	expect(refused.text).toStartWith("Discord API error: Missing Permissions");
+
+	await inject({ kind: "drop", when: "before" });
+	const droppedBefore = await send("dropped before");
+	expect(droppedBefore.text).toContain("is unknown");
+	await inject({ kind: "drop", when: "after" });
+	const droppedAfter = await send("dropped after");
+	expect(droppedAfter.text).toContain("is unknown");
+
+	await inject({ kind: "rateLimit", retryAfterMs: 100 });
+	const limited = await send("rate-limited");
+	expect(limited.isError).toBe(false);
+
+	await inject({ kind: "stall", after: true });
+	const stalled = await send("stalled");
+	expect(stalled.isError).toBe(true);
+	expect(stalled.text).toStartWith("Discord API request timed out.");
+	expect(stalled.text).toContain("is unknown");
+
+	expect((await journal(channel_id)).slice(before)).toEqual([
+		"dropped after",
+		"rate-limited",
+		"stalled",
+	]);
+}, 20_000);
+
+test("the tools that only look need no request to Discord, so no fault reaches them", async () => {
+	const faults = [
+		{ kind: "refuse", code: 50013 },
+		{ kind: "stall" },
+		{ kind: "drop", when: "before" },
+		{ kind: "rateLimit", retryAfterMs: 60_000 },
+	];
+	for (const fault of faults) {
+		await platform("/simulator/faults", { post: { match: "* *", ...fault } });
+		const guilds = await mcp.call("list_guilds", { instance: "alpha" });
+		expect(guilds.isError).toBe(false);
+		const found = await mcp.call("lookup_user_by_name", {
+			instance: "alpha",
+			query: "ada",
+		});
+		expect(found.text).toStartWith("1 match");
+		await platform("/simulator/faults", { method: "DELETE" });
+	}
+});
+
+test("a bot killed with SIGKILL and started again answers the next call", async () => {
+	const { url, token } = instance("alpha");
+	const children = await childrenOf(program.pid);
+	expect(children).toHaveLength(3);
+	for (const pid of children) {
+		const environment = await Bun.file(`/proc/${pid}/environ`).text();
+		if (environment.includes(instance("alpha").discord_token))
+			process.kill(pid, "SIGKILL");
+	}
+	await program.line((line) =>
+		line.includes("alpha ended with exit code 137") ? true : undefined,
+	);
+	await until("the new process is ready", async () => {
+		const response = await fetch(`${url}/mcp`).catch(() => undefined);
+		return (await response?.text()) === "ready";
+	});
+	expect(token).toBe(facts.gateway.token);
+	const { text } = await mcp.call("list_guilds", { instance: "alpha" });
+	expect(text).toEndWith(`| ID: ${instance("alpha").guild_id}`);
+});
+
+test("without --json the demo prints a curl line that works when pasted", async () => {
+	await using talker = startProgram("src/demo/main.ts", {}, [
+		"--gateway-port",
+		"0",
+	]);
+	const line = await talker.line((line) =>
+		line.includes("curl") && line.includes("list_instances") ? line : undefined,
+	);
+	const answer = await new Response(
+		Bun.spawn(["sh", "-c", line], { stdout: "pipe", stderr: "ignore" }).stdout,
+	).text();
+	expect(answer).toContain("alpha | online");
+	expect(talker.lines.join("\n")).toContain('"mcpServers"');
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
+	"%s ends the demo and everything that it started",
+	async (signal) => {
+		const { program } = await startDemo();
+		await using _ = program;
+		const children = await childrenOf(program.pid);
+		expect(children).toHaveLength(3);
+		program.kill(signal);
+		await program.exited;
+		await allEnded(children);
+	},
+);
+
+test("the demo ends when the npm that started it is killed", async () => {
+	// What npx leaves behind: a shell, and in it `bun run`.
+	await using stack = new AsyncDisposableStack();
+	const launcher = Bun.spawn(
+		[
+			"sh",
+			"-c",
+			// A shell that stays, so that there is one to kill.
+			`"${process.execPath}" run --silent demo --json --gateway-port 0; true`,
+		],
+		{ cwd: `${import.meta.dir}/../..`, stdout: "pipe", stderr: "ignore" },
+	);
+	stack.defer(() => launcher.kill("SIGKILL"));
+	for await (const chunk of launcher.stdout)
+		if (new TextDecoder().decode(chunk).includes("gateway")) break;
+	const [bunRun] = await childrenOf(launcher.pid);
+	const [demo] = await childrenOf(bunRun ?? 0);
+	expect(demo).toBeGreaterThan(0);
+	const children = await childrenOf(demo ?? 0);
+	process.kill(bunRun ?? 0, "SIGKILL");
+	await allEnded([demo ?? 0, ...children]);
+});
+
+test("a port that is taken is said so, with exit code 1", async () => {
+	const { port } = new URL(facts.gateway.url);
+	await using second = startProgram("src/demo/main.ts", {}, [
+		"--gateway-port",
+		port,
+	]);
+	expect(await second.exited).toBe(1);
+	expect(second.lines.join("\n")).toContain("is already in use");
+});

@@ -1,0 +1,125 @@
+// Gateway and bots as an operator runs them, each a process, coming and going.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../src/simulator/simulator.ts";
+import { connectTo } from "../support/mcp.ts";
+import { listeningUrl, startProgram } from "../support/program.ts";
+import { until } from "../support/until.ts";
+
+const token = "a-token-of-enough-length";
+let simulator: Simulator;
+let configDirectory: string;
+
+beforeAll(async () => {
+	simulator = await startSimulator();
+	configDirectory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	writeFileSync(join(configDirectory, "config.toml"), 'bot_name = "Alpha"\n');
+});
+
+afterAll(async () => {
+	await simulator.close();
+	rmSync(configDirectory, { recursive: true });
+});
+
+function startBot(port: number | string) {
+	return startProgram("src/bot/main.ts", {
+		CONFIG_DIR: configDirectory,
+		DISCORD_TOKEN: simulator.bot("alpha").token,
+		DISCORD_API_URL: simulator.api,
+		GUILD_ID: simulator.guild("The Cooks").id,
+		MCP_PORT: String(port),
+		MCP_AUTH_TOKEN: token,
+	});
+}
+
+function startGateway(instances: string, refreshSeconds = 300) {
+	return startProgram("src/gateway/main.ts", {
+		INSTANCES: instances,
+		MCP_AUTH_TOKEN: token,
+		GATEWAY_PORT: "0",
+		GATEWAY_BIND_ADDR: "127.0.0.1",
+		REFRESH_INTERVAL_SECONDS: String(refreshSeconds),
+	});
+}
+
+async function isReady(url: string) {
+	const response = await fetch(url).catch(() => undefined);
+	return (await response?.text()) === "ready";
+}
+
+/** A port that was free a moment ago. */
+function freePort(): number {
+	const probe = Bun.serve({ port: 0, fetch: () => new Response() });
+	const { port } = probe;
+	void probe.stop(true);
+	return Number(port);
+}
+
+test("a gateway that is started before its bot serves it within one refresh", async () => {
+	const port = freePort();
+	await using gateway = startGateway(`alpha=http://127.0.0.1:${port}/mcp`, 1);
+	const mcp = await connectTo(await listeningUrl(gateway), token);
+	expect(gateway.lines.join("\n")).toContain(
+		`alpha -> http://127.0.0.1:${port}/mcp`,
+	);
+	expect((await mcp.listTools()).map(({ name }) => name)).toEqual([
+		"list_instances",
+	]);
+	const offline = await mcp.call("list_guilds", { instance: "alpha" });
+	expect(offline.text).toStartWith("Gateway error: BackendOffline: alpha");
+
+	await using bot = startBot(port);
+	await until("the bot is ready", () =>
+		isReady(`http://127.0.0.1:${port}/mcp`),
+	);
+	const guild_id = simulator.guild("The Cooks").id;
+	await until("the gateway serves its guild", async () => {
+		const { isError } = await mcp.call("list_guilds", { guild_id });
+		return !isError;
+	});
+	expect(await mcp.listTools()).toHaveLength(4);
+	expect(bot.lines.join("\n")).not.toContain(token);
+	expect(gateway.lines.join("\n")).not.toContain(token);
+}, 20_000);
+
+test("a bot killed with SIGKILL and started again answers the next call, and the gateway ends its session at the end", async () => {
+	const bot = startBot(0);
+	const url = await listeningUrl(bot);
+	const { port } = new URL(url);
+	await until("the bot is ready", () => isReady(url));
+	await using gateway = startGateway(`alpha=http://127.0.0.1:${port}/`);
+	const mcp = await connectTo(await listeningUrl(gateway), token);
+	const call = () => mcp.call("list_guilds", { instance: "alpha" });
+	expect((await call()).isError).toBe(false);
+
+	bot.kill("SIGKILL");
+	await bot.exited;
+	await using again = startBot(port);
+	await until("the bot is ready again", () => isReady(url));
+	expect((await call()).isError).toBe(false);
+
+	bot.kill("SIGKILL");
+	gateway.kill("SIGTERM");
+	expect(await gateway.exited).toBe(0);
+	expect(gateway.lines.join("\n")).not.toContain("its session was not ended");
+	again.kill("SIGTERM");
+	expect(await again.exited).toBe(0);
+}, 20_000);
+
+test("a bot whose token Discord refuses exits 1 and says what to do", async () => {
+	await using bot = startProgram("src/bot/main.ts", {
+		CONFIG_DIR: configDirectory,
+		DISCORD_TOKEN: "wrong-token",
+		DISCORD_API_URL: simulator.api,
+		MCP_PORT: "0",
+	});
+	expect(await bot.exited).toBe(1);
+	expect(bot.lines.join("\n")).toContain("Discord refuses DISCORD_TOKEN");
+	expect(bot.lines.join("\n")).not.toContain("wrong-token");
+});
