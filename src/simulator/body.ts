@@ -10,7 +10,7 @@ export interface Content {
 }
 
 /** Discord allows 10 MiB a file to guilds without boosts. */
-export const fileLimitBytes = 10 * 1024 * 1024;
+const fileLimitBytes = 10 * 1024 * 1024;
 
 // Deeper than anything Discord accepts, and shallow enough to be written out again.
 const depthLimit = 64;

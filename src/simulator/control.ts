@@ -67,6 +67,8 @@ const disconnectRequest = v.strictObject({
 	resumable: v.optional(v.boolean()),
 });
 
+const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
+
 /** The simulator's control routes. */
 export function controlRoutes(simulator: Simulator): ControlRoutes {
 	return {
@@ -93,6 +95,11 @@ export function controlRoutes(simulator: Simulator): ControlRoutes {
 			else if (how === "invalidate") sockets.invalidate(given);
 			else sockets.requestReconnect();
 			return { disconnected };
+		},
+		"POST /simulator/sockets/heartbeats": async (request) => {
+			const given = await read(heartbeatsRequest, request);
+			simulator.sockets.ignoreHeartbeats(!given.answered);
+			return given;
 		},
 	};
 }

@@ -62,9 +62,9 @@ export class RequestLog {
 
 	/** The latest 10,000 requests, or those of one route. */
 	list(route?: string): readonly RequestRecord[] {
-		return this.#records.filter(
-			(record) => route === undefined || record.route === route,
-		);
+		return this.#records
+			.slice(-kept)
+			.filter((record) => route === undefined || record.route === route);
 	}
 
 	/** How many were answered 401, 403 or 429 (other than a shared limit); Discord bans an IP at 10,000 in ten minutes. */

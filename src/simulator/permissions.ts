@@ -144,8 +144,8 @@ export function isAboveMember(
 }
 
 /**
- * Whether the actor may allow or deny these bits in an overwrite: it has them itself, or the channel's overwrites let
- * it manage permissions there. Only an administrator may hand out MANAGE_ROLES in a channel.
+ * Whether the actor may allow or deny these bits in an overwrite: it has them in the guild or the category, or the
+ * channel's overwrites let it manage permissions there. Only an administrator may hand out MANAGE_ROLES in a channel.
  */
 export function mayOverwrite(
 	guild: Guild,
@@ -164,6 +164,7 @@ export function mayOverwrite(
 	);
 	if (grantedHere) return true;
 	if ((bits & ManageRoles) !== 0n) return false;
-	const inChannel = channel ? channelPermissions(guild, channel, actorId) : 0n;
-	return has(inGuild | inChannel, bits);
+	const parent = guild.channels.get(channel?.parent_id ?? "");
+	const inParent = parent ? channelPermissions(guild, parent, actorId) : 0n;
+	return has(inGuild | inParent, bits);
 }

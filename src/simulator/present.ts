@@ -3,7 +3,6 @@
 import { ChannelType, MessageFlags } from "discord.js";
 import type {
 	Account,
-	AuditLogEntry,
 	Channel,
 	Guild,
 	GuildChannel,
@@ -179,8 +178,4 @@ export function message(
 export function mention(user: User, guild: Guild | undefined): Json {
 	const member = guild?.members.get(user.id);
 	return member ? { ...user, member: bareMember(member) } : { ...user };
-}
-
-export function auditLogEntry(entry: AuditLogEntry): Json {
-	return { ...entry };
 }

@@ -53,7 +53,8 @@ export interface Call<B = unknown, Q = unknown> {
 /** Fields by name, or one field for a body that is not an object. */
 type Form = Fields | Field<unknown>;
 
-type ReadForm<F> =
+/** What a form yields. */
+export type ReadForm<F> =
 	F extends Field<infer T>
 		? Exclude<T, undefined>
 		: { [K in keyof F]: Read<F[K]> };

@@ -36,7 +36,7 @@ interface Parts {
 interface Answer {
 	readonly status: number;
 	readonly json?: string;
-	readonly headers: Readonly<Record<string, string>>;
+	readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The client is told nothing more: its connection ends. */
@@ -77,14 +77,16 @@ export class Router {
 			/^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
 		const { method } = request;
 		const note = this.#parts.requests.arrive({ method, path });
+		// Every answer says what is left in its bucket, errors too.
+		const limits: Record<string, string> = {};
 		try {
 			if (version !== undefined && version !== "10" && version !== "9")
 				throw refusal(Code.InvalidAPIVersion, {
 					message: "Invalid API version",
 				});
-			const answer = await this.#answer(request, url, path, note);
+			const answer = await this.#answer(request, url, path, note, limits);
 			note({ status: answer.status });
-			return respond(answer);
+			return respond(answer, limits);
 		} catch (error) {
 			if (error instanceof HangUp) {
 				note({ status: "hung up" });
@@ -93,7 +95,7 @@ export class Router {
 			const answer = this.#answerTo(error);
 			note({ status: answer.status });
 			this.#countInvalid(answer);
-			return respond(answer);
+			return respond(answer, limits);
 		}
 	}
 
@@ -102,16 +104,18 @@ export class Router {
 		url: URL,
 		path: string,
 		note: ReturnType<RequestLog["arrive"]>,
+		limits: Record<string, string>,
 	): Promise<Answer> {
 		const { route, params } = this.#findRoute(request.method, path);
 		note({ route: route.name });
 		const actor = this.#authenticate(request);
 		note({ actor: actor.user.id });
-		const headers = this.#parts.limiter.take({
+		const left = this.#parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
 			major: params.channel_id ?? params.guild_id ?? "",
 		});
+		Object.assign(limits, left);
 		const content = await readBody(request);
 		const fault = this.#parts.faults.hit({
 			method: request.method,
@@ -143,12 +147,8 @@ export class Router {
 		// From here on it has happened, whatever the client gets to hear of it.
 		const answer: Answer =
 			result === undefined
-				? { status: 204, headers }
-				: {
-						status: route.status ?? 200,
-						json: JSON.stringify(result),
-						headers,
-					};
+				? { status: 204 }
+				: { status: route.status ?? 200, json: JSON.stringify(result) };
 		if (route.method !== "GET" && !route.fleeting && changed)
 			this.#parts.journal.record({
 				actor: actor.user.id,
@@ -294,7 +294,7 @@ export class Router {
 	}
 
 	#countInvalid({ status, headers }: Answer): void {
-		const shared = headers["x-ratelimit-scope"] === "shared";
+		const shared = headers?.["x-ratelimit-scope"] === "shared";
 		if (status === 401 || status === 403 || (status === 429 && !shared))
 			this.#parts.requests.countInvalid();
 	}
@@ -336,11 +336,15 @@ function nonceOf(body: unknown): { nonce?: string | number } {
 		: {};
 }
 
-function respond({ status, json, headers }: Answer): Response {
-	if (json === undefined) return new Response(null, { status, headers });
+function respond(
+	{ status, json, headers }: Answer,
+	limits: Readonly<Record<string, string>>,
+): Response {
+	const all = { ...limits, ...headers };
+	if (json === undefined) return new Response(null, { status, headers: all });
 	return new Response(json, {
 		status,
-		headers: { ...headers, "content-type": "application/json" },
+		headers: { ...all, "content-type": "application/json" },
 	});
 }
 

@@ -228,8 +228,8 @@ export class SocketHub {
 		const { op, d } = parsed;
 		const { session } = socket.data;
 		if (op === GatewayOpcodes.Heartbeat) {
-			if (this.#deaf) return;
 			this.#expectHeartbeat(socket);
+			if (this.#deaf) return;
 			send(socket, GatewayOpcodes.HeartbeatAck, undefined);
 			return;
 		}

@@ -169,9 +169,8 @@ export class World extends Structure {
 			const role = this.addRole(guild, {
 				name: user.username,
 				permissions: String(botPermissions),
+				bot_id: user.id,
 			});
-			role.managed = true;
-			role.tags = { bot_id: user.id };
 			member.roles = [...member.roles, role.id];
 		}
 		guild.members.set(user.id, member);
@@ -209,15 +208,13 @@ export class World extends Structure {
 			() => ({ ...present.member(member), guild_id: guild.id }),
 			{ always: member.user.id },
 		);
-		const changed = changesBetween(before, others);
-		if (changed.length > 0)
-			this.log(guild, doing, AuditLogEvent.MemberUpdate, member.user.id, {
-				changes: changed,
-			});
-		if (roles)
-			this.log(guild, doing, AuditLogEvent.MemberRoleUpdate, member.user.id, {
-				changes: roleChanges(guild, before.roles, roles),
-			});
+		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
+		for (const [action, made] of [
+			[MemberUpdate, changesBetween(before, others)],
+			[MemberRoleUpdate, roles ? roleChanges(guild, before.roles, roles) : []],
+		] as const)
+			if (made.length > 0)
+				this.log(guild, doing, action, member.user.id, { changes: made });
 	}
 
 	/** The member leaves, or is kicked when someone did it. */
@@ -249,15 +246,19 @@ export class World extends Structure {
 		const member = guild.members.get(user.id);
 		if (member) this.#forgetMember(guild, member);
 		this.tell("GUILD_BAN_ADD", guild, () => ({ guild_id: guild.id, user }));
-		const since = Date.now() - deleteSeconds * 1000;
+		if (deleteSeconds > 0) this.#removeWritten(guild, user, deleteSeconds);
+		this.log(guild, doing, AuditLogEvent.MemberBanAdd, user.id);
+		return ban;
+	}
+
+	#removeWritten(guild: Guild, user: User, seconds: number): void {
+		const since = Date.now() - seconds * 1000;
 		for (const channel of guild.channels.values()) {
 			const written = this.messages
 				.in(channel.id)
 				.filter(({ author, id }) => author === user && timeOf(id) > since);
 			if (written.length > 0) this.removeMessages(channel, written);
 		}
-		this.log(guild, doing, AuditLogEvent.MemberBanAdd, user.id);
-		return ban;
 	}
 
 	removeBan(guild: Guild, ban: Ban, doing?: Doing): void {

@@ -39,11 +39,19 @@ export class Structure extends Telling {
 	/** A new role, right above @everyone unless `position` says otherwise; the ones from there on move up. */
 	addRole(
 		guild: Guild,
-		given: RoleChanges & { name: string; position?: number | undefined },
+		given: RoleChanges & {
+			name: string;
+			position?: number | undefined;
+			/** The bot whose own role this is. */
+			bot_id?: string;
+		},
 		doing?: Doing,
 	): Role {
+		const { bot_id, ...changes } = given;
 		const role = newRole(this.newId());
-		apply(role, given);
+		apply(role, changes);
+		if (bot_id !== undefined)
+			Object.assign(role, { managed: true, tags: { bot_id } });
 		role.position = Math.max(1, given.position ?? 1);
 		const moved = [...guild.roles.values()].filter(
 			(other) => other.position >= role.position,
@@ -54,7 +62,7 @@ export class Structure extends Telling {
 		for (const other of moved)
 			this.#tellRole("GUILD_ROLE_UPDATE", guild, other);
 		this.log(guild, doing, AuditLogEvent.RoleCreate, role.id, {
-			changes: changesBetween({}, given),
+			changes: changesBetween({}, changes),
 		});
 		return role;
 	}

@@ -120,6 +120,21 @@ test("sockets are closed on demand", async () => {
 	await invalid.payload("op 7", ({ op }) => op === 7);
 });
 
+test("heartbeats go unanswered on demand", async () => {
+	await using simulator = await startSimulator();
+	using socket = await openSocket(simulator);
+	await control(simulator, "POST", "sockets/heartbeats", { answered: false });
+	socket.send(1, null);
+	// The answer to this one comes after the place where the other's would be.
+	const { token } = simulator.bot("alpha");
+	socket.send(2, { token, intents: 0, properties: {} });
+	await socket.payload("READY", ({ t }) => t === "READY");
+	expect(socket.received.some(({ op }) => op === 11)).toBe(false);
+	await control(simulator, "POST", "sockets/heartbeats", { answered: true });
+	socket.send(1, null);
+	await socket.payload("ack", ({ op }) => op === 11);
+});
+
 test.each([
 	["another origin", { origin: "http://evil.example" }, 403],
 	["the origin null", { origin: "null" }, 403],

@@ -254,6 +254,9 @@ describe("rate limits", () => {
 			Number(first.headers.get("x-ratelimit-reset-after")),
 		).toBeGreaterThan(0);
 		expect(first.headers.get("x-ratelimit-bucket")).toBeString();
+		const missing = await ada("GET", "/channels/1");
+		expect(missing.status).toBe(404);
+		expect(missing.headers.get("x-ratelimit-remaining")).toBe("99");
 		await write();
 		const third = await write();
 		expect(third.status).toBe(429);

@@ -106,6 +106,7 @@ describe("channels", () => {
 		const faults = async (body: object) =>
 			(await alpha("POST", `${path}/channels`, body)).faults;
 		expect(await faults({})).toEqual({ name: "BASE_TYPE_REQUIRED" });
+		expect(await faults({ name: " " })).toEqual({ name: "BASE_TYPE_REQUIRED" });
 		expect(
 			await faults({
 				name: "",

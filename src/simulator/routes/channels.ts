@@ -32,6 +32,7 @@ import {
 	guildChannelOf,
 	guildOf,
 	param,
+	type ReadForm,
 	route,
 } from "../route.ts";
 import type { ChannelChanges } from "../structure.ts";
@@ -80,28 +81,8 @@ const creatable = choice(
 	ChannelType.GuildForum,
 );
 
-interface ChannelBody {
-	name: string | null | undefined;
-	position: number | null | undefined;
-	topic: string | null | undefined;
-	nsfw: boolean | null | undefined;
-	rate_limit_per_user: number | null | undefined;
-	bitrate: number | null | undefined;
-	user_limit: number | null | undefined;
-	rtc_region: string | null | undefined;
-	permission_overwrites:
-		| readonly (GivenOverwrite | undefined)[]
-		| null
-		| undefined;
-	parent_id: string | null | undefined;
-}
-
-interface GivenOverwrite {
-	id: string;
-	type: 0 | 1 | undefined;
-	allow: bigint | null | undefined;
-	deny: bigint | null | undefined;
-}
+type ChannelBody = ReadForm<typeof channelFields>;
+type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
 /** What a body says of a channel of this type, checked against the guild it is in. */
 function changesOf(
@@ -135,11 +116,14 @@ function named(
 	type: GuildChannelType,
 	name: string | undefined,
 ): string | undefined {
+	const given = name?.trim();
+	if (given === "")
+		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "name");
 	const written =
 		type === ChannelType.GuildText ||
 		type === ChannelType.GuildAnnouncement ||
 		type === ChannelType.GuildForum;
-	return written ? name?.trim().toLowerCase().replace(/\s+/g, "-") : name;
+	return written ? given?.toLowerCase().replace(/\s+/g, "-") : given;
 }
 
 function checkTypeLimits(type: GuildChannelType, body: ChannelBody): void {

@@ -26,7 +26,6 @@ import {
 	list,
 	nullable,
 	object,
-	type Read,
 	required,
 	snowflake,
 } from "../fields.ts";
@@ -37,6 +36,7 @@ import {
 	channelOf,
 	guildChannelOf,
 	messageOf,
+	type ReadForm,
 	route,
 } from "../route.ts";
 import { timeOf } from "../snowflake.ts";
@@ -93,9 +93,7 @@ const newMessage = {
 	),
 };
 
-type NewMessage = {
-	[K in keyof typeof newMessage]: Read<(typeof newMessage)[K]>;
-};
+type NewMessage = ReadForm<typeof newMessage>;
 
 function repliedTo(
 	call: Call<NewMessage>,

@@ -20,7 +20,7 @@ import {
 	has,
 	isAboveRole,
 } from "../permissions.ts";
-import { type Call, guildOf, roleOf, route } from "../route.ts";
+import { type Call, guildOf, type ReadForm, roleOf, route } from "../route.ts";
 import type { RoleChanges } from "../structure.ts";
 
 const { ManageRoles } = PermissionFlagsBits;
@@ -44,23 +44,7 @@ const roleFields = {
 	unicode_emoji: nullable(text(0, 100)),
 };
 
-interface RoleBody {
-	name: string | null | undefined;
-	permissions: bigint | null | undefined;
-	color: number | null | undefined;
-	colors:
-		| {
-				primary_color: number;
-				secondary_color: number | null | undefined;
-				tertiary_color: number | null | undefined;
-		  }
-		| null
-		| undefined;
-	hoist: boolean | null | undefined;
-	mentionable: boolean | null | undefined;
-	icon: string | null | undefined;
-	unicode_emoji: string | null | undefined;
-}
+type RoleBody = ReadForm<typeof roleFields>;
 
 function changesOf(body: RoleBody): RoleChanges {
 	if (body.icon || body.unicode_emoji)
