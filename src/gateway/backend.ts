@@ -21,6 +21,8 @@ import { readGuilds } from "./guilds.ts";
 const handshakeTimeoutMs = 5_000;
 /** A tools/list of more pages than this does not end. */
 const maxPages = 100;
+/** How much of a fault is shown. */
+const maxReasonLength = 300;
 
 export type BackendState = { online: true } | { online: false; reason: string };
 
@@ -179,11 +181,20 @@ export class Backend {
 			this.#session = undefined;
 		}
 		const fresh = await this.#openSession(signal);
-		return this.#client.request(fresh, method, params, signal);
+		try {
+			return await this.#client.request(fresh, method, params, signal);
+		} catch (error) {
+			// In a session just opened, the words are not about the session: a tool may be called so.
+			if (error instanceof SessionNotFound && error.response)
+				return error.response;
+			throw error;
+		}
 	}
 
 	/** The session, opened if there is none. However many ask at once, one is opened. */
 	async #openSession(signal: AbortSignal): Promise<ClientSession> {
+		// Before anything is begun that nobody would wait for.
+		signal.throwIfAborted();
 		if (this.#session) return this.#session;
 		this.#opening ??= this.#connect().finally(() => {
 			this.#opening = undefined;
@@ -217,10 +228,12 @@ export class Backend {
 	}
 }
 
-/** Why something failed, for people, in a few words. */
+/** Why something failed, for people, in a few words, of which some may be a bot's. */
 function reasonOf(error: unknown): string {
 	if (!(error instanceof Error)) return String(error);
-	return error.name === "TimeoutError" ? "no answer in time" : error.message;
+	return error.name === "TimeoutError"
+		? "no answer in time"
+		: error.message.slice(0, maxReasonLength);
 }
 
 /** The promise's outcome, or the signal's reason if that comes first. */
@@ -228,7 +241,6 @@ async function abortable<T>(
 	promise: Promise<T>,
 	signal: AbortSignal,
 ): Promise<T> {
-	signal.throwIfAborted();
 	const { promise: aborted, reject } = Promise.withResolvers<never>();
 	const abort = () => reject(signal.reason);
 	signal.addEventListener("abort", abort, { once: true });

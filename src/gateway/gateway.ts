@@ -161,15 +161,17 @@ export async function startGateway(
 	});
 	log.info(`listening on ${listener.url}/mcp`, { url: `${listener.url}/mcp` });
 
+	let closed = false;
 	let timer = setTimeout(refresh, config.refreshIntervalMs);
 	async function refresh() {
 		await gateway.refresh();
-		timer = setTimeout(refresh, config.refreshIntervalMs);
+		if (!closed) timer = setTimeout(refresh, config.refreshIntervalMs);
 	}
 
 	return {
 		url: `${listener.url}/mcp`,
 		async close() {
+			closed = true;
 			clearTimeout(timer);
 			await listener.close(shutdownMs);
 			await gateway.close();

@@ -38,10 +38,13 @@ export class ClientError extends Error {
 	}
 }
 
-/** The server does not know the session (any more): the request was not carried out, and a new session is due. */
+/**
+ * The server does not know the session (any more): the request was not carried out, and a new session is due.
+ * `response` is the JSON-RPC error that said so, if one did.
+ */
 export class SessionNotFound extends ClientError {
 	override name = "SessionNotFound";
-	constructor() {
+	constructor(readonly response?: ClientResponse) {
 		super("the session is not known there", "refused");
 	}
 }
@@ -197,8 +200,9 @@ async function readResponse(
 			if (seen.length < maxFaultLength) seen += text;
 			continue;
 		}
-		if (mentionsLostSession(message.error)) throw new SessionNotFound();
-		return { text, message };
+		const found = { text, message };
+		if (mentionsLostSession(message.error)) throw new SessionNotFound(found);
+		return found;
 	}
 	if (response.status < 400)
 		throw new ClientError(

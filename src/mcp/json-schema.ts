@@ -54,6 +54,8 @@ function convertOne(schema: Node): JsonSchema {
 			return { type: schema.type };
 		case "picklist":
 			return { type: "string", enum: schema.options };
+		case "union":
+			return { anyOf: need(schema.options).map((one) => convert(one as Node)) };
 		case "array":
 			return { type: "array", items: convert(need(schema.item)) };
 		case "optional": {

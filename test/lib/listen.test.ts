@@ -64,7 +64,7 @@ test("close waits for what is in flight", async () => {
 	answer.resolve(new Response("late"));
 	expect(await (await response).text()).toBe("late");
 	await closed;
-	expect(fetch(server.url)).rejects.toThrow();
+	await expect(fetch(server.url)).rejects.toThrow();
 });
 
 test("close cuts off what is not over in its time", async () => {

@@ -17,6 +17,7 @@ await runProgram(async () => {
 	const alive = setInterval(() => {}, 60_000);
 	log.info("started", { name: options.name });
 	if (mode === "throw-later") queueMicrotask(thrower);
+	if (mode === "linger") void linger();
 	if (mode === "reject-later") void Promise.reject(new Error("no luck"));
 	return {
 		async close() {
@@ -32,4 +33,11 @@ await runProgram(async () => {
 
 function thrower() {
 	throw new Error("no luck");
+}
+
+/** Says so if it is still running after a while of doing things. */
+async function linger() {
+	for (let count = 0; count < 50; count++)
+		await fetch(process.env.WAIT_URL ?? "");
+	log.info("still here");
 }

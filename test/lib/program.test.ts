@@ -165,9 +165,14 @@ describe("the end", () => {
 	});
 
 	test("without STOP_WITH_STDIN the end of stdin ends nothing", async () => {
-		await using child = start([], { STOP_WITH_STDIN: "" });
-		await child.says("started");
+		await using http = Bun.serve({ port: 0, fetch: () => new Response() });
+		await using child = start([], {
+			STOP_WITH_STDIN: "",
+			MODE: "linger",
+			WAIT_URL: http.url.href,
+		});
 		await child.process.stdin.end();
+		await child.says("still here");
 		child.process.kill("SIGTERM");
 		expect((await child.end()).stdout).toContain("stopping: SIGTERM");
 	});

@@ -434,7 +434,7 @@ describe("a request that brings no response", () => {
 		await world.stub.arrived("tools/call");
 		const reason = new Error("enough");
 		controller.abort(reason);
-		expect(request).rejects.toBe(reason);
+		await expect(request).rejects.toBe(reason);
 	});
 
 	test("because it was aborted within its answer rejects with the reason", async () => {
@@ -449,7 +449,7 @@ describe("a request that brings no response", () => {
 		await world.stub.arrived("tools/call");
 		const reason = new Error("enough");
 		controller.abort(reason);
-		expect(request).rejects.toBe(reason);
+		await expect(request).rejects.toBe(reason);
 	});
 });
 

@@ -16,6 +16,11 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 		v.array(v.picklist(["a"])),
 		{ type: "array", items: { type: "string", enum: ["a"] } },
 	],
+	[
+		"union",
+		v.union([v.picklist(["a"]), v.pipe(v.number(), v.integer())]),
+		{ anyOf: [{ type: "string", enum: ["a"] }, { type: "integer" }] },
+	],
 	["optional", v.optional(v.string()), { type: "string" }],
 	["default", v.optional(v.number(), 10), { type: "number", default: 10 }],
 	["falsy default", v.optional(v.number(), 0), { type: "number", default: 0 }],
@@ -129,7 +134,7 @@ test("the same schema converted twice is the same, and itself unchanged", () => 
 
 describe("what has no JSON Schema here throws, naming it", () => {
 	test.each<[string, v.GenericSchema]>([
-		["union", v.union([v.string(), v.number()])],
+		["variant", v.variant("type", [])],
 		["object", v.object({})],
 		["loose_object", v.looseObject({})],
 		["nullable", v.nullable(v.string())],

@@ -134,14 +134,14 @@ describe("the limit of an event's length", () => {
 		["a line that does not end", "x".repeat(101)],
 		["a comment that does not end", `:${"x".repeat(101)}`],
 	])("%s above it throws, however it is split", async (_, text) => {
-		expect(read([encoder.encode(text)], 100)).rejects.toThrow(RangeError);
-		expect(read(split(text), 100)).rejects.toThrow(RangeError);
+		await expect(read([encoder.encode(text)], 100)).rejects.toThrow(RangeError);
+		await expect(read(split(text), 100)).rejects.toThrow(RangeError);
 	});
 
 	test("empty lines of data count, too", async () => {
-		expect(read([encoder.encode("data\n".repeat(102))], 100)).rejects.toThrow(
-			RangeError,
-		);
+		await expect(
+			read([encoder.encode("data\n".repeat(102))], 100),
+		).rejects.toThrow(RangeError);
 	});
 
 	test("many events and comments below it are no matter", async () => {

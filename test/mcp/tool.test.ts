@@ -115,7 +115,7 @@ describe("the result", () => {
 
 	test("of any other error is that error: it is for the log", async () => {
 		const bug = new RangeError("a bug");
-		expect(
+		await expect(
 			tell(async () => {
 				throw bug;
 			}),

@@ -21,7 +21,7 @@ export interface RecordedRequest {
 /** What is answered; undefined: what a bot answers. */
 export type Behaviour = (
 	request: RecordedRequest,
-) => Response | Promise<Response> | undefined;
+) => Response | Promise<Response | undefined> | undefined;
 
 export interface StubOptions {
 	/** 0, or the port of a stub that was stopped. */

@@ -1,0 +1,180 @@
+// The gateway as the program that an operator starts.
+
+import { expect, test } from "bun:test";
+import { readConfig } from "../../src/gateway/config.ts";
+import { startGateway } from "../../src/gateway/gateway.ts";
+import { createGatewayClient, gatewayToken } from "../support/gateway.ts";
+import { recordLog } from "../support/log.ts";
+import { result, startStubBackend } from "../support/stub-backend.ts";
+
+function spawnGateway(env: Record<string, string>) {
+	return Bun.spawn({
+		cmd: [process.execPath, `${import.meta.dir}/../../src/gateway/main.ts`],
+		env: { PATH: process.env.PATH ?? "", ...env },
+		stdin: "pipe",
+		stdout: "pipe",
+		stderr: "pipe",
+	});
+}
+
+/** The configuration for these instances, with a port of its own. */
+function configOf(instances: Record<string, { url: string }>) {
+	return readConfig({
+		INSTANCES: Object.entries(instances)
+			.map(([name, { url }]) => `${name}=${url}`)
+			.join(","),
+		MCP_AUTH_TOKEN: gatewayToken,
+		GATEWAY_PORT: "0",
+		GATEWAY_BIND_ADDR: "127.0.0.1",
+	});
+}
+
+test("without an environment it says every fault on stderr and exits 1", async () => {
+	await using child = spawnGateway({ GATEWAY_PORT: "x" });
+	expect(await child.exited).toBe(1);
+	expect(await child.stdout.text()).toBe("");
+	expect(await child.stderr.text()).toBe(
+		[
+			"the environment has 3 faults:",
+			"  INSTANCES: is required",
+			"  MCP_AUTH_TOKEN: is required",
+			'  GATEWAY_PORT: expected a whole number from 0 to 65535, received "x"',
+			"",
+		].join("\n"),
+	);
+});
+
+test("a port that is taken is a fault that names the setting", async () => {
+	await using bot = startStubBackend();
+	await using child = spawnGateway({
+		INSTANCES: `alpha=${bot.url}`,
+		MCP_AUTH_TOKEN: gatewayToken,
+		GATEWAY_BIND_ADDR: "127.0.0.1",
+		GATEWAY_PORT: String(bot.port),
+	});
+	expect(await child.exited).toBe(1);
+	expect(await child.stderr.text()).toContain("GATEWAY_PORT: ");
+});
+
+test("it starts with a bot away, warns of a short token, serves, and ends its sessions on SIGTERM", async () => {
+	await using bot = startStubBackend({ guilds: { "300": "C" } });
+	const away = startStubBackend();
+	await away.stop();
+	const token = "short-of-16";
+	await using child = spawnGateway({
+		INSTANCES: `alpha=${bot.url}/, beta=${away.url}/mcp`,
+		MCP_AUTH_TOKEN: token,
+		GATEWAY_BIND_ADDR: "127.0.0.1",
+		GATEWAY_PORT: "0",
+	});
+	let stdout = "";
+	let served = false;
+	const decoder = new TextDecoder();
+	for await (const chunk of child.stdout) {
+		stdout += decoder.decode(chunk, { stream: true });
+		const [, url] = /listening on (http:[^"]+)/.exec(stdout) ?? [];
+		if (!url || served) continue;
+		served = true;
+		const response = await fetch(url, {
+			method: "POST",
+			headers: { Authorization: `Bearer ${token}` },
+			body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"guild_id":"300"}}}',
+		});
+		expect(await response.text()).toContain("ran echo");
+		child.kill("SIGTERM");
+	}
+	expect(await child.exited).toBe(0);
+	expect(await child.stderr.text()).toBe("");
+	expect(bot.received("DELETE")).toHaveLength(1);
+	expect(stdout).toContain(`alpha -> ${bot.url}/`);
+	expect(stdout).toContain(`beta -> ${away.url}/mcp`);
+	expect(stdout).toContain("MCP_AUTH_TOKEN has fewer than 16 characters");
+	expect(stdout).not.toContain(token);
+});
+
+test("its first lines count the instances, name each with its url, and tell what each serves", async () => {
+	await using alpha = startStubBackend({ guilds: { "300": "C", "400": "D" } });
+	const away = startStubBackend();
+	await away.stop();
+	const { log, messages } = recordLog();
+	const gateway = await startGateway(configOf({ alpha, beta: away }), log);
+	await gateway.close();
+	expect(messages()).toEqual([
+		"2 instance(s)",
+		`alpha -> ${alpha.url}`,
+		`beta -> ${away.url}`,
+		"alpha is online",
+		"alpha serves 2 guild(s)",
+		expect.stringMatching(/^beta is offline: .+/),
+		`listening on ${gateway.url}`,
+	]);
+});
+
+test("it listens once every bot has had its first round, and not before", async () => {
+	await using quick = startStubBackend();
+	const release = Promise.withResolvers<void>();
+	await using slow = startStubBackend({
+		on: {
+			list_guilds: async ({ id }) => {
+				await release.promise;
+				return result(id, '{"content":[{"type":"text","text":"C | ID: 300"}]}');
+			},
+		},
+	});
+	const { log, messages } = recordLog();
+	const starting = startGateway(configOf({ quick, slow }), log);
+	// All in parallel: the first does not wait for the second, nor the second for the first.
+	await Promise.all([
+		quick.arrived("list_guilds"),
+		slow.arrived("list_guilds"),
+	]);
+	expect(messages().join("\n")).not.toContain("listening");
+	release.resolve();
+	const gateway = await starting;
+	const client = createGatewayClient(gateway.url);
+	expect(await client.text("echo", { guild_id: "300" })).toBe("ran echo");
+	await gateway.close();
+});
+
+test("a bot that comes up later is served after the next refresh, which comes by itself", async () => {
+	const away = startStubBackend();
+	await away.stop();
+	const config = { ...configOf({ alpha: away }), refreshIntervalMs: 5 };
+	const { log } = recordLog();
+	const gateway = await startGateway(config, log);
+	await using alpha = startStubBackend({
+		port: away.port,
+		guilds: { "300": "C" },
+	});
+	// The refresh after the first that reached it has seen the end of that one.
+	await alpha.arrived("list_guilds", 2);
+	const client = createGatewayClient(gateway.url);
+	expect(await client.text("echo", { guild_id: "300" })).toBe("ran echo");
+	expect((await client.tools()).map(({ name }) => name)).toEqual([
+		"echo",
+		"list_instances",
+	]);
+	await gateway.close();
+});
+
+test("after its end no refresh comes, though one was under way", async () => {
+	await using alpha = startStubBackend();
+	const config = { ...configOf({ alpha }), refreshIntervalMs: 1 };
+	const gateway = await startGateway(config, recordLog().log);
+	const held = Promise.withResolvers<void>();
+	const release = Promise.withResolvers<void>();
+	alpha.on["tools/list"] = async ({ id }) => {
+		held.resolve();
+		await release.promise;
+		return result(id, '{"tools":[]}');
+	};
+	await held.promise;
+	await gateway.close();
+	const guildLists = alpha.received("list_guilds").length;
+	const toolLists = alpha.received("tools/list").length;
+	release.resolve();
+	await alpha.arrived("list_guilds", guildLists + 1);
+	// Time for many more refreshes than the one that must not come.
+	for (let count = 0; count < 50; count++) await fetch(alpha.url);
+	expect(alpha.received("tools/list")).toHaveLength(toolLists);
+});
