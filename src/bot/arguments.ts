@@ -1,7 +1,11 @@
 // Argument schemas that recur.
 
+import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { published } from "../mcp/json-schema.ts";
+import type { Connection } from "./connection.ts";
+
+const defaultReason = "via MCP";
 
 const idPattern = "^\\d{17,20}$";
 
@@ -15,6 +19,109 @@ export function snowflake(what: string) {
 				`expected an id of 17 to 20 digits, received ${JSON.stringify(input)}`,
 		),
 		v.description(`Id of the ${what}.`),
+	);
+}
+
+/** Finds what an id names in a guild, or throws the ToolError to show. */
+export type Finder<Thing> = (
+	guild: Guild,
+	id: string,
+	connection: Connection,
+) => Thing | Promise<Thing>;
+
+/** The id of a thing that the runner finds: the tool is given the thing. `channel_id` becomes `channel`. */
+export function found<Thing>(find: Finder<Thing>, what: string) {
+	return { ...snowflake(what), find };
+}
+
+/** The same with an empty id for "none", if `find` knows what that is. */
+export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
+	const schema = v.pipe(
+		v.string(),
+		v.regex(
+			/^(\d{17,20})?$/,
+			({ input }) =>
+				`expected an id of 17 to 20 digits or nothing, received ${JSON.stringify(input)}`,
+		),
+		v.description(`Id of the ${what}, or "" for none.`),
+	);
+	return { ...schema, find };
+}
+
+/** A list of `min` to `max` items, each counted once. */
+export function list<const Item extends v.GenericSchema>(
+	item: Item,
+	min: number,
+	max: number,
+	description: string,
+) {
+	return v.pipe(
+		v.array(item),
+		v.minLength(min, `expected at least ${min}`),
+		v.maxLength(max, `expected at most ${max}`),
+		v.transform((items) => [...new Set(items)]),
+		v.description(description),
+	);
+}
+
+/** Why it is done, for the guild's audit log. Discord takes 512 characters of it after URL-encoding. */
+export const reason = v.optional(
+	v.pipe(
+		v.string(),
+		v.check(
+			(input) =>
+				input.isWellFormed() && encodeURIComponent(input).length <= 512,
+			"expected text of at most 512 characters after URL-encoding",
+		),
+		v.transform((input) => input.trim() || defaultReason),
+		published({ maxLength: 512 }),
+		v.description("Why, for the guild's audit log."),
+	),
+	defaultReason,
+);
+
+/** An integer in `[min, max]`. */
+export function integer(min: number, max: number, description: string) {
+	const expected = `expected an integer from ${min} to ${max}`;
+	return v.pipe(
+		v.number(),
+		v.integer(expected),
+		v.minValue(min, expected),
+		v.maxValue(max, expected),
+		v.description(description),
+	);
+}
+
+export function flag(description: string) {
+	return v.pipe(v.boolean(), v.description(description));
+}
+
+export function choice<const Option extends string>(
+	options: readonly Option[],
+	description: string,
+) {
+	return v.pipe(v.picklist(options), v.description(description));
+}
+
+/** A bit field of permissions, as a decimal string. Names may stand beside it. */
+export function permissionBits(what: string) {
+	return v.optional(
+		v.pipe(
+			v.string(),
+			v.regex(/^\d{1,20}$/, "expected a decimal number as a string"),
+			v.description(`${what}, as a bit field in decimal.`),
+		),
+	);
+}
+
+export function permissionNames(what: string) {
+	return v.optional(
+		list(
+			v.string(),
+			0,
+			64,
+			`${what}, by name, such as VIEW_CHANNEL; joined with the bit field.`,
+		),
 	);
 }
 

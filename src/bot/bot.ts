@@ -5,10 +5,12 @@ import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
 import { createServer, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
+import type { Tool } from "../mcp/tool.ts";
 import type { BotConfig } from "./config.ts";
 import { Connection } from "./connection.ts";
+import type { BotContext } from "./context.ts";
 import { createRoutes } from "./http.ts";
-import { tools } from "./tools/index.ts";
+import { tools as allTools } from "./tools/index.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
 /** How long calls in flight are waited for at the end. */
@@ -26,7 +28,11 @@ export interface Bot extends Running {
 }
 
 /** Serves MCP at once, and logs in to Discord meanwhile, for as long as that takes. */
-export function startBot(config: BotConfig, log: Log): Bot {
+export function startBot(
+	config: BotConfig,
+	log: Log,
+	tools: readonly Tool<BotContext>[] = allTools,
+): Bot {
 	const connection = new Connection({
 		token: config.discordToken,
 		api: config.discordApiUrl,
@@ -35,7 +41,11 @@ export function startBot(config: BotConfig, log: Log): Bot {
 	const server = createServer({
 		info: { name: "guildhall-bot", title: config.botName, version },
 		instructions,
-		tools: toolSource(tools, { connection, guildId: config.guildId }),
+		tools: toolSource(tools, {
+			connection,
+			guildId: config.guildId,
+			turns: new Map(),
+		}),
 		log,
 	});
 	const listener = listen({
@@ -46,6 +56,8 @@ export function startBot(config: BotConfig, log: Log): Bot {
 			server,
 			sessions: new Sessions(sessionLimits),
 			token: config.mcpToken,
+			allowedHosts: config.allowedHosts,
+			allowedOrigins: config.allowedOrigins,
 			ready: () => connection.ready,
 		}),
 		log,

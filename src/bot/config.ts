@@ -8,6 +8,8 @@ import * as v from "valibot";
 import {
 	baseUrl,
 	ConfigError,
+	hostList,
+	originList,
 	parseSettings,
 	port,
 	trimEnv,
@@ -27,6 +29,10 @@ export interface BotConfig {
 	mcpBindAddress: string;
 	/** Without one, anyone on this machine may call the tools. */
 	mcpToken: string | undefined;
+	/** The names that callers may use for this bot, beside the loopback's. */
+	allowedHosts: readonly string[];
+	/** Web pages from elsewhere that may call it. */
+	allowedOrigins: readonly string[];
 }
 
 const snowflake = v.pipe(
@@ -44,6 +50,8 @@ const environment = v.pipe(
 		DISCORD_API_URL: v.optional(baseUrl, "https://discord.com/api"),
 		MCP_PORT: v.optional(port, "9090"),
 		MCP_BIND_ADDR: v.optional(v.string(), "127.0.0.1"),
+		MCP_ALLOWED_HOSTS: v.optional(hostList),
+		MCP_ALLOWED_ORIGINS: v.optional(originList),
 		MCP_AUTH_TOKEN: v.optional(
 			v.pipe(
 				v.string(),
@@ -115,6 +123,8 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 		mcpPort: settings.MCP_PORT,
 		mcpBindAddress: settings.MCP_BIND_ADDR,
 		mcpToken: settings.MCP_AUTH_TOKEN,
+		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? [],
+		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
 	};
 }
 

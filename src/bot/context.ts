@@ -1,8 +1,15 @@
-// What a tool is given, and the one runner that every tool goes through: arguments checked, guild resolved, deadline,
-// Discord's refusals turned into advice, result encoded.
+// What a tool is given, and the one runner that every tool goes through: arguments checked; the guild and everything in
+// it that they name found; permissions and ranks checked; deadline and reason bound to every platform call; Discord's
+// refusals turned into advice; result encoded.
 
-import type { Client, Guild } from "discord.js";
-import type * as v from "valibot";
+import {
+	type Client,
+	type Guild,
+	type GuildBasedChannel,
+	PermissionFlagsBits,
+	Role,
+} from "discord.js";
+import * as v from "valibot";
 import type { JsonObject } from "../mcp/json-rpc.ts";
 import {
 	invalidParameters,
@@ -10,10 +17,21 @@ import {
 	type Tool,
 	type ToolDefinition,
 	ToolError,
+	type ToolOutput,
 } from "../mcp/tool.ts";
+import type { Finder } from "./arguments.ts";
 import type { Connection } from "./connection.ts";
 import { toToolError } from "./errors.ts";
-import { withDeadline } from "./rest.ts";
+import type { Person } from "./find.ts";
+import {
+	bitsIn,
+	type Permission,
+	requireMemberBelow,
+	requirePermissions,
+	requireRoleBelow,
+} from "./permissions.ts";
+import { permitWrites, type ToolRun, withinRun } from "./rest.ts";
+import { inTurn, type Turns } from "./turns.ts";
 
 /** What a whole tool may take; each platform call in it has 10 s of its own. */
 const toolTimeoutMs = 25_000;
@@ -23,73 +41,218 @@ export interface BotContext {
 	connection: Connection;
 	/** The guild that is meant when none is named. */
 	guildId: string | undefined;
+	/** The edits at work: those of the same thing take turns. */
+	turns: Turns;
 }
 
-/** What `run` is given beside its arguments. */
+/** What every tool is given beside its arguments. */
 export interface ToolContext {
 	discord: Client<true>;
 	connection: Connection;
 }
 
-/** The same for a tool with a `guild_id`: the guild is settled before it runs. */
-export interface GuildToolContext extends ToolContext {
-	guild: Guild;
-}
+/** What an argument names, by its schema: what its `find` gives. */
+type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
+	? Thing
+	: Schema extends { wrapped: infer Wrapped }
+		? OrAbsent<FoundBy<Wrapped>>
+		: Schema extends { item: infer Item }
+			? OrNever<FoundBy<Item>>
+			: never;
+type OrAbsent<Thing> = [Thing] extends [never] ? never : Thing | undefined;
+type OrNever<Thing> = [Thing] extends [never] ? never : Thing[];
 
-type ContextFor<Entries> = "guild_id" extends keyof Entries
-	? GuildToolContext
+/** `channel_id` names the `channel`, `role_ids` the `roles`. */
+type ThingName<Key> = Key extends `${infer Name}_ids`
+	? `${Name}s`
+	: Key extends `${infer Name}_id`
+		? Name
+		: never;
+
+/** Everything that the arguments name, found. */
+type Things<Entries> = {
+	[Key in keyof Entries as [FoundBy<Entries[Key]>] extends [never]
+		? never
+		: ThingName<Key>]: FoundBy<Entries[Key]>;
+};
+
+/** What `run` is given: with a `guild_id` among the arguments, the guild and what they name in it. */
+export type ContextFor<Entries> = "guild_id" extends keyof Entries
+	? ToolContext & { guild: Guild } & Things<Entries>
 	: ToolContext;
 
-/** A tool of the bot. With `guild_id` among its arguments, its guild is resolved before `run`. */
+/** What a tool needs before it can run. */
+interface Needs<Args> {
+	/** What the bot must be allowed: in the channel that `channel_id` names, or else in the guild. */
+	permissions?: readonly Permission[] | ((args: Args) => readonly Permission[]);
+	/**
+	 * The argument that names what an edit builds on: calls that name the same thing take turns. Of two at the same time,
+	 * one would undo what the other did.
+	 */
+	turns?: keyof Args & string;
+	/** Whether the role or the person that the arguments name must rank below the bot. */
+	ranked?: boolean;
+}
+
+export interface BotToolDefinition<Entries extends v.ObjectEntries>
+	extends ToolDefinition<Entries, ContextFor<Entries>>,
+		Needs<v.InferOutput<v.StrictObjectSchema<Entries, undefined>>> {}
+
+/** A tool of the bot. */
 export function tool<const Entries extends v.ObjectEntries>(
-	definition: ToolDefinition<Entries, ContextFor<Entries>>,
+	definition: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
-	const takesGuild = "guild_id" in definition.input.entries;
+	const { entries } = definition.input;
+	const takesGuild = "guild_id" in entries;
 	const checked = mcpTool<Entries, BotContext>({
 		...definition,
-		run: (args, bot) =>
-			runBounded(async () => {
-				const context: ToolContext = {
-					discord: bot.connection.discord,
-					connection: bot.connection,
-				};
-				// The two shapes of context are told apart by the arguments, as in ContextFor.
-				const full = takesGuild
-					? { ...context, guild: findGuild(context.discord, bot, args) }
-					: context;
-				return definition.run(args, full as ContextFor<Entries>);
-			}),
+		run: (args, bot, call) => {
+			const timeout = AbortSignal.timeout(toolTimeoutMs);
+			const run: ToolRun = {
+				signal: call.signal ? AbortSignal.any([timeout, call.signal]) : timeout,
+				reason: "reason" in args ? (args.reason as string) : undefined,
+				mayWrite: definition.effect === "write",
+			};
+			const work = async () => {
+				const { connection } = bot;
+				const context = { discord: connection.discord, connection };
+				const found = takesGuild
+					? await findAll(definition, args, bot)
+					: undefined;
+				// Their names and types follow from the arguments, as ContextFor has it.
+				const full = { ...context, ...found } as unknown as ContextFor<Entries>;
+				return definition.run(args, full, call);
+			};
+			const { turns } = definition;
+			const turn = turns && String(args[turns]);
+			return bounded(run, () =>
+				turn ? inTurn(bot.turns, turn, work) : work(),
+			);
+		},
 	});
 	if (takesGuild) return checked;
 	return {
 		...checked,
 		// A gateway needed it to find us; to this tool it says nothing.
-		call: ({ guild_id: _, ...args }, bot) => checked.call(args, bot),
+		call: ({ guild_id: _, ...args }, bot, call) =>
+			checked.call(args, bot, call),
 	};
 }
 
+/** What a destructive tool would do, and how to do it. */
+export interface Plan {
+	/** What would happen, with counts and ids. */
+	preview: ToolOutput;
+	act(): Promise<ToolOutput>;
+}
+
+const dryRun = {
+	dry_run: v.optional(
+		v.pipe(
+			v.boolean(),
+			v.description("Only say what would happen, and do nothing."),
+		),
+		false,
+	),
+};
+
+/** A destructive tool: it makes its plan without writing anything, and acts on it unless it is told `dry_run`. */
+export function destructiveTool<const Entries extends v.ObjectEntries>(
+	definition: Omit<BotToolDefinition<Entries>, "effect" | "run"> & {
+		plan(
+			args: v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
+			context: ContextFor<Entries>,
+		): Plan | Promise<Plan>;
+	},
+): Tool<BotContext> {
+	const { plan, input, ...rest } = definition;
+	return tool<v.ObjectEntries>({
+		// Its arguments are these, and `dry_run`.
+		...(rest as Omit<BotToolDefinition<v.ObjectEntries>, "effect" | "run">),
+		effect: "destructive",
+		input: v.strictObject({ ...input.entries, ...dryRun }),
+		async run({ dry_run, ...args }, context) {
+			const { preview, act } = await plan(
+				args as v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
+				context as ContextFor<Entries>,
+			);
+			if (dry_run) {
+				const lines = typeof preview === "string" ? [preview] : preview;
+				return ["Dry run: nothing was done.", ...lines];
+			}
+			permitWrites();
+			return act();
+		},
+	});
+}
+
 /** Runs `work` within the tool's time, its failures said as Discord's where they are. */
-async function runBounded<T>(work: () => Promise<T>): Promise<T> {
-	const signal = AbortSignal.timeout(toolTimeoutMs);
+async function bounded<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 	try {
-		return await withDeadline(signal, work);
+		return await withinRun(run, work);
 	} catch (error) {
 		throw toToolError(error) ?? error;
 	}
 }
 
-function findGuild(
-	discord: Client<true>,
+/** The guild and what the arguments name in it, each checked for what the tool needs of it. */
+async function findAll<Args extends object>(
+	definition: Needs<Args> & { input: { entries: v.ObjectEntries } },
+	given: Args,
 	bot: BotContext,
-	args: JsonObject,
-): Guild {
+): Promise<Record<string, unknown>> {
+	const { input, permissions, ranked } = definition;
+	const args = given as JsonObject;
+	const guild = findGuild(bot, args);
+	const { connection } = bot;
+	const things: Record<string, unknown> = {};
+	for (const [key, schema] of Object.entries(input.entries)) {
+		const find = finderOf(schema);
+		const value = args[key];
+		if (!find || value === undefined) continue;
+		things[key.replace(/_id(s?)$/, "$1")] = Array.isArray(value)
+			? await Promise.all(
+					value.map((id: string) => find(guild, id, connection)),
+				)
+			: await find(guild, value as string, connection);
+	}
+	if (permissions) {
+		const names =
+			typeof permissions === "function" ? permissions(given) : permissions;
+		const channel = things.channel as GuildBasedChannel | undefined;
+		const needed = bitsIn(channel, names);
+		// What cannot be seen cannot be acted on, whatever else is allowed there.
+		const implied = channel ? PermissionFlagsBits.ViewChannel : 0n;
+		requirePermissions(guild, channel, needed | implied);
+	}
+	if (ranked) {
+		if (things.role instanceof Role) requireRoleBelow(guild, things.role);
+		const { member } = (things.user ?? {}) as Partial<Person>;
+		if (member) requireMemberBelow(guild, member);
+	}
+	return { guild, ...things };
+}
+
+/** The `find` of an argument's schema, be it optional or a list. */
+function finderOf(schema: unknown): Finder<unknown> | undefined {
+	const { find, wrapped, item } = schema as {
+		find?: Finder<unknown>;
+		wrapped?: unknown;
+		item?: unknown;
+	};
+	if (find) return find;
+	if (wrapped) return finderOf(wrapped);
+	return item ? finderOf(item) : undefined;
+}
+
+function findGuild({ connection, guildId }: BotContext, args: JsonObject) {
 	// An empty id means absent.
-	const id = (args.guild_id as string | undefined) || bot.guildId;
+	const id = (args.guild_id as string | undefined) || guildId;
 	if (!id)
 		throw invalidParameters([
 			"guild_id: is required, because this instance has no GUILD_ID",
 		]);
-	const guild = discord.guilds.cache.get(id);
+	const guild = connection.discord.guilds.cache.get(id);
 	if (!guild)
 		throw new ToolError(
 			`The bot is not in a guild ${id}. list_guilds shows the guilds that it is in.`,

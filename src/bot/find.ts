@@ -1,42 +1,159 @@
 // Look-ups that succeed or throw the ToolError to show. What they find belongs to the guild.
 
 import {
+	type AnyThreadChannel,
+	type CategoryChannel,
+	ChannelType,
 	DiscordAPIError,
 	type Guild,
+	type GuildBasedChannel,
+	type GuildMember,
 	type GuildTextBasedChannel,
+	PermissionFlagsBits,
 	RESTJSONErrorCodes,
+	type Role,
+	type User,
 } from "discord.js";
 import { ToolError } from "../mcp/tool.ts";
+import type { Connection } from "./connection.ts";
+import { channelName } from "./describe.ts";
+import { requirePermissions } from "./permissions.ts";
 
-/** A channel or thread of `guild` that holds messages. */
+/** Someone, whether or not they are a member of the guild. */
+export interface Person {
+	user: User;
+	member: GuildMember | undefined;
+}
+
+/** A channel or thread that holds messages. */
 export async function textChannel(
 	guild: Guild,
 	id: string,
 ): Promise<GuildTextBasedChannel> {
-	const channel =
-		guild.channels.cache.get(id) ?? (await fetchChannel(guild, id));
-	if (!channel)
-		throw new ToolError(
-			`There is no channel ${id} in the guild ${guild.id} that the bot can see. Check channel_id and guild_id.`,
-		);
-	if (!channel.isTextBased())
-		throw new ToolError(`The channel ${id} holds no messages.`);
-	return channel;
+	const found = await anyChannel(guild, id);
+	if (found.isTextBased()) return found;
+	throw new ToolError(`${channelName(found)} holds no messages.`);
 }
 
-/** Archived threads are not in the cache. A channel of another guild is as good as none. */
-async function fetchChannel(guild: Guild, id: string) {
+/** A channel of any kind, categories included, that is no thread. */
+export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
+
+/**
+ * A channel as it is now, asked for: what an edit builds on must not be older than the edit before it, whose event may
+ * still be on its way.
+ */
+export async function currentChannel(
+	guild: Guild,
+	id: string,
+): Promise<Channel> {
+	const known = await anyChannel(guild, id);
+	if (known.isThread())
+		throw new ToolError(
+			`${channelName(known)} is a thread, and this is for channels.`,
+		);
+	requirePermissions(guild, known, PermissionFlagsBits.ViewChannel);
+	const current = await guild.channels.fetch(id, { force: true });
+	return (current as Channel | null) ?? known; // No thread becomes a channel, nor the reverse.
+}
+
+/** A category. */
+export async function category(
+	guild: Guild,
+	id: string,
+): Promise<CategoryChannel> {
+	const found = await anyChannel(guild, id);
+	if (found.type === ChannelType.GuildCategory) return found;
+	throw new ToolError(`${channelName(found)} is not a category.`);
+}
+
+/** A category, or null for the empty id: no category. */
+export async function categoryOrNone(
+	guild: Guild,
+	id: string,
+): Promise<CategoryChannel | null> {
+	return id === "" ? null : category(guild, id);
+}
+
+export function role(guild: Guild, id: string): Role {
+	const found = guild.roles.cache.get(id);
+	if (found) return found;
+	throw new ToolError(`There is no role ${id} in the guild ${guild.id}.`);
+}
+
+/** A role as it is now, asked for, for the same reason as a channel. */
+export async function currentRole(guild: Guild, id: string): Promise<Role> {
+	const known = role(guild, id);
+	return (await guild.roles.fetch(id, { force: true })) ?? known;
+}
+
+/** A member; asked for by id while the members are still being loaded. */
+export async function member(
+	guild: Guild,
+	id: string,
+	connection: Connection,
+): Promise<GuildMember> {
+	const found = await memberOrNone(guild, id, connection);
+	if (found) return found;
+	throw new ToolError(
+		`Nobody with the id ${id} is a member of the guild ${guild.id}. lookup_user_by_name finds members.`,
+	);
+}
+
+/** Anyone with an account, a member or not. */
+export async function person(
+	guild: Guild,
+	id: string,
+	connection: Connection,
+): Promise<Person> {
+	const found = await memberOrNone(guild, id, connection);
+	const user =
+		found?.user ??
+		(await absentIf(RESTJSONErrorCodes.UnknownUser, () =>
+			guild.client.users.fetch(id),
+		));
+	if (user) return { user, member: found };
+	throw new ToolError(`Discord has no user ${id}. Check user_id.`);
+}
+
+async function memberOrNone(
+	guild: Guild,
+	id: string,
+	connection: Connection,
+): Promise<GuildMember | undefined> {
+	const known = guild.members.cache.get(id);
+	if (known || connection.knowsMembers(guild)) return known;
+	return absentIf(RESTJSONErrorCodes.UnknownMember, () =>
+		guild.members.fetch(id),
+	);
+}
+
+/** A channel that the bot can see. Archived threads are not in the cache, and another guild's channel is as good as none. */
+async function anyChannel(
+	guild: Guild,
+	id: string,
+): Promise<GuildBasedChannel> {
+	const found =
+		guild.channels.cache.get(id) ??
+		(await absentIf(RESTJSONErrorCodes.UnknownChannel, () =>
+			absentIf(RESTJSONErrorCodes.MissingAccess, () =>
+				guild.client.channels.fetch(id),
+			),
+		));
+	if (found && "guild" in found && found.guild.id === guild.id) return found;
+	throw new ToolError(
+		`There is no channel ${id} in the guild ${guild.id} that the bot can see. Check channel_id and guild_id.`,
+	);
+}
+
+/** What `read` gives; undefined where Discord refuses with this code, or there is nothing. */
+async function absentIf<T>(
+	code: number,
+	read: () => Promise<T>,
+): Promise<NonNullable<T> | undefined> {
 	try {
-		const channel = await guild.client.channels.fetch(id);
-		return channel && "guild" in channel && channel.guild.id === guild.id
-			? channel
-			: undefined;
+		return (await read()) ?? undefined;
 	} catch (error) {
-		const code = error instanceof DiscordAPIError ? error.code : undefined;
-		if (
-			code === RESTJSONErrorCodes.UnknownChannel ||
-			code === RESTJSONErrorCodes.MissingAccess
-		)
+		if (error instanceof DiscordAPIError && error.code === code)
 			return undefined;
 		throw error;
 	}

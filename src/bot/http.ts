@@ -1,6 +1,11 @@
 // The bot's routes: the MCP endpoint, which is also where its readiness is asked for.
 
-import { createBearerCheck, refuseHost, refuseOrigin } from "../mcp/access.ts";
+import { pathOf } from "../lib/listen.ts";
+import {
+	createBearerCheck,
+	createHostCheck,
+	createOriginCheck,
+} from "../mcp/access.ts";
 import type { Server } from "../mcp/server.ts";
 import type { Sessions } from "../mcp/session.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
@@ -13,6 +18,8 @@ export interface RoutesOptions {
 	sessions: Sessions;
 	/** Undefined: nobody is asked for one. */
 	token: string | undefined;
+	allowedHosts: readonly string[];
+	allowedOrigins: readonly string[];
 	/** Whether the bot can act on Discord. */
 	ready(): boolean;
 }
@@ -21,20 +28,26 @@ export function createRoutes({
 	server,
 	sessions,
 	token,
+	allowedHosts,
+	allowedOrigins,
 	ready,
 }: RoutesOptions) {
 	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
+	const checkHost = createHostCheck(allowedHosts);
+	const checkOrigin = createOriginCheck(allowedOrigins);
 	const checkBearer = token ? createBearerCheck(token) : () => undefined;
 
 	return (
 		request: Request,
 		http: Bun.Server<undefined>,
 	): Response | Promise<Response> => {
-		if (new URL(request.url).pathname !== "/mcp")
+		if (pathOf(request) !== "/mcp")
 			return (
-				checkBearer(request) ?? new Response("Not found\n", { status: 404 })
+				checkOrigin(request) ??
+				checkBearer(request) ??
+				new Response("Not found\n", { status: 404 })
 			);
-		const refusal = refuseHost(request) ?? refuseOrigin(request);
+		const refusal = checkHost(request) ?? checkOrigin(request);
 		if (refusal) return refusal;
 		// Whoever spells out that it wants a stream is an MCP client, and is told that there is none.
 		if (isGet(request) && !wantsStream(request))

@@ -48,15 +48,28 @@ interface Call {
 	state: "waiting" | "sent" | "refused";
 }
 
-const currentCall = new AsyncLocalStorage<Call>();
-const currentDeadline = new AsyncLocalStorage<AbortSignal>();
+/** A tool at work, as far as its platform calls are concerned. */
+export interface ToolRun {
+	/** Ends every platform call of the tool. */
+	signal: AbortSignal;
+	/** What goes into the guild's audit log with every write. */
+	reason: string | undefined;
+	/** While false, a write is a bug: the tool only reads, or is still making its plan. */
+	mayWrite: boolean;
+}
 
-/** Runs `work`; every platform call in it also ends when `signal` does. */
-export function withDeadline<T>(
-	signal: AbortSignal,
-	work: () => Promise<T>,
-): Promise<T> {
-	return currentDeadline.run(signal, work);
+const currentCall = new AsyncLocalStorage<Call>();
+const currentRun = new AsyncLocalStorage<ToolRun>();
+
+/** Runs `work`, its platform calls bound by `run`. */
+export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
+	return currentRun.run(run, work);
+}
+
+/** The tool at work has made its plan, and acts on it from now on. */
+export function permitWrites(): void {
+	const run = currentRun.getStore();
+	if (run) run.mayWrite = true;
 }
 
 /** Options of a REST manager that `guardRest` then guards: it sends through here and repeats nothing by itself. */
@@ -107,11 +120,16 @@ export function guardRest(
 
 	const original: Request = rest.request.bind(rest);
 	rest.request = async (options) => {
-		const timeout = AbortSignal.timeout(timeoutMs);
-		const signals = [timeout, options.signal, currentDeadline.getStore()];
-		const signal = AbortSignal.any(signals.filter((one) => one != null));
+		const run = currentRun.getStore();
 		const reads = options.method === RequestMethod.Get;
-		const send = () => requestOnce(original, { ...options, signal }, reads);
+		if (!reads && run && !run.mayWrite)
+			throw new Error(`a tool that may not write sent ${options.method}`);
+		const timeout = AbortSignal.timeout(timeoutMs);
+		const signals = [timeout, options.signal, run?.signal];
+		const signal = AbortSignal.any(signals.filter((one) => one != null));
+		const reason = reads ? undefined : (options.reason ?? run?.reason);
+		const bound = { ...options, signal, ...(reason && { reason }) };
+		const send = () => requestOnce(original, bound, reads);
 		try {
 			return await send();
 		} catch (error) {

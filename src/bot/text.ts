@@ -1,7 +1,8 @@
 // What other people wrote, as data on one line.
 
 /** Control characters, line and paragraph separators, and what changes the direction of text. */
-const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+const unsafe =
+	/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const shortForms: Record<string, string> = {
 	"\n": "\\n",
@@ -21,5 +22,7 @@ export function oneLine(text: string): string {
 
 /** `text` without case and accents, for comparing names: "Zoë" and "ZOE" fold to the same. */
 export function fold(text: string): string {
-	return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+	const bare = text.normalize("NFKD").replace(/\p{M}/gu, "");
+	// Capitals last: there is one of each letter, where small ones have several, as "ß" and "ss", or "σ" and "ς".
+	return bare.toLowerCase().toUpperCase();
 }

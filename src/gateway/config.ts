@@ -4,11 +4,14 @@ import * as v from "valibot";
 import {
 	baseUrlFault,
 	ConfigError,
+	hostList,
 	integer,
+	originList,
 	parseSettings,
 	port,
 	trimEnv,
 } from "../lib/config.ts";
+import type { AllowedHosts } from "../mcp/access.ts";
 
 /** A bot behind the gateway. */
 export interface Instance {
@@ -29,6 +32,10 @@ export interface GatewayConfig {
 	refreshIntervalMs: number;
 	/** Where a call goes that names neither instance nor guild. */
 	defaultInstance: string | undefined;
+	/** The names that clients may call the gateway by. */
+	allowedHosts: AllowedHosts;
+	/** Web pages from elsewhere that may call it. */
+	allowedOrigins: readonly string[];
 	/** What is allowed but unwise, for the log. */
 	warnings: readonly string[];
 }
@@ -46,6 +53,8 @@ const environment = v.pipe(
 		GATEWAY_BIND_ADDR: v.optional(v.string(), "0.0.0.0"),
 		REFRESH_INTERVAL_SECONDS: v.optional(integer(1, 86_400), "300"),
 		DEFAULT_INSTANCE: v.optional(v.string()),
+		MCP_ALLOWED_HOSTS: v.optional(hostList),
+		MCP_ALLOWED_ORIGINS: v.optional(originList),
 	}),
 	v.forward(
 		v.partialCheck(
@@ -77,6 +86,9 @@ export function readConfig(
 		bindAddress: settings.GATEWAY_BIND_ADDR,
 		refreshIntervalMs: settings.REFRESH_INTERVAL_SECONDS * 1000,
 		defaultInstance: settings.DEFAULT_INSTANCE,
+		// It demands a token, and is published under names that we cannot know.
+		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? "any",
+		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
 		warnings,
 	};
 }

@@ -3,10 +3,20 @@
 import { listen, pathOf } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
-import { createBearerCheck, refuseOrigin } from "../mcp/access.ts";
-import { ClientError, withId } from "../mcp/client.ts";
-import { type RpcRequest, resultResponse } from "../mcp/json-rpc.ts";
-import { createServer } from "../mcp/server.ts";
+import {
+	createBearerCheck,
+	createHostCheck,
+	createOriginCheck,
+} from "../mcp/access.ts";
+import { ClientError, type ClientResponse, withId } from "../mcp/client.ts";
+import { isObject, type RpcRequest, resultResponse } from "../mcp/json-rpc.ts";
+import { findMember, readMembers } from "../mcp/json-text.ts";
+import {
+	type Answer,
+	type Caller,
+	createServer,
+	withMembers,
+} from "../mcp/server.ts";
 import { createEndpoint, methodNotAllowed } from "../mcp/streamable-http.ts";
 import {
 	errorResult,
@@ -49,35 +59,55 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 		(instance) => new Backend({ instance, token, info, log }),
 	);
 	let catalog = buildCatalog([]);
+	let refreshedAt = performance.now();
 
-	async function call(request: RpcRequest): Promise<string> {
-		// First, for it refuses what could be read in two ways.
+	/** What is left of the refresh period: until then the catalogue is what it is. */
+	function untilRefreshMs(): number {
+		const age = performance.now() - refreshedAt;
+		return Math.max(0, Math.round(config.refreshIntervalMs - age));
+	}
+
+	async function call(request: RpcRequest, caller: Caller): Promise<Answer> {
+		// Before anything is decided by a key: what stands twice could be read two ways.
 		const params = forwardedParams(request);
 		const { name, args } = readToolCall(request.params);
+		const answer = (result: string): Answer => {
+			const text = resultResponse(request.id, result);
+			return { text: caller.modern ? completed(text) : text };
+		};
 		if (name === listInstances.name)
-			return resultResponse(
-				request.id,
-				textResult(await describeInstances(backends)),
-			);
+			return answer(textResult(await describeInstances(backends)));
 		try {
 			const backend = route(args, backends, defaultInstance);
-			return withId(await forward(backend, name, params), request.id);
+			const { text, message } = await forward(backend, name, params, caller);
+			const code = isObject(message.error) && message.error.code;
+			const given = withId(text, request.id);
+			return {
+				text: caller.modern ? completed(given) : given,
+				...(typeof code === "number" && { errorCode: code }),
+			};
 		} catch (error) {
 			if (!(error instanceof ToolError)) throw error;
-			return resultResponse(request.id, errorResult(error.message));
+			return answer(errorResult(error.message));
 		}
 	}
 
-	/** The text of the backend's response. Throws a RouteError that says what became of the call if there is none. */
+	/** The backend's response. Throws a RouteError that says what became of the call if there is none. */
 	async function forward(
 		backend: Backend,
 		tool: string,
 		params: string,
-	): Promise<string> {
-		const signal = AbortSignal.timeout(callTimeoutMs);
+		caller: Caller,
+	): Promise<ClientResponse> {
+		const timeout = AbortSignal.timeout(callTimeoutMs);
+		const signal = caller.signal
+			? AbortSignal.any([timeout, caller.signal])
+			: timeout;
 		try {
-			return (await backend.call(params, signal)).text;
+			return await backend.call(params, signal);
 		} catch (error) {
+			// Nobody waits for this answer any more.
+			if (caller.signal?.aborted) throw new ToolError("The caller has gone.");
 			throw callFault(error, backend, tool, backends);
 		}
 	}
@@ -85,7 +115,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	const server = createServer({
 		info,
 		instructions,
-		tools: { list: () => catalog, call },
+		tools: { list: () => catalog, ttlMs: untilRefreshMs, call },
 		log,
 	});
 	const endpoint = createEndpoint({
@@ -93,6 +123,8 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 		maxBodyBytes,
 		sessions: "gateway-session",
 	});
+	const checkHost = createHostCheck(config.allowedHosts);
+	const checkOrigin = createOriginCheck(config.allowedOrigins);
 	const checkBearer = createBearerCheck(token);
 
 	function health(request: Request, path: string): Response | undefined {
@@ -109,7 +141,10 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 		fetch(request, http) {
 			const path = pathOf(request);
 			const refusal =
-				health(request, path) ?? refuseOrigin(request) ?? checkBearer(request);
+				health(request, path) ??
+				checkHost(request) ??
+				checkOrigin(request) ??
+				checkBearer(request);
 			if (refusal) return refusal;
 			if (path === "/mcp") return endpoint(request, http);
 			return new Response("Not found\n", { status: 404 });
@@ -120,6 +155,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 				backends.find(({ state, tools }) => state.online && tools) ??
 				backends.find(({ tools }) => tools);
 			if (source?.tools) catalog = buildCatalog(source.tools);
+			refreshedAt = performance.now();
 			for (const backend of backends) logGuilds(backend);
 		},
 		async close() {
@@ -177,6 +213,17 @@ export async function startGateway(
 			await gateway.close();
 		},
 	};
+}
+
+/** A response as the stateless revision wants it: it says that its result is complete, where a bot of ours does not. */
+function completed(response: string): string {
+	const result = findMember(readMembers(response), "result");
+	if (!result) return response;
+	const text = response.slice(result.start, result.end);
+	if (!text.startsWith("{") || findMember(readMembers(text), "resultType"))
+		return response;
+	const changed = withMembers({ resultType: "complete" }, text);
+	return response.slice(0, result.start) + changed + response.slice(result.end);
 }
 
 /** What a call that brought no response becomes, by how far it got. */

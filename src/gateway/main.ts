@@ -15,7 +15,9 @@ Environment:
   GATEWAY_PORT              the port to listen on (9100; 0: any free one)
   GATEWAY_BIND_ADDR         the address to listen on (0.0.0.0)
   REFRESH_INTERVAL_SECONDS  how often the bots' state, guilds and tools are asked for (300)
-  DEFAULT_INSTANCE          where a call goes that names neither instance nor guild_id (none)`;
+  DEFAULT_INSTANCE          where a call goes that names neither instance nor guild_id (none)
+  MCP_ALLOWED_HOSTS         the names that clients may call it by, separated by commas (any)
+  MCP_ALLOWED_ORIGINS       web pages' origins that may call it, beside this machine's (none)`;
 
 parseCommandLine(usage, {});
 const log = createLog();

@@ -76,6 +76,33 @@ export function integer(min: number, max: number) {
 /** A TCP port to listen on; 0 asks the system for a free one. */
 export const port = integer(0, 65_535);
 
+/** Names separated by commas, in lower case, each of which `isName` knows for one. `what` says what they are. */
+export function nameList(isName: (name: string) => boolean, what: string) {
+	return v.pipe(
+		v.string(),
+		v.transform((text) =>
+			text.split(",").map((name) => name.trim().toLowerCase()),
+		),
+		v.check(
+			(names) => names.every(isName),
+			({ input }) =>
+				`expected ${what}, separated by commas, received ${JSON.stringify(input.find((name) => !isName(name)))}`,
+		),
+	);
+}
+
+/** Host names or addresses, without ports. */
+export const hostList = nameList(
+	(name) => /^(\[[0-9a-f:.]+\]|[\w.-]+)$/.test(name),
+	'host names without ports, such as "bot.example"',
+);
+
+/** Origins of web pages, as browsers send them. */
+export const originList = nameList(
+	(name) => URL.parse(name)?.origin === name && /^https?:/.test(name),
+	'origins such as "https://chat.example"',
+);
+
 /** An http or https URL without credentials, query or fragment, and without a slash at its end. */
 export const baseUrl = v.pipe(
 	v.string(),

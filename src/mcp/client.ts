@@ -11,6 +11,8 @@ const maxAnswerLength = 16 * 1024 * 1024;
 /** How much of an answer without a response in it is read for its words, in characters. */
 const maxFaultLength = 64 * 1024;
 
+const cancelTimeoutMs = 1_000;
+
 /** The client's side of a session. A server without sessions gives no id, and a careless one no version. */
 export interface ClientSession {
 	id: string | undefined;
@@ -61,7 +63,10 @@ export interface ClientOptions {
 export interface Client {
 	/** `initialize`, then `notifications/initialized`. */
 	connect(signal: AbortSignal): Promise<ClientSession>;
-	/** Sends one request. `params` is JSON text. Rejects with a ClientError, or with the signal's reason. */
+	/**
+	 * Sends one request. `params` is JSON text. Rejects with a ClientError, or with the signal's reason; if that is no
+	 * time-out but an AbortError, the server is told.
+	 */
 	request(
 		session: ClientSession,
 		method: string,
@@ -119,16 +124,27 @@ export function createClient(options: ClientOptions): Client {
 	): Promise<ClientResponse & { response: Response }> {
 		const id = ++lastId;
 		const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
-		const response = await send("POST", session, body, signal);
 		try {
-			return { ...(await readResponse(response, id)), response };
+			const response = await send("POST", session, body, signal);
+			try {
+				return { ...(await readResponse(response, id)), response };
+			} finally {
+				// The answer is complete; a stream that stays open is of no use.
+				if (!response.bodyUsed) await response.body?.cancel();
+			}
 		} catch (cause) {
+			if (session && wasAborted(signal)) void cancel(session, id);
 			signal.throwIfAborted();
 			throw cause instanceof ClientError ? cause : lost(cause);
-		} finally {
-			// The answer is complete; a stream that stays open is of no use.
-			if (!response.bodyUsed) await response.body?.cancel();
 		}
+	}
+
+	/** Tells the server that nobody waits for the answer any more. Whether that arrives makes no difference to us. */
+	async function cancel(session: ClientSession, id: number): Promise<void> {
+		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
+		const signal = AbortSignal.timeout(cancelTimeoutMs);
+		const response = await send("POST", session, body, signal).catch(() => {});
+		await response?.body?.cancel();
 	}
 
 	return {
@@ -261,6 +277,10 @@ function parseResponse(
 function mentionsLostSession(fault: unknown): boolean {
 	const text = typeof fault === "string" ? fault : JSON.stringify(fault);
 	return text !== undefined && /session not found/i.test(text);
+}
+
+function wasAborted({ aborted, reason }: AbortSignal): boolean {
+	return aborted && reason instanceof Error && reason.name === "AbortError";
 }
 
 function lost(cause: unknown): ClientError {

@@ -17,6 +17,10 @@ export const errorCode = {
 	methodNotFound: -32601,
 	invalidParams: -32602,
 	internal: -32603,
+	/** A header does not say what the body does. From 2026-07-28 on. */
+	headerMismatch: -32020,
+	/** The error's data names the versions that are supported. From 2026-07-28 on. */
+	unsupportedVersion: -32022,
 	/** An SDK convention, with HTTP 404. */
 	sessionNotFound: -32001,
 } as const;
@@ -24,12 +28,15 @@ export const errorCode = {
 /** A fault that the MCP client has to mend. It becomes a JSON-RPC error. */
 export class RpcError extends Error {
 	override name = "RpcError";
+	/** What the error says beside its message, for programs. */
+	readonly data: JsonObject | undefined;
 	constructor(
 		readonly code: number,
 		message: string,
-		options?: ErrorOptions,
+		options?: ErrorOptions & { data?: JsonObject },
 	) {
 		super(message, options);
+		this.data = options?.data;
 	}
 }
 
@@ -101,7 +108,7 @@ export function parseMessage(text: string): RpcMessage {
 	return { kind: "request", id, method, params, text, paramsAt };
 }
 
-/** The text of a response with `result`, or with result text that is JSON already. */
+/** The text of a response with a result that is JSON text already. */
 export function resultResponse(id: string, result: string): string {
 	return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 }
@@ -109,10 +116,9 @@ export function resultResponse(id: string, result: string): string {
 /** The text of a response with an error. */
 export function errorResponse(
 	id: string,
-	code: number,
-	message: string,
+	{ code, message, data }: Pick<RpcError, "code" | "message" | "data">,
 ): string {
-	const error = JSON.stringify({ code, message });
+	const error = JSON.stringify({ code, message, data });
 	return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
 }
 

@@ -1,38 +1,58 @@
-// An MCP server: one request in, one response out, no transport.
+// An MCP server: one request in, one response out, no transport. It speaks both eras: the revisions with sessions, and
+// the stateless one.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+// https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
 import type { Log } from "../lib/log.ts";
 import {
 	errorCode,
 	errorResponse,
 	isObject,
+	type JsonObject,
 	RpcError,
 	type RpcRequest,
 	resultResponse,
 } from "./json-rpc.ts";
+import { modernVersion, serverInfoKey } from "./modern.ts";
 import type { Session } from "./session.ts";
-import { invalidParameters, readToolCall, type Tool } from "./tool.ts";
+import {
+	invalidParameters,
+	readToolCall,
+	type Tool,
+	type ToolCall,
+} from "./tool.ts";
 
 /** The versions that `initialize` agrees on, the newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
 
-/** Who sent a request, as far as it is known. */
+/** Who sent a request, as far as it is known, and what they expect. */
 export interface Caller {
+	/** Whether the request is of the stateless revision. */
+	modern: boolean;
 	session: Session | undefined;
+	/** Fires when the caller no longer waits for the answer. Undefined where they cannot say so. */
+	signal: AbortSignal | undefined;
+	/** Sends a notification, as JSON text, ahead of the response. Undefined where the response stands alone. */
+	notify: ((notification: string) => void) | undefined;
 }
 
-/** A response's text, and the protocol version that it agreed on if it answers `initialize`. */
+/** A response's text, and what its transport has to know of it. */
 export interface Answer {
 	text: string;
+	/** The protocol version that it agreed on, if it answers `initialize`. */
 	initialized?: string;
+	/** The code of a JSON-RPC error. */
+	errorCode?: number;
 }
 
 /** Where a server's tools are: in this program, or behind it. */
 export interface ToolSource {
 	/** The result of `tools/list`, as JSON text. */
 	list(): string;
-	/** The response to a `tools/call`, as JSON text. */
-	call(request: RpcRequest, caller: Caller): Promise<string>;
+	/** For how many milliseconds that will do. */
+	ttlMs(): number;
+	/** The response to a `tools/call`. */
+	call(request: RpcRequest, caller: Caller): Promise<Answer>;
 }
 
 export interface ServerOptions {
@@ -50,27 +70,56 @@ export interface Server {
 }
 
 export function createServer(options: ServerOptions): Server {
-	const { tools, log } = options;
+	const { tools, log, info, instructions } = options;
+	const capabilities = { tools: {} };
+	const from = { _meta: { [serverInfoKey]: info } };
 
-	async function dispatch(
+	function dispatch(
 		request: RpcRequest,
 		caller: Caller,
-	): Promise<Answer> {
-		switch (request.method) {
-			case "tools/call":
-				return { text: await tools.call(request, caller) };
-			case "tools/list":
-				return { text: resultResponse(request.id, tools.list()) };
-			case "initialize":
-				return initialize(request);
-			case "ping":
-				return { text: resultResponse(request.id, "{}") };
-			default:
-				throw new RpcError(
-					errorCode.methodNotFound,
-					`Method not found: ${request.method}`,
-				);
+	): Answer | Promise<Answer> {
+		const { id, method } = request;
+		if (method === "tools/call") return tools.call(request, caller);
+		if (method === "tools/list") return listTools(request, caller);
+		if (caller.modern) {
+			if (method === "server/discover") return discover(id);
+		} else {
+			if (method === "initialize") return initialize(request);
+			if (method === "ping") return { text: resultResponse(id, "{}") };
 		}
+		// subscriptions/listen is for servers whose lists change while they run.
+		throw methodNotFound(method);
+	}
+
+	function listTools({ id, params }: RpcRequest, caller: Caller): Answer {
+		// All tools are on the first page: nobody was given a cursor.
+		if ((params.cursor ?? undefined) !== undefined)
+			throw invalidParameters(["cursor: expected none, there is one page"]);
+		const list = tools.list();
+		const result = caller.modern
+			? withMembers({ ...completed(), ...from }, list)
+			: list;
+		return { text: resultResponse(id, result) };
+	}
+
+	/** What a client may keep, and for how long. Another caller may be shown something else. */
+	function completed() {
+		return {
+			resultType: "complete",
+			ttlMs: tools.ttlMs(),
+			cacheScope: "private",
+		};
+	}
+
+	function discover(id: string): Answer {
+		const result = {
+			...completed(),
+			supportedVersions: [modernVersion],
+			capabilities,
+			instructions,
+			...from,
+		};
+		return { text: resultResponse(id, JSON.stringify(result)) };
 	}
 
 	function initialize({ id, params }: RpcRequest): Answer {
@@ -82,9 +131,9 @@ export function createServer(options: ServerOptions): Server {
 			protocolVersions[0];
 		const result = {
 			protocolVersion,
-			capabilities: { tools: {} },
-			serverInfo: options.info,
-			instructions: options.instructions,
+			capabilities,
+			serverInfo: info,
+			instructions,
 		};
 		return {
 			text: resultResponse(id, JSON.stringify(result)),
@@ -97,18 +146,31 @@ export function createServer(options: ServerOptions): Server {
 			try {
 				return await dispatch(request, caller);
 			} catch (error) {
-				if (error instanceof RpcError)
-					return { text: errorResponse(request.id, error.code, error.message) };
+				if (error instanceof RpcError) return failure(request.id, error);
 				log.error("a request failed", { method: request.method, error });
-				return {
-					text: errorResponse(request.id, errorCode.internal, "Internal error"),
-				};
+				const internal = new RpcError(errorCode.internal, "Internal error");
+				return failure(request.id, internal);
 			}
 		},
 	};
 }
 
-/** The tools of this program. `context` is what they act on; the caller of the moment is handed to each call with it. */
+function failure(id: string, error: RpcError): Answer {
+	return { text: errorResponse(id, error), errorCode: error.code };
+}
+
+function methodNotFound(name: string): RpcError {
+	return new RpcError(errorCode.methodNotFound, `Method not found: ${name}`);
+}
+
+/** An object's text with these members before its own. */
+export function withMembers(members: JsonObject, object: string): string {
+	const rest = object.slice(object.indexOf("{") + 1);
+	const comma = rest.trimStart().startsWith("}") ? "" : ",";
+	return `${JSON.stringify(members).slice(0, -1)}${comma}${rest}`;
+}
+
+/** The tools of this program. `context` is what they act on. */
 export function toolSource<Context>(
 	tools: readonly Tool<Context>[],
 	context: Context,
@@ -119,21 +181,52 @@ export function toolSource<Context>(
 	const listed = JSON.stringify({ tools: tools.map((tool) => tool.listing) });
 	return {
 		list: () => listed,
-		async call({ id, params }) {
-			const { name, args } = readToolCall(params);
+		// They do not change while we run; a client may outlive us.
+		ttlMs: () => 5 * 60_000,
+		async call(request, caller) {
+			const { name, args } = readToolCall(request.params);
 			const tool = byName.get(name);
-			if (!tool)
-				throw new RpcError(
-					errorCode.methodNotFound,
-					`Method not found: ${name}`,
-				);
-			return resultResponse(id, await tool.call(args, context));
+			if (!tool) throw methodNotFound(name);
+			const result = await tool.call(args, context, toolCall(request, caller));
+			return {
+				text: resultResponse(
+					request.id,
+					caller.modern
+						? withMembers({ resultType: "complete" }, result)
+						: result,
+				),
+			};
+		},
+	};
+}
+
+/** What a tool may know of the call, and tell its caller meanwhile. */
+function toolCall(
+	{ params }: RpcRequest,
+	{ signal, notify }: Caller,
+): ToolCall {
+	const token = isObject(params._meta) ? params._meta.progressToken : undefined;
+	const wanted = typeof token === "string" || typeof token === "number";
+	let last = Number.NEGATIVE_INFINITY;
+	return {
+		signal,
+		reportProgress(progress, total, message) {
+			// Progress must grow; a report that does not says nothing new.
+			if (!notify || !wanted || !(progress > last)) return;
+			last = progress;
+			notify(
+				JSON.stringify({
+					jsonrpc: "2.0",
+					method: "notifications/progress",
+					params: { progressToken: token, progress, total, message },
+				}),
+			);
 		},
 	};
 }
 
 /** The name that a client gave itself in `initialize`, for logs; at most 100 characters. */
-export function clientName(params: RpcRequest["params"]): string {
+export function clientName(params: JsonObject): string {
 	const info = params.clientInfo;
 	const name = isObject(info) ? info.name : undefined;
 	return typeof name === "string" ? name.slice(0, 100) : "unknown";

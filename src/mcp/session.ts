@@ -1,14 +1,47 @@
 // The sessions of a server: opened by `initialize`, ended by DELETE, by idleness or by newer ones.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
 
-export interface Session {
+/** A session, and the requests in it that are being answered. */
+export class Session {
 	/** Unpredictable: a UUID from the system's random source. */
-	id: string;
-	protocolVersion: string;
-	/** What the client called itself; for logs only. */
-	clientName: string;
+	readonly id: string = crypto.randomUUID();
 	/** Milliseconds of the monotonic clock. */
-	lastUsedAt: number;
+	lastUsedAt = 0;
+
+	// By the id's value. A client may use an id again while it is in flight.
+	readonly #inFlight = new Map<string, Set<AbortController>>();
+
+	constructor(
+		readonly protocolVersion: string,
+		/** What the client called itself; for logs only. */
+		readonly clientName: string,
+	) {}
+
+	/** Notes a request by its id, as JSON text. Its signal fires when the client cancels it; `end` forgets it. */
+	begin(id: string): { signal: AbortSignal; end(): void } {
+		const key = idKey(JSON.parse(id));
+		const request = new AbortController();
+		const others = this.#inFlight.get(key) ?? new Set();
+		this.#inFlight.set(key, others.add(request));
+		return {
+			signal: request.signal,
+			end: () => {
+				others.delete(request);
+				if (others.size === 0) this.#inFlight.delete(key);
+			},
+		};
+	}
+
+	/** Cancels the request with this id. Where several have it, nobody can say which is meant, and none is. */
+	cancel(requestId: unknown): void {
+		const [request, ...others] = this.#inFlight.get(idKey(requestId)) ?? [];
+		if (others.length === 0) request?.abort();
+	}
+}
+
+/** "1" and 1 are different ids. */
+function idKey(id: unknown): string {
+	return `${typeof id} ${id}`;
 }
 
 export interface SessionLimits {
@@ -37,14 +70,9 @@ export class Sessions {
 	open(protocolVersion: string, clientName: string): Session {
 		this.#endIdle();
 		if (this.#sessions.size >= this.#limits.maxSessions) this.#endOldest();
-		const id = crypto.randomUUID();
-		const session = {
-			id,
-			protocolVersion,
-			clientName,
-			lastUsedAt: this.#now(),
-		};
-		this.#sessions.set(id, session);
+		const session = new Session(protocolVersion, clientName);
+		session.lastUsedAt = this.#now();
+		this.#sessions.set(session.id, session);
 		return session;
 	}
 

@@ -1,21 +1,31 @@
-// MCP over HTTP: a POST carries one message and is answered on its own stream, with exactly one frame.
+// MCP over HTTP, both eras: a POST carries one message and is answered on its own stream.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 // Who may speak to us is settled before (access.ts).
 
 import {
 	errorCode,
 	errorResponse,
+	isObject,
 	MalformedMessage,
 	parseMessage,
+	RpcError,
 	type RpcMessage,
+	type RpcNotification,
 	type RpcRequest,
 } from "./json-rpc.ts";
-import { type Caller, clientName, type Server } from "./server.ts";
-import type { Sessions } from "./session.ts";
+import { checkModern, isModern, modernVersion } from "./modern.ts";
+import {
+	type Answer,
+	clientName,
+	protocolVersions,
+	type Server,
+} from "./server.ts";
+import type { Session, Sessions } from "./session.ts";
 import { encodeMessage } from "./sse.ts";
 
 /** Every revision that had sessions or came before them. One that we do not offer is served like the nearest. */
-const knownVersions = new Set([
+const legacyVersions = new Set([
 	"2024-11-05",
 	"2025-03-26",
 	"2025-06-18",
@@ -26,7 +36,10 @@ export interface EndpointOptions {
 	server: Server;
 	/** The longest body that is read. A longer one is 413, whether or not it said so beforehand. */
 	maxBodyBytes: number;
-	/** A server with sessions, or the one session id that it shows to every client. */
+	/**
+	 * A server with sessions, which may also send notifications ahead of a response; or the one session id that it shows
+	 * to every client, with answers of exactly one frame.
+	 */
 	sessions: Sessions | string;
 }
 
@@ -43,80 +56,126 @@ export function createEndpoint(
 		typeof options.sessions === "string" ? options.sessions : undefined;
 	const allow = sessions ? "POST, DELETE" : "POST";
 
-	function frame(status: number, text: string, sessionId?: string): Response {
-		const headers: Record<string, string> = {
-			"Content-Type": "text/event-stream",
-			"Cache-Control": "no-cache",
-			"X-Accel-Buffering": "no",
-		};
-		return respond(status, encodeMessage(text), headers, sessionId);
-	}
-	function respond(
-		status: number,
-		body: string | null,
-		headers: Record<string, string>,
-		sessionId = constantSessionId,
-	): Response {
-		if (sessionId) headers["Mcp-Session-Id"] = sessionId;
-		return new Response(body, { status, headers });
-	}
-	function refuse(status: number, code: number, message: string, id = "null") {
-		return frame(status, errorResponse(id, code, message));
-	}
-
 	async function post(request: Request, http: HttpServer): Promise<Response> {
-		if (!isJson(request.headers.get("content-type")))
+		const { headers } = request;
+		const refuse = (status: number, error: RpcError, id = "null") =>
+			frame(status, errorResponse(id, error), legacySessionId(headers));
+		if (!isJson(headers.get("content-type")))
 			return refuse(
 				415,
-				errorCode.invalidRequest,
-				"Invalid request: Content-Type is not application/json",
+				invalidRequest("Content-Type is not application/json"),
 			);
 		const body = await readBody(request, maxBodyBytes);
 		if (body === undefined)
 			return refuse(
 				413,
-				errorCode.invalidRequest,
-				`Invalid request: the body is longer than ${maxBodyBytes} bytes`,
+				invalidRequest(`the body is longer than ${maxBodyBytes} bytes`),
 			);
 		// Bun ends a quiet response after 10 s; a tool may be quiet for longer.
 		http.timeout(request, 0);
 
 		const message = parse(body);
 		if (message instanceof MalformedMessage)
-			return refuse(400, message.code, message.message, message.id);
-		const id = message.kind === "request" ? message.id : "null";
+			return refuse(400, message, message.id);
+		if (message.kind !== "response" && isModern(headers, message))
+			return postModern(request, message);
 
-		const version = request.headers.get("mcp-protocol-version");
-		if (version !== null && !knownVersions.has(version))
+		const id = message.kind === "request" ? message.id : "null";
+		const version = headers.get("mcp-protocol-version");
+		if (version !== null && !legacyVersions.has(version))
 			return refuse(
 				400,
-				errorCode.invalidRequest,
-				"Invalid request: MCP-Protocol-Version names no version that is spoken here",
+				invalidRequest("MCP-Protocol-Version names no version of MCP"),
 				id,
 			);
-		const caller = findCaller(request);
-		if (!caller)
-			return refuse(404, errorCode.sessionNotFound, "Session not found", id);
-		if (message.kind !== "request") return respond(202, null, {});
-		return answer(message, caller);
+		const sessionId = sessions && headers.get("mcp-session-id");
+		const session = sessionId ? sessions.find(sessionId) : undefined;
+		if (sessionId && !session)
+			return refuse(
+				404,
+				new RpcError(errorCode.sessionNotFound, "Session not found"),
+				id,
+			);
+		if (session && contradicts(version, session))
+			return refuse(
+				400,
+				invalidRequest(
+					`MCP-Protocol-Version is not ${session.protocolVersion}, which this session agreed on`,
+				),
+				id,
+			);
+		if (message.kind === "request") return answer(message, session);
+		if (message.kind === "notification") notified(message, session);
+		return respond(202, null, {}, constantSessionId);
 	}
 
-	/** The caller; undefined when it names a session that there is not. Without a session it is served as well. */
-	function findCaller(request: Request): Caller | undefined {
-		const id = request.headers.get("mcp-session-id");
-		if (!sessions || id === null) return { session: undefined };
-		const session = sessions.find(id);
-		return session && { session };
+	/** The session id on a refusal: clients of the stateless revision are shown none. */
+	function legacySessionId(headers: Headers): string | undefined {
+		return headers.get("mcp-protocol-version") === modernVersion
+			? undefined
+			: constantSessionId;
+	}
+
+	function notified(
+		{ method, params }: RpcNotification,
+		session: Session | undefined,
+	): void {
+		// Ids mean something only within their session.
+		if (method === "notifications/cancelled") session?.cancel(params.requestId);
 	}
 
 	async function answer(
-		message: RpcRequest,
-		caller: Caller,
+		request: RpcRequest,
+		session: Session | undefined,
 	): Promise<Response> {
-		const { text, initialized } = await server.handle(message, caller);
-		if (initialized === undefined || !sessions) return frame(200, text);
-		const session = sessions.open(initialized, clientName(message.params));
-		return frame(200, text, session.id);
+		const flight = session?.begin(request.id);
+		const handle = async (notify: Notify | undefined) => {
+			const signal = flight?.signal;
+			const caller = { modern: false, session, signal, notify };
+			const answer = await server.handle(request, caller);
+			flight?.end();
+			// Who cancelled a request expects no response to it.
+			return signal?.aborted ? undefined : answer;
+		};
+		const finish = (answer: Answer | undefined) => {
+			if (!answer) return respond(200, "", sseHeaders);
+			const { text, initialized } = answer;
+			if (initialized === undefined || !sessions)
+				return frame(200, text, constantSessionId);
+			const opened = sessions.open(initialized, clientName(request.params));
+			return frame(200, text, opened.id);
+		};
+		return sessions && wantsProgress(request)
+			? stream(handle, finish)
+			: finish(await handle(undefined));
+	}
+
+	/** A message of the stateless revision: no session, and refusals as plain JSON. */
+	async function postModern(
+		{ headers, signal }: Request,
+		message: RpcRequest | RpcNotification,
+	): Promise<Response> {
+		const id = message.kind === "request" ? message.id : "null";
+		try {
+			checkModern(headers, message);
+		} catch (error) {
+			if (!(error instanceof RpcError)) throw error;
+			return json(400, errorResponse(id, error));
+		}
+		if (message.kind === "notification") return respond(202, null, {});
+		// Closing the stream cancels the call.
+		const handle = (notify: Notify | undefined) =>
+			server.handle(message, {
+				modern: true,
+				session: undefined,
+				signal,
+				notify,
+			});
+		const finish = ({ text, errorCode: code }: Answer) =>
+			code === errorCode.methodNotFound ? json(404, text) : frame(200, text);
+		return sessions && wantsProgress(message)
+			? stream(handle, finish)
+			: finish(await handle(undefined));
 	}
 
 	function endSession(request: Request): Response {
@@ -133,6 +192,90 @@ export function createEndpoint(
 		if (request.method === "DELETE" && sessions) return endSession(request);
 		return methodNotAllowed(allow);
 	};
+}
+
+const sseHeaders = {
+	"Content-Type": "text/event-stream",
+	"Cache-Control": "no-cache",
+	"X-Accel-Buffering": "no",
+};
+
+/** One message as the one event of a stream. */
+function frame(status: number, text: string, sessionId?: string): Response {
+	return respond(status, encodeMessage(text), sseHeaders, sessionId);
+}
+
+function json(status: number, text: string): Response {
+	return respond(status, text, { "Content-Type": "application/json" });
+}
+
+function respond(
+	status: number,
+	body: string | null,
+	headers: Record<string, string>,
+	sessionId?: string,
+): Response {
+	return new Response(body, {
+		status,
+		headers: sessionId ? { ...headers, "Mcp-Session-Id": sessionId } : headers,
+	});
+}
+
+type Notify = (notification: string) => void;
+
+/**
+ * What `finish` makes of the answer; where notifications come before it, a stream that begins with the first of them
+ * and ends with the answer, if there is one.
+ */
+function stream<Outcome extends Answer | undefined>(
+	work: (notify: Notify) => Promise<Outcome>,
+	finish: (outcome: Outcome) => Response,
+): Promise<Response> {
+	const { promise, resolve, reject } = Promise.withResolvers<Response>();
+	const encoder = new TextEncoder();
+	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+	let open = true;
+	const send = (text: string) => {
+		if (open) controller?.enqueue(encoder.encode(encodeMessage(text)));
+	};
+	const begin = () => {
+		const body = new ReadableStream<Uint8Array>({
+			start(given) {
+				controller = given;
+			},
+			cancel() {
+				open = false;
+			},
+		});
+		resolve(new Response(body, { headers: sseHeaders }));
+	};
+	work((notification) => {
+		if (!controller) begin();
+		send(notification);
+	}).then((outcome) => {
+		if (!controller) return resolve(finish(outcome));
+		if (outcome) send(outcome.text);
+		if (open) controller.close();
+	}, reject);
+	return promise;
+}
+
+function wantsProgress({ method, params }: RpcRequest): boolean {
+	return (
+		method === "tools/call" &&
+		isObject(params._meta) &&
+		params._meta.progressToken !== undefined
+	);
+}
+
+/** Whether a version that we offer is named in a session that agreed on another. Older ones pass: their clients do not always know better. */
+function contradicts(version: string | null, session: Session): boolean {
+	const offered: readonly (string | null)[] = protocolVersions;
+	return offered.includes(version) && version !== session.protocolVersion;
+}
+
+function invalidRequest(fault: string): RpcError {
+	return new RpcError(errorCode.invalidRequest, `Invalid request: ${fault}`);
 }
 
 /** 405, naming what is allowed. */

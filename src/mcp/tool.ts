@@ -25,7 +25,16 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	run(
 		args: v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
 		context: Context,
+		call: ToolCall,
 	): ToolOutput | Promise<ToolOutput>;
+}
+
+/** One call of a tool. */
+export interface ToolCall {
+	/** Fires when the caller no longer waits: what has not been begun by then is not wanted. Undefined where they cannot say so. */
+	signal: AbortSignal | undefined;
+	/** Tells a caller who asked for it how far the tool is. `progress` grows; `total` is where it ends, if known. */
+	reportProgress(progress: number, total?: number, message?: string): void;
 }
 
 export interface Tool<Context> {
@@ -36,7 +45,7 @@ export interface Tool<Context> {
 	 * Checks the arguments, runs the tool and gives the result as JSON text. A ToolError is a result with
 	 * `isError: true`; arguments that do not match are an RpcError -32602; anything else thrown is a bug.
 	 */
-	call(args: JsonObject, context: Context): Promise<string>;
+	call(args: JsonObject, context: Context, call: ToolCall): Promise<string>;
 }
 
 /** What went wrong, for the model: the message says what, shows the value, and gives the next step. */
@@ -67,11 +76,11 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 				openWorldHint: true,
 			},
 		},
-		async call(args, context) {
+		async call(args, context, call) {
 			const parsed = v.safeParse(input, dropNulls(input.entries, args));
 			if (!parsed.success) throw invalidArguments(parsed.issues);
 			try {
-				return textResult(await definition.run(parsed.output, context));
+				return textResult(await definition.run(parsed.output, context, call));
 			} catch (error) {
 				if (error instanceof ToolError) return errorResult(error.message);
 				throw error;
@@ -80,10 +89,33 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 	};
 }
 
-/** A result with one text item, as JSON text. */
+/** Clients in the field stop reading an event at 1 MiB; this leaves room for what stands around the text. */
+const maxTextBytes = 1024 * 1024 - 4096;
+
+/** A result with one text item, as JSON text. Text that is too long for a client is cut at a line, and says so. */
 export function textResult(output: ToolOutput): string {
 	const text = typeof output === "string" ? output : output.join("\n");
+	const encoded = encode(text);
+	return Buffer.byteLength(encoded) <= maxTextBytes
+		? encoded
+		: encode(cut(text));
+}
+
+function encode(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }] });
+}
+
+/** As many whole lines of `text` as fit, or as much of its first line, and how to get the rest. */
+function cut(text: string): string {
+	let kept = text;
+	for (let bytes = Infinity; bytes > maxTextBytes; ) {
+		const encoded = Buffer.byteLength(encode(kept));
+		const fits = Math.floor((kept.length * maxTextBytes) / encoded) - 500;
+		const end = kept.lastIndexOf("\n", fits);
+		kept = kept.slice(0, end > 0 ? end : fits);
+		bytes = Buffer.byteLength(encode(kept)) + 500;
+	}
+	return `${kept.toWellFormed()}\n[Cut here: the whole answer has ${text.length} characters. Ask for less at a time, with a smaller limit, and go on from the last id shown, with after or before.]`;
 }
 
 /** A result that says what went wrong, as JSON text. */
@@ -97,7 +129,7 @@ export function readToolCall(params: JsonObject): {
 	args: JsonObject;
 } {
 	const { name } = params;
-	if (typeof name !== "string" || name === "")
+	if (typeof name !== "string")
 		throw invalidParameters(["name: expected the name of a tool"]);
 	const args = params.arguments ?? {};
 	if (!isObject(args))

@@ -30,6 +30,8 @@ export class Session {
 	#seq = 0;
 	readonly #sent: { readonly seq: number; readonly text: string }[] = [];
 	#sentLength = 0;
+	/** While events are held back: those that wait. */
+	#held: string[] | undefined;
 
 	constructor(bot: Account, intents: number, shard: readonly [number, number]) {
 		this.bot = bot;
@@ -53,7 +55,15 @@ export class Session {
 			this.#sentLength > replayLimit.length
 		)
 			this.#sentLength -= this.#sent.shift()?.text.length ?? 0;
-		this.line?.send(text);
+		if (this.#held) this.#held.push(text);
+		else this.line?.send(text);
+	}
+
+	/** Whether events are held back from now on; once they no longer are, they come in their order. */
+	hold(held: boolean): void {
+		const waiting = this.#held ?? [];
+		this.#held = held ? waiting : undefined;
+		if (!held) for (const text of waiting) this.line?.send(text);
 	}
 
 	/** Whether all that was sent after `seq` can be sent again. */
@@ -64,6 +74,7 @@ export class Session {
 
 	/** Sends again what was sent after `seq`. */
 	replay(seq: number): void {
+		this.#held = undefined;
 		for (const sent of this.#sent)
 			if (sent.seq > seq) this.line?.send(sent.text);
 	}

@@ -83,6 +83,8 @@ export class SocketHub {
 	readonly #log: Log;
 	readonly #timing: SocketTiming;
 	readonly #sessions = new Map<string, Session>();
+	/** While requests for members wait: how to answer them. */
+	#heldMembers: (() => void)[] | undefined;
 	readonly #sockets = new Set<Socket>();
 	#deaf = false;
 
@@ -158,6 +160,18 @@ export class SocketHub {
 	requestReconnect(): void {
 		for (const socket of this.#sockets)
 			send(socket, GatewayOpcodes.Reconnect, null);
+	}
+
+	/** Whether the events of all who are connected are held back from now on, as by a slow network; then they come late. */
+	holdEvents(held: boolean): void {
+		for (const session of this.#sessions.values()) session.hold(held);
+	}
+
+	/** Whether requests for members wait from now on; those that waited are answered once they need no longer. */
+	holdMembers(held: boolean): void {
+		const waiting = this.#heldMembers ?? [];
+		this.#heldMembers = held ? waiting : undefined;
+		if (!held) for (const answer of waiting) answer();
 	}
 
 	/** Whether heartbeats go unanswered from now on. */
@@ -249,8 +263,12 @@ export class SocketHub {
 				});
 				return;
 			}
-			for (const chunk of chunks)
-				session.dispatch("GUILD_MEMBERS_CHUNK", chunk);
+			const answer = () => {
+				for (const chunk of chunks)
+					session.dispatch("GUILD_MEMBERS_CHUNK", chunk);
+			};
+			if (this.#heldMembers) this.#heldMembers.push(answer);
+			else answer();
 		}
 		// Presences and voice states are taken note of, and change nothing.
 	}

@@ -42,6 +42,8 @@ test("what is not said has its default", () => {
 		mcpPort: 9090,
 		mcpBindAddress: "127.0.0.1",
 		mcpToken: undefined,
+		allowedHosts: [],
+		allowedOrigins: [],
 	});
 });
 

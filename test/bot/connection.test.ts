@@ -20,13 +20,15 @@ function startBotAt(api: string, discordToken: string) {
 			mcpPort: 0,
 			mcpBindAddress: "127.0.0.1",
 			mcpToken: undefined,
+			allowedHosts: [],
+			allowedOrigins: [],
 		},
 		createLog("text", (line) => logged.push(line)),
 	);
 	return { bot, logged, [Symbol.asyncDispose]: () => bot.close() };
 }
 
-test("a bot that is started before its platform logs in once that is there", async () => {
+test.concurrent("a bot that is started before its platform logs in once that is there", async () => {
 	const gone = await startSimulator();
 	const { port } = gone;
 	await gone.close();
@@ -47,7 +49,7 @@ test("a bot that is started before its platform logs in once that is there", asy
 	await until("it is ready", () => alpha.bot.ready);
 });
 
-test("a token that Discord does not know ends the bot, and the reason does not show it", async () => {
+test.concurrent("a token that Discord does not know ends the bot, and the reason does not show it", async () => {
 	await using simulator = await startSimulator();
 	await using alpha = startBotAt(simulator.api, "wrong-token");
 	const error = await alpha.bot.failed;
@@ -56,7 +58,7 @@ test("a token that Discord does not know ends the bot, and the reason does not s
 	expect([error.message, ...alpha.logged].join()).not.toContain("wrong-token");
 });
 
-test("intents that were not granted end the bot with what to switch on", async () => {
+test.concurrent("intents that were not granted end the bot with what to switch on", async () => {
 	const seed = demoSeed();
 	await using simulator = await startSimulator({
 		seed: {
@@ -71,7 +73,7 @@ test("intents that were not granted end the bot with what to switch on", async (
 	expect((await alpha.bot.failed).message).toContain("Server Members Intent");
 });
 
-test("one odd 401 is said, and recovered from", async () => {
+test.concurrent("one odd 401 is said, and recovered from", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const send = () =>
@@ -91,7 +93,7 @@ test("one odd 401 is said, and recovered from", async () => {
 	expect(world.logged.join("\n")).toContain("Discord answered 401");
 });
 
-test("a token that is refused for good ends the bot", async () => {
+test.concurrent("a token that is refused for good ends the bot", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	simulator.faults.refuse("* *", 0, { status: 401 });
@@ -102,7 +104,7 @@ test("a token that is refused for good ends the bot", async () => {
 	expect((await world.bot.failed).message).toContain("DISCORD_TOKEN");
 });
 
-test("members who join, change and leave are known without asking, also after a lost Gateway session", async () => {
+test.concurrent("members who join, change and leave are known without asking, also after a lost Gateway session", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const lookUp = async (query: string) =>
@@ -130,7 +132,7 @@ test("members who join, change and leave are known without asking, also after a 
 	).toEqual([]);
 }, 20_000);
 
-test("a connection that Discord lets resume misses nothing", async () => {
+test.concurrent("a connection that Discord lets resume misses nothing", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	simulator.disconnectSockets({ resumable: true });

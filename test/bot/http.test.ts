@@ -19,6 +19,8 @@ function startLonelyBot(mcpToken: string | undefined) {
 			mcpPort: 0,
 			mcpBindAddress: "127.0.0.1",
 			mcpToken,
+			allowedHosts: [],
+			allowedOrigins: [],
 		},
 		createLog("text", () => {}),
 	);

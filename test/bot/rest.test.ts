@@ -5,7 +5,7 @@ import {
 	PlatformFailure,
 	PlatformTimeout,
 	restOptions,
-	withDeadline,
+	withinRun,
 } from "../../src/bot/rest.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { until } from "../support/until.ts";
@@ -44,7 +44,7 @@ const failureOf = (call: Promise<unknown>) =>
 		(error: unknown) => error,
 	);
 
-test("a write that stalls ends in time, its outcome unknown, and is sent once", async () => {
+test.concurrent("a write that stalls ends in time, its outcome unknown, and is sent once", async () => {
 	await using platform = await startPlatform(shortMs);
 	const { simulator } = platform;
 	simulator.faults.stall(messages, { after: true });
@@ -55,7 +55,7 @@ test("a write that stalls ends in time, its outcome unknown, and is sent once", 
 	expect(simulator.journal.entries(messages)).toHaveLength(1);
 });
 
-test("a read that stalls ends in time and is known to have changed nothing", async () => {
+test.concurrent("a read that stalls ends in time and is known to have changed nothing", async () => {
 	await using platform = await startPlatform(shortMs);
 	platform.simulator.faults.stall("GET /channels/:channel_id");
 	const error = await failureOf(
@@ -65,7 +65,7 @@ test("a read that stalls ends in time and is known to have changed nothing", asy
 	expect((error as PlatformTimeout).fate).toBe("read");
 });
 
-test("an answer whose body never ends is a time-out as well", async () => {
+test.concurrent("an answer whose body never ends is a time-out as well", async () => {
 	await using stack = new AsyncDisposableStack();
 	const server = Bun.serve({
 		port: 0,
@@ -86,7 +86,7 @@ test("an answer whose body never ends is a time-out as well", async () => {
 	expect((error as PlatformTimeout).fate).toBe("unknown");
 });
 
-test("a call that waits for a rate limit ends in time, not sent, and is not sent afterwards", async () => {
+test.concurrent("a call that waits for a rate limit ends in time, not sent, and is not sent afterwards", async () => {
 	await using platform = await startPlatform(shortMs);
 	const { simulator } = platform;
 	simulator.faults.rateLimit(messages, { retryAfterMs: 1_000, times: 1 });
@@ -103,7 +103,7 @@ test("a call that waits for a rate limit ends in time, not sent, and is not sent
 	expect(platform.channel.transcript()).toBe("alpha: in time");
 });
 
-test("a rate limit that ends in time is waited for", async () => {
+test.concurrent("a rate limit that ends in time is waited for", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.rateLimit(messages, { retryAfterMs: 50, times: 1 });
 	await platform.say("patient");
@@ -111,7 +111,7 @@ test("a rate limit that ends in time is waited for", async () => {
 	expect(platform.simulator.journal.entries(messages)).toHaveLength(1);
 });
 
-test.each(["before", "after"] as const)(
+test.concurrent.each(["before", "after"] as const)(
 	"a write whose connection drops %s it is carried out is sent once, its outcome unknown",
 	async (when) => {
 		await using platform = await startPlatform();
@@ -149,7 +149,7 @@ test.each(["before", "after"] as const)(
 	},
 );
 
-test("a write that Discord answers 500 is sent once, its outcome unknown", async () => {
+test.concurrent("a write that Discord answers 500 is sent once, its outcome unknown", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.fail(messages, 500, { executed: true });
 	const error = await failureOf(platform.say("once"));
@@ -158,7 +158,7 @@ test("a write that Discord answers 500 is sent once, its outcome unknown", async
 	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
 });
 
-test("a read that fails on the way is sent once more, and only once", async () => {
+test.concurrent("a read that fails on the way is sent once more, and only once", async () => {
 	await using platform = await startPlatform();
 	const { simulator, rest, channel } = platform;
 	const route = "GET /channels/:channel_id";
@@ -173,7 +173,7 @@ test("a read that fails on the way is sent once more, and only once", async () =
 	expect(simulator.requests.list(route)).toHaveLength(6);
 });
 
-test("a call that finds nobody listening was not sent", async () => {
+test.concurrent("a call that finds nobody listening was not sent", async () => {
 	const platform = await startPlatform();
 	await platform.simulator.close();
 	const error = await failureOf(platform.say("hello?"));
@@ -181,20 +181,37 @@ test("a call that finds nobody listening was not sent", async () => {
 	expect((error as PlatformFailure).fate).toBe("not sent");
 });
 
-test("a call ends with the deadline of the tool that makes it", async () => {
+test.concurrent("a call ends with the deadline of the tool that makes it", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.stall(messages);
-	const call = withDeadline(AbortSignal.timeout(50), () =>
+	const run = { reason: undefined, mayWrite: true };
+	const call = withinRun({ ...run, signal: AbortSignal.timeout(50) }, () =>
 		platform.say("late"),
 	);
 	expect(await failureOf(call)).toBeInstanceOf(PlatformTimeout);
-	const passed = withDeadline(AbortSignal.abort(), () => platform.say("never"));
+	const passed = withinRun({ ...run, signal: AbortSignal.abort() }, () =>
+		platform.say("never"),
+	);
 	const error = await failureOf(passed);
 	expect((error as PlatformTimeout).fate).toBe("not sent");
 	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
 });
 
-test("a 401 is told of, and does not make the manager forget the token", async () => {
+test.concurrent("a tool that may not write cannot, and the reason of one that may reaches the audit log", async () => {
+	await using platform = await startPlatform();
+	const { signal } = new AbortController();
+	const run = { signal, reason: "spring cleaning", mayWrite: false };
+	const error = await failureOf(
+		withinRun(run, () => platform.say("forbidden")),
+	);
+	expect(String(error)).toContain("may not write");
+	expect(platform.simulator.requests.list(messages)).toEqual([]);
+	await withinRun({ ...run, mayWrite: true }, () => platform.say("allowed"));
+	const [entry] = platform.simulator.journal.entries(messages);
+	expect(entry?.reason).toBe("spring cleaning");
+});
+
+test.concurrent("a 401 is told of, and does not make the manager forget the token", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.refuse(messages, 0, { status: 401, times: 1 });
 	await failureOf(platform.say("refused"));

@@ -151,6 +151,41 @@ describe("members", () => {
 		});
 	});
 
+	test("events that are held back come late, and in their order", async () => {
+		await using simulator = await startSimulator();
+		const guild = simulator.guild("The Cooks");
+		const socket = await session(simulator, { intents: Intent.Guilds });
+		await socket.payload("guild", isEvent("GUILD_CREATE"));
+		simulator.sockets.holdEvents(true);
+		const { id } = simulator.world.addRole(guild, { name: "late" });
+		simulator.world.addChannel(guild, { name: "later" });
+		socket.send(1, null);
+		await socket.payload("acknowledgement", ({ op }) => op === 11);
+		expect(socket.received.some(isEvent("GUILD_ROLE_CREATE"))).toBe(false);
+		simulator.sockets.holdEvents(false);
+		const role = await socket.payload("role", isEvent("GUILD_ROLE_CREATE"));
+		expect(role.d).toMatchObject({ role: { id } });
+		await socket.payload("channel", isEvent("CHANNEL_CREATE"));
+		const order = socket.received.map(({ s }) => s).filter((s) => s !== null);
+		expect(order).toEqual(order.toSorted((a, b) => a - b));
+	});
+
+	test("requests for members wait while they are held, and are answered afterwards", async () => {
+		await using simulator = await startSimulator();
+		const intents = Intent.Guilds | Intent.GuildMembers;
+		const socket = await session(simulator, { intents });
+		const guild_id = simulator.guild("The Cooks").id;
+		simulator.sockets.holdMembers(true);
+		socket.send(8, { guild_id, query: "", limit: 0, nonce: "held" });
+		// An answer to a heartbeat that was sent later: the request has arrived.
+		socket.send(1, null);
+		await socket.payload("acknowledgement", ({ op }) => op === 11);
+		expect(socket.received.some(isEvent("GUILD_MEMBERS_CHUNK"))).toBe(false);
+		simulator.sockets.holdMembers(false);
+		const chunk = await socket.payload("chunk", isEvent("GUILD_MEMBERS_CHUNK"));
+		expect(chunk.d).toMatchObject({ nonce: "held" });
+	});
+
 	test("GUILD_CREATE lists all members to those who see presences, if they are few", async () => {
 		await using simulator = await startSimulator();
 		const members = async (intents: number) => {

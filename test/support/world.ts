@@ -20,6 +20,8 @@ export interface TestWorld extends AsyncDisposable {
 	/** What the bot logged, a line each. */
 	logged: string[];
 	call(tool: string, args?: Record<string, unknown>): Promise<Outcome>;
+	/** Resolves when the bot has heard of everything that has happened so far: events come in order. */
+	heard(): Promise<void>;
 }
 
 /** A running world, the bot "alpha" logged in and its members loaded. */
@@ -40,6 +42,8 @@ export async function startWorld(
 			mcpPort: 0,
 			mcpBindAddress: "127.0.0.1",
 			mcpToken: undefined,
+			allowedHosts: [],
+			allowedOrigins: [],
 		},
 		log,
 	);
@@ -48,6 +52,9 @@ export async function startWorld(
 		logged.some((line) => line.includes("members loaded")),
 	);
 	const mcp = await connectTo(bot.url);
+	const me = guild.members.get(simulator.bot("alpha").id);
+	if (!me) throw new Error("alpha is a member");
+	let marks = 0;
 	return {
 		simulator,
 		guild,
@@ -55,6 +62,17 @@ export async function startWorld(
 		mcp,
 		logged,
 		call: mcp.call,
+		async heard() {
+			marks += 1;
+			const nick = `mark-${marks}-`;
+			simulator.world.editMember(guild, me, { nick });
+			await until("the bot has heard", async () =>
+				(
+					await mcp.call("lookup_user_by_name", { query: nick })
+				).text.startsWith("1 match"),
+			);
+			simulator.world.editMember(guild, me, { nick: null });
+		},
 		async [Symbol.asyncDispose]() {
 			await bot.close();
 			await simulator.close();

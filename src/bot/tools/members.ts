@@ -1,10 +1,68 @@
 // Members: people in a guild.
 
-import type { GuildMember } from "discord.js";
+import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
-import { guild_id, limit, text } from "../arguments.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { guild_id, limit, snowflake, text } from "../arguments.ts";
+import type { Connection } from "../connection.ts";
 import { tool } from "../context.ts";
+import { time } from "../describe.ts";
 import { fold, oneLine } from "../text.ts";
+
+export const listMembers = tool({
+	name: "list_members",
+	title: "List members",
+	description:
+		"List the members of a guild in the order of their ids: a count line, then one line per member with display name, username, id, the ids of their roles and when they joined. When there are more, the last line gives `next_after`, to be passed as `after`.",
+	effect: "read",
+	input: v.strictObject({
+		guild_id,
+		limit: limit(1000, 100),
+		after: v.optional(
+			snowflake("last member of the page before; the first page when omitted"),
+		),
+	}),
+	run({ limit, after }, { guild, connection }) {
+		const rest = [...guild.members.cache.values()]
+			.filter(({ id }) => after === undefined || compareIds(id, after) > 0)
+			.sort((a, b) => compareIds(a.id, b.id));
+		const shown = rest.slice(0, limit);
+		const last = shown.at(-1);
+		const lines = [
+			last
+				? `${shown.length} of ${guild.members.cache.size} member(s):`
+				: `No member has an id above ${after}.`,
+			...shown.map(
+				(member) =>
+					`${describe(member)} | roles: ${roleIds(member)} | joined: ${time(member.joinedAt)}`,
+			),
+		];
+		lines.push(...stillLoading(guild, connection));
+		if (last && rest.length > shown.length) lines.push(`next_after=${last.id}`);
+		return lines;
+	},
+});
+
+/** Ids grow with time, and in length. */
+function compareIds(a: string, b: string): number {
+	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** The ids of a member's roles; everyone has the one that is called like the guild. */
+function roleIds(member: GuildMember): string {
+	const ids = [...member.roles.cache.keys()].filter(
+		(id) => id !== member.guild.id,
+	);
+	return ids.sort(compareIds).join(", ") || "none";
+}
+
+/** A line that says so while not all members are known. */
+function stillLoading(guild: Guild, connection: Connection): string[] {
+	if (connection.knowsMembers(guild)) return [];
+	return [
+		`The members are still being loaded (${guild.members.cache.size} of ${guild.memberCount}): some are missing here. Call again in a moment.`,
+	];
+}
 
 export const lookupUserByName = tool({
 	name: "lookup_user_by_name",
@@ -23,6 +81,8 @@ export const lookupUserByName = tool({
 	}),
 	run({ query, limit }, { guild, connection }) {
 		const wanted = fold(query.replace(/^@(?=.)/, ""));
+		if (wanted === "")
+			throw invalidParameters(["query: expected more than accents"]);
 		const matches: { member: GuildMember; rank: number }[] = [];
 		for (const member of guild.members.cache.values()) {
 			const rank = rankOf(member, wanted);
@@ -32,9 +92,7 @@ export const lookupUserByName = tool({
 			(a, b) =>
 				a.rank - b.rank ||
 				a.member.displayName.localeCompare(b.member.displayName) ||
-				// Ids grow with time and in length.
-				a.member.id.length - b.member.id.length ||
-				(a.member.id < b.member.id ? -1 : 1),
+				compareIds(a.member.id, b.member.id),
 		);
 		const shown = matches.slice(0, limit);
 		const lines =
@@ -46,11 +104,7 @@ export const lookupUserByName = tool({
 							: `${matches.length} match(es):`,
 						...shown.map(({ member }) => describe(member)),
 					];
-		if (!connection.knowsMembers(guild))
-			lines.push(
-				`The members are still being loaded (${guild.members.cache.size} of ${guild.memberCount}): others may match. Call again in a moment.`,
-			);
-		return lines;
+		return [...lines, ...stillLoading(guild, connection)];
 	},
 });
 

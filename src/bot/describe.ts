@@ -1,0 +1,27 @@
+// How things in Discord are called in results: by name, as people know them, and by id, which is what they are.
+
+import type { GuildBasedChannel, GuildMember, Role, User } from "discord.js";
+import { oneLine } from "./text.ts";
+
+export function channelName({ name, id }: GuildBasedChannel): string {
+	return `#${oneLine(name)} (ID: ${id})`;
+}
+
+export function roleName({ name, id }: Role): string {
+	// The role that everyone has brings its @ along.
+	return `@${oneLine(name).replace(/^@/, "")} (ID: ${id})`;
+}
+
+export function userName({ username, id }: User): string {
+	return `@${oneLine(username)} (ID: ${id})`;
+}
+
+export function memberName({ displayName, user }: GuildMember): string {
+	return `${oneLine(displayName)} (@${oneLine(user.username)}, ID: ${user.id})`;
+}
+
+/** A time as UTC in ISO 8601, to the second; "unknown" where Discord did not say. */
+export function time(at: Date | number | null): string {
+	if (at === null) return "unknown";
+	return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
+}

@@ -1,0 +1,207 @@
+// Permissions: their names and bits, and what the bot must be allowed before Discord is asked.
+// https://discord.com/developers/docs/topics/permissions
+
+import {
+	type Guild,
+	type GuildBasedChannel,
+	type GuildMember,
+	PermissionFlagsBits,
+	type Role,
+} from "discord.js";
+import { invalidParameters, ToolError } from "../mcp/tool.ts";
+import { channelName, memberName, roleName } from "./describe.ts";
+import { oneLine } from "./text.ts";
+
+/** discord.js's name of a permission, as tools declare it. */
+export type Permission = keyof typeof PermissionFlagsBits;
+
+/** Bit by Discord's own name, such as VIEW_CHANNEL. Where discord.js has two names for a bit, its newer one. */
+const bitsByName = new Map(
+	[
+		...new Map(
+			Object.entries(PermissionFlagsBits).map(([name, bit]) => [
+				bit,
+				officialName(name),
+			]),
+		),
+	].map(([bit, name]) => [name, bit]),
+);
+
+const allBits = [...bitsByName.values()].reduce((all, bit) => all | bit, 0n);
+
+/** "SendTTSMessages" → "SEND_TTS_MESSAGES" */
+function officialName(name: string): string {
+	return name
+		.replace(/([a-z])([A-Z])/g, "$1_$2")
+		.replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+		.toUpperCase();
+}
+
+/** Discord's names of the permissions in `bits`. */
+export function permissionNames(bits: bigint): string[] {
+	return [...bitsByName]
+		.filter(([, bit]) => (bits & bit) !== 0n)
+		.map(([name]) => name);
+}
+
+/** The same as text, "none" for no bits. */
+export function describeBits(bits: bigint): string {
+	return permissionNames(bits).join(", ") || "none";
+}
+
+/**
+ * The bits that two arguments give together, called in `fields`: `decimal`, the bit field as a decimal string, and
+ * `names`. Undefined where neither is given. Throws an RpcError that names the argument for bits and names that Discord
+ * does not have.
+ */
+export function readBits(
+	fields: readonly [decimal: string, names: string],
+	decimal: string | undefined,
+	names: readonly string[] | undefined,
+): bigint | undefined {
+	if (decimal === undefined && names === undefined) return undefined;
+	let bits = BigInt(decimal ?? 0);
+	const unknown = bits & ~allBits;
+	if (unknown !== 0n)
+		throw invalidParameters([
+			`${fields[0]}: Discord has no permission for the bits ${unknown}`,
+		]);
+	for (const name of names ?? []) {
+		const bit = bitsByName.get(name.trim().toUpperCase());
+		if (bit === undefined)
+			throw invalidParameters([
+				`${fields[1]}: Discord has no permission ${oneLine(JSON.stringify(name))}; names are such as VIEW_CHANNEL`,
+			]);
+		bits |= bit;
+	}
+	return bits;
+}
+
+/** The bot as a member. It is in the cache from the moment that its guild is. */
+export function botMember(guild: Guild): GuildMember {
+	const me = guild.members.me;
+	if (me) return me;
+	throw new ToolError(
+		`Discord has not yet told the bot of its own roles in the guild ${guild.id}. Nothing was done; try again in a few seconds.`,
+	);
+}
+
+/** What the bot may do in a channel, or in the guild as a whole. */
+export function botPermissions(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+): bigint {
+	const me = botMember(guild);
+	return (channel?.permissionsFor(me) ?? me.permissions).bitfield;
+}
+
+/** The bits of these permissions, as the channel asks for them: writing takes another one in threads. */
+export function bitsIn(
+	channel: Pick<GuildBasedChannel, "isThread"> | undefined,
+	permissions: readonly Permission[],
+): bigint {
+	const inThread = channel?.isThread() ?? false;
+	return permissions.reduce((bits, name) => {
+		const asked =
+			inThread && name === "SendMessages" ? "SendMessagesInThreads" : name;
+		return bits | PermissionFlagsBits[asked];
+	}, 0n);
+}
+
+/** Throws the ToolError to show unless the bot has these permissions; whoever holds ADMINISTRATOR has all. */
+export function requirePermissions(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+	needed: bigint,
+): void {
+	const has = botPermissions(guild, channel);
+	if ((has & PermissionFlagsBits.Administrator) !== 0n) return;
+	const missing = needed & ~has;
+	if (missing === 0n) return;
+	const where = channel
+		? channelName(channel)
+		: `the guild ${guild.id} as a whole`;
+	throw new ToolError(
+		`The bot lacks ${describeBits(missing)} in ${where}. ${whoCanGrant(guild, channel)} Nothing was done.`,
+	);
+}
+
+/** Throws the ToolError to show unless the role ranks below the bot's highest. */
+export function requireRoleBelow(guild: Guild, role: Role): void {
+	const me = botMember(guild);
+	if (guild.ownerId === me.id) return;
+	if (me.roles.highest.comparePositionTo(role) > 0) return;
+	throw new ToolError(
+		`${roleName(role)} does not rank below the bot's highest role, ${roleName(me.roles.highest)}. Someone who ranks above both can move the bot's role up. Nothing was done.`,
+	);
+}
+
+/** Throws the ToolError to show unless the member ranks below the bot; the owner ranks below nobody. */
+export function requireMemberBelow(guild: Guild, member: GuildMember): void {
+	const me = botMember(guild);
+	const nothing = "Nothing was done.";
+	if (member.id === me.id)
+		throw new ToolError(`${memberName(member)} is the bot itself. ${nothing}`);
+	if (member.id === guild.ownerId)
+		throw new ToolError(
+			`${memberName(member)} owns the guild: nobody can do this to its owner. ${nothing}`,
+		);
+	if (guild.ownerId === me.id) return;
+	if (me.roles.highest.comparePositionTo(member.roles.highest) > 0) return;
+	throw new ToolError(
+		`${memberName(member)} does not rank below the bot: ${roleName(member.roles.highest)} is not below ${roleName(me.roles.highest)}. Someone who ranks above both can move the bot's role up. ${nothing}`,
+	);
+}
+
+/**
+ * Throws the ToolError to show unless the bot may hand out, or take away, these permissions: to a role, those that it
+ * has itself; in a channel, those that it has in the guild or the category, unless the channel lets it manage permissions.
+ */
+export function requireGrantable(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+	bits: bigint,
+): void {
+	const { Administrator, ManageRoles } = PermissionFlagsBits;
+	const inGuild = botPermissions(guild, undefined);
+	if ((inGuild & Administrator) !== 0n || letsBotManage(guild, channel)) return;
+	const inCategory = channel?.parent
+		? botPermissions(guild, channel.parent)
+		: 0n;
+	// Whoever has it in a channel can give themselves everything there.
+	if (channel && (bits & ManageRoles) !== 0n)
+		throw new ToolError(
+			"Only an administrator can allow or deny MANAGE_ROLES in a channel. Nothing was done.",
+		);
+	const missing = bits & ~(inGuild | inCategory);
+	if (missing === 0n) return;
+	throw new ToolError(
+		`The bot can only give and deny permissions that it has itself, and it lacks ${describeBits(missing)}. ${whoCanGrant(guild, undefined)} Nothing was done.`,
+	);
+}
+
+/** Whether the channel's own permissions allow MANAGE_ROLES to the bot or one of its roles. */
+function letsBotManage(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+): boolean {
+	if (!channel || channel.isThread()) return false;
+	const me = botMember(guild);
+	return channel.permissionOverwrites.cache.some(
+		({ id, allow }) =>
+			(id === me.id || (id !== guild.id && me.roles.cache.has(id))) &&
+			(allow.bitfield & PermissionFlagsBits.ManageRoles) !== 0n,
+	);
+}
+
+function whoCanGrant(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+): string {
+	const { roles } = botMember(guild);
+	const role = roleName(roles.botRole ?? roles.highest);
+	const here = channel
+		? ", or allow it to that role in the channel's own permissions"
+		: "";
+	return `The owner, or anyone with MANAGE_ROLES who ranks above ${role}, can give it to that role${here}.`;
+}

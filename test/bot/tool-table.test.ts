@@ -1,0 +1,368 @@
+// Every tool against everything that can happen to a call of it. What is particular to a tool is in its row.
+
+import { describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { tools } from "../../src/bot/tools/index.ts";
+import { moderatorPermissions } from "../../src/simulator/seed.ts";
+import { startWorld } from "../support/world.ts";
+import {
+	type Act,
+	type Args,
+	type ReadingRow,
+	type Scene,
+	table,
+	type WritingRow,
+} from "./tool-table.ts";
+
+const rows = Object.entries(table);
+const reading = rows.filter((row): row is [string, ReadingRow] =>
+	isReading(row[1]),
+);
+const writing = rows.filter(
+	(row): row is [string, WritingRow] => !isReading(row[1]),
+);
+const unknownId = "123456789012345678";
+
+function isReading(row: ReadingRow | WritingRow): row is ReadingRow {
+	return row.effect === "reads";
+}
+
+/** A world in which the bot is in both guilds. */
+async function startScene(): Promise<Scene & AsyncDisposable> {
+	const world = await startWorld();
+	const { simulator } = world;
+	const other = simulator.guild("The Bakers");
+	simulator.world.addMember(other, userOf(world.simulator, "alpha"), {
+		botPermissions: moderatorPermissions,
+	});
+	await world.heard();
+	return {
+		world,
+		guild: world.guild,
+		other,
+		[Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+	};
+}
+
+function userOf({ world, user }: Scene["world"]["simulator"], name: string) {
+	const found = world.users.get(user(name).id);
+	if (!found) throw new Error(`${name} has an account`);
+	return found;
+}
+
+/** How often the act's request arrived. */
+function arrivals({ world }: Scene, { request }: Act): number {
+	return world.simulator.requests
+		.list()
+		.filter(({ method, path }) => `${method} ${path}` === request).length;
+}
+
+/** How often it was executed. */
+function executions({ world }: Scene, { request }: Act): number {
+	return world.simulator.journal
+		.entries()
+		.filter(({ method, path }) => `${method} ${path}` === request).length;
+}
+
+/** An act that the bot has heard the ingredients of. */
+async function prepare(scene: Scene, row: WritingRow): Promise<Act> {
+	const act = row.act(scene);
+	await scene.world.heard();
+	expect(act.done()).toBe(false);
+	return act;
+}
+
+const schemaOf = (name: string) => {
+	const schema = tools.find((tool) => tool.name === name)?.listing.inputSchema;
+	return (schema?.properties ?? {}) as Record<
+		string,
+		{ pattern?: string; items?: { pattern?: string }; type?: string }
+	>;
+};
+const idPattern = /\{17,20\}/;
+const takesIds = (name: string) =>
+	Object.entries(schemaOf(name))
+		.filter(([, { pattern, items }]) =>
+			idPattern.test(pattern ?? items?.pattern ?? ""),
+		)
+		.map(([key]) => key)
+		.filter((key) => key !== "guild_id");
+const isList = (name: string, key: string) =>
+	schemaOf(name)[key]?.type === "array";
+
+test("every tool has a row, and every row a tool", () => {
+	expect(Object.keys(table)).toEqual(tools.map(({ name }) => name));
+});
+
+test.each(rows)(
+	"the row of %s says what its schema says of its effect, its ids, its reason and its dry run",
+	(name, row) => {
+		const listing = tools.find((tool) => tool.name === name)?.listing;
+		const annotations = listing?.annotations as
+			| Record<string, boolean>
+			| undefined;
+		expect(annotations?.readOnlyHint).toBe(isReading(row));
+		expect(Object.keys(row.ids)).toEqual(takesIds(name));
+		const properties = Object.keys(schemaOf(name));
+		if (isReading(row)) return expect(properties).not.toContain("reason");
+		expect(properties.includes("reason")).toBe(
+			row.reason !== "Discord takes none",
+		);
+		const destructive = annotations?.destructiveHint ?? false;
+		expect(properties.includes("dry_run")).toBe(destructive);
+		expect(row.dryRun !== "not destructive").toBe(destructive);
+	},
+);
+
+describe.concurrent.each(reading)("%s", (name, row) => {
+	test("answers from what Discord's Gateway told, and asks Discord nothing", async () => {
+		await using scene = await startScene();
+		const { simulator, call } = scene.world;
+		simulator.faults.stall("* *");
+		const before = simulator.requests.list().length;
+		const { text, isError } = await call(name, row.args(scene));
+		expect(isError).toBe(false);
+		for (const part of row.answer(scene)) expect(text).toContain(part);
+		expect(simulator.requests.list()).toHaveLength(before);
+	});
+
+	if (schemaOf(name).guild_id)
+		test("answers for the guild it is told, if the bot is in it", async () => {
+			await using scene = await startScene();
+			const { call } = scene.world;
+			const args = row.args(scene);
+			const stranger = await call(name, { ...args, guild_id: unknownId });
+			expect(stranger.isError).toBe(true);
+			expect(stranger.text).toContain(`not in a guild ${unknownId}`);
+			const there = await call(name, { ...args, guild_id: scene.other.id });
+			expect(there.isError).toBe(false);
+			expect(there.text).not.toContain(scene.world.simulator.user("ada").id);
+		});
+
+	test.each(Object.keys(row.ids))("takes any id as %s", async (key) => {
+		await using scene = await startScene();
+		const args = { ...row.args(scene), [key]: unknownId };
+		expect((await scene.world.call(name, args)).isError).toBe(false);
+	});
+});
+
+describe.concurrent.each(writing)("%s", (name, row) => {
+	test("does it, once", async () => {
+		await using scene = await startScene();
+		const act = await prepare(scene, row);
+		const { text, isError } = await scene.world.call(name, act.args);
+		expect({ text, isError }).toMatchObject({ isError: false });
+		expect(act.done()).toBe(true);
+		expect(executions(scene, act)).toBe(1);
+		expect(scene.world.simulator.journal.entries()).toHaveLength(1);
+	});
+
+	test("does it in the guild it is told, if the bot is in it", async () => {
+		await using scene = await startScene();
+		const { other, world } = scene;
+		const act = await prepare(
+			{ ...scene, guild: other, other: scene.guild },
+			row,
+		);
+		const call = (guild_id: string) =>
+			world.call(name, { ...act.args, guild_id });
+		const stranger = await call(unknownId);
+		expect(stranger.isError).toBe(true);
+		expect(stranger.text).toContain(`not in a guild ${unknownId}`);
+		expect(act.done()).toBe(false);
+		expect((await call(other.id)).isError).toBe(false);
+		expect(act.done()).toBe(true);
+	});
+
+	test("says Discord's refusal with its code, and has done nothing", async () => {
+		await using scene = await startScene();
+		const act = await prepare(scene, row);
+		scene.world.simulator.faults.refuse(act.request, 50013);
+		const { text, isError } = await scene.world.call(name, act.args);
+		expect(isError).toBe(true);
+		expect(text).toStartWith(
+			"Discord API error: Missing Permissions (code 50013). ",
+		);
+		expect(act.done()).toBe(false);
+		expect(arrivals(scene, act)).toBe(1);
+	});
+
+	for (const [key, { unknown, foreign }] of Object.entries(row.ids)) {
+		const withId = (args: Args, id: string): Args => ({
+			...args,
+			[key]: isList(name, key) ? [id] : id,
+		});
+
+		if (typeof unknown === "string")
+			test(`an unknown ${key} is refused`, async () => {
+				await using scene = await startScene();
+				const { simulator, call } = scene.world;
+				const act = await prepare(scene, row);
+				const { text, isError } = await call(name, withId(act.args, unknownId));
+				expect(isError).toBe(true);
+				expect(text).toContain(unknown);
+				expect(simulator.journal.entries()).toEqual([]);
+			});
+
+		if ("id" in foreign)
+			test(`another guild's ${key} is refused by ${foreign.refusedBy}`, async () => {
+				await using scene = await startScene();
+				const { simulator, call } = scene.world;
+				const act = await prepare(scene, row);
+				const id = foreign.id(scene);
+				await scene.world.heard();
+				const before = simulator.requests.list().length;
+				const { text, isError } = await call(name, withId(act.args, id));
+				expect(isError).toBe(true);
+				expect(text).toContain(foreign.refusal);
+				expect(simulator.journal.entries()).toEqual([]);
+				const sent = simulator.requests.list().slice(before);
+				if (foreign.refusedBy === "the bot")
+					expect(
+						sent.filter(
+							({ method, path }) => method !== "GET" || path.includes(id),
+						),
+					).toEqual([]);
+			});
+	}
+
+	test("a stall ends after 10 seconds, its outcome unknown, executed at most once", async () => {
+		await using scene = await startScene();
+		const act = await prepare(scene, row);
+		scene.world.simulator.faults.stall(act.request, { after: true });
+		const { text, isError } = await scene.world.call(name, act.args);
+		expect(isError).toBe(true);
+		expect(text).toStartWith("Discord API request timed out. ");
+		expect(text).toContain("whether it took effect is unknown");
+		expect(arrivals(scene, act)).toBe(1);
+		expect(executions(scene, act)).toBe(1);
+	}, 20_000);
+
+	test.each(["before", "after"] as const)(
+		"a connection that drops %s it is executed leaves the outcome unknown, sent once",
+		async (when) => {
+			await using scene = await startScene();
+			const act = await prepare(scene, row);
+			scene.world.simulator.faults.drop(act.request, { when });
+			const { text, isError } = await scene.world.call(name, act.args);
+			expect(isError).toBe(true);
+			expect(text).toStartWith("Discord API error: ");
+			expect(text).toContain("whether it took effect is unknown");
+			expect(arrivals(scene, act)).toBe(1);
+			expect(act.done()).toBe(when === "after");
+		},
+	);
+
+	test("a rate limit is waited for, and it is done once", async () => {
+		await using scene = await startScene();
+		const act = await prepare(scene, row);
+		const { faults } = scene.world.simulator;
+		const limit = faults.rateLimit(act.request, { retryAfterMs: 1, times: 1 });
+		expect((await scene.world.call(name, act.args)).isError).toBe(false);
+		expect(limit.hits).toBe(1);
+		expect(act.done()).toBe(true);
+		expect(executions(scene, act)).toBe(1);
+	});
+
+	test("a server error after the execution leaves the outcome unknown, sent once", async () => {
+		await using scene = await startScene();
+		const act = await prepare(scene, row);
+		scene.world.simulator.faults.fail(act.request, 502, { executed: true });
+		const { text, isError } = await scene.world.call(name, act.args);
+		expect(isError).toBe(true);
+		expect(text).toStartWith("Discord API error: ");
+		expect(text).toContain("whether it took effect is unknown");
+		expect(arrivals(scene, act)).toBe(1);
+		expect(act.done()).toBe(true);
+	});
+
+	const { dryRun, reason, needs } = row;
+	if (dryRun !== "not destructive")
+		test("a dry run says what would happen, and does nothing", async () => {
+			await using scene = await startScene();
+			const act = await prepare(scene, row);
+			const { text, isError } = await scene.world.call(name, {
+				...act.args,
+				dry_run: true,
+			});
+			expect(isError).toBe(false);
+			expect(text).toStartWith("Dry run: nothing was done.\n");
+			expect(text).toMatch(dryRun);
+			expect(act.done()).toBe(false);
+			expect(
+				scene.world.simulator.requests
+					.list()
+					.filter(({ method }) => method !== "GET"),
+			).toEqual([]);
+			expect(scene.world.simulator.journal.entries()).toEqual([]);
+		});
+
+	if (typeof reason === "number")
+		test("the reason is in the audit log: the given one, or via MCP", async () => {
+			await using scene = await startScene();
+			const { simulator, call } = scene.world;
+			// 512 characters after URL-encoding.
+			const longest = `${"ä".repeat(85)}ab`;
+			const cases: [string | undefined, string][] = [
+				[undefined, "via MCP"],
+				[" \n", "via MCP"],
+				["spring cleaning ÄÖ %41", "spring cleaning ÄÖ %41"],
+				[longest, longest],
+			];
+			for (const [given, expected] of cases) {
+				const act = await prepare(scene, row);
+				await call(name, { ...act.args, ...(given && { reason: given }) });
+				expect(act.done()).toBe(true);
+				const entry = scene.guild.auditLog.at(-1);
+				expect(entry).toMatchObject({
+					action_type: reason,
+					user_id: simulator.bot("alpha").id,
+					reason: expected,
+				});
+			}
+			for (const tooLong of [`${longest}c`, "\ud800"]) {
+				const act = await prepare(scene, row);
+				const answer = await call(name, { ...act.args, reason: tooLong });
+				expect(answer.code).toBe(-32602);
+				expect(answer.text).toContain("reason: expected text of at most 512");
+				expect(act.done()).toBe(false);
+			}
+		});
+
+	test(`without ${needs.name} in ${needs.in} it is refused before Discord sees a write`, async () => {
+		await using scene = await startScene();
+		const { simulator, heard, call } = scene.world;
+		const bot = simulator.bot("alpha").id;
+		const role = [...scene.guild.roles.values()].find(
+			({ tags }) => tags?.bot_id === bot,
+		);
+		if (!role) throw new Error("the bot has a role of its own");
+		const act = row.act(scene);
+		const bit = PermissionFlagsBits[needs.permission];
+		const channel = simulator.world.channels.get(String(act.args.channel_id));
+		if (needs.in === "the guild")
+			simulator.world.editRole(scene.guild, role, {
+				permissions: String(BigInt(role.permissions) & ~bit),
+			});
+		else if (channel && "guild_id" in channel)
+			simulator.world.setOverwrite(channel, {
+				id: bot,
+				type: 1,
+				allow: "0",
+				deny: String(bit),
+			});
+		await heard();
+		const { text, isError } = await call(name, act.args);
+		expect(isError).toBe(true);
+		const thing = needs.in === "the guild" ? scene.guild.id : channel?.id;
+		expect(text).toContain(`lacks ${needs.name} in `);
+		expect(text).toContain(String(thing));
+		expect(text).toContain(
+			`anyone with MANAGE_ROLES who ranks above @alpha (ID: ${role.id})`,
+		);
+		expect(act.done()).toBe(false);
+		expect(
+			simulator.requests.list().filter(({ method }) => method !== "GET"),
+		).toEqual([]);
+	});
+});

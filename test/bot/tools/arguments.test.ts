@@ -1,0 +1,204 @@
+// What tools/list publishes of the arguments, against what a call accepts: every border is tried from both sides.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { tools } from "../../../src/bot/tools/index.ts";
+import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+interface Schema extends JsonSchema {
+	type?: string;
+	description?: string;
+	properties?: Record<string, Schema>;
+	required?: string[];
+	additionalProperties?: boolean;
+	items?: Schema;
+	enum?: string[];
+	pattern?: string;
+	minimum?: number;
+	maximum?: number;
+	minLength?: number;
+	maxLength?: number;
+	minItems?: number;
+	maxItems?: number;
+}
+
+/** A value, and whether the schema allows it. */
+type Probe = [value: unknown, valid: boolean];
+
+/** Fields that accept more than they publish: numbers are moved into the range, and an empty id means absent. */
+const lenient = ["limit", "guild_id"];
+
+const idTexts = [
+	"",
+	"1".repeat(16),
+	"1".repeat(17),
+	"1".repeat(20),
+	"1".repeat(21),
+	"general",
+	"-1",
+	"0x10",
+	"٣".repeat(18),
+];
+
+function probes(schema: Schema): Probe[] {
+	const { type, pattern } = schema;
+	const range = (least = 0, most?: number): [number, boolean][] => [
+		[least, true],
+		...(least > 0 ? [[least - 1, false] as [number, boolean]] : []),
+		...(most === undefined
+			? []
+			: ([
+					[most, true],
+					[most + 1, false],
+				] as [number, boolean][])),
+	];
+	if (schema.enum)
+		return [
+			...schema.enum.map((one): Probe => [one, true]),
+			...["", "none ", schema.enum[0]?.toUpperCase(), 0].map(
+				(one): Probe => [one, false],
+			),
+		];
+	if (pattern !== undefined)
+		return [
+			...idTexts.map((text): Probe => [text, new RegExp(pattern).test(text)]),
+			[17, false],
+		];
+	if (type === "string")
+		return [
+			...range(schema.minLength, schema.maxLength).map(
+				([length, valid]): Probe => ["x".repeat(length), valid],
+			),
+			[1, false],
+			[["x"], false],
+		];
+	if (type === "integer") {
+		const { minimum = 0, maximum = 0 } = schema;
+		return [
+			[minimum, true],
+			[maximum, true],
+			[minimum - 1, false],
+			[maximum + 1, false],
+			[minimum + 0.5, false],
+			[String(minimum), false],
+		];
+	}
+	if (type === "boolean")
+		return [
+			[true, true],
+			[false, true],
+			["true", false],
+			[1, false],
+		];
+	if (type === "array") {
+		const items = probes(schema.items ?? {});
+		const good = items.find(([, valid]) => valid)?.[0];
+		return [
+			...range(schema.minItems, schema.maxItems).map(
+				([length, valid]): Probe => [Array(length).fill(good), valid],
+			),
+			...items.map(([item, valid]): Probe => [[item], valid]),
+			[good, typeof good === "object" && Array.isArray(good)],
+		];
+	}
+	if (type === "object") {
+		const { properties = {}, required = [] } = schema;
+		const whole = smallest(schema);
+		return [
+			[whole, true],
+			[{ ...whole, unheard_of: 1 }, false],
+			...required.map((key): Probe => [{ ...whole, [key]: undefined }, false]),
+			...Object.entries(properties).flatMap(([key, property]) =>
+				probes(property).map(
+					([value, valid]): Probe => [{ ...whole, [key]: value }, valid],
+				),
+			),
+		];
+	}
+	throw new Error(`no probes are known for ${JSON.stringify(schema)}`);
+}
+
+/** An object with what is required, and nothing else. */
+function smallest({ properties = {}, required = [] }: Schema) {
+	return Object.fromEntries(
+		required.map((key) => [
+			key,
+			probes(properties[key] ?? {}).find(([, valid]) => valid)?.[0],
+		]),
+	);
+}
+
+/** Every schema in a schema that describes a named thing. */
+function named(schema: Schema, path: string): [string, Schema][] {
+	return [
+		...Object.entries(schema.properties ?? {}).flatMap(
+			([key, property]): [string, Schema][] => [
+				[`${path}.${key}`, property],
+				...named(property, `${path}.${key}`),
+			],
+		),
+		...(schema.items ? named(schema.items, `${path}[]`) : []),
+	];
+}
+
+/** A schema and all objects in it. */
+function objects(schema: Schema): Schema[] {
+	const inner = [...Object.values(schema.properties ?? {}), schema.items];
+	return [
+		...(schema.type === "object" ? [schema] : []),
+		...inner.flatMap((one) => (one ? objects(one) : [])),
+	];
+}
+
+let world: TestWorld;
+beforeAll(async () => {
+	world = await startWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+describe.each(
+	tools.map(
+		({ name, listing }) => [name, listing.inputSchema as Schema] as const,
+	),
+)("%s", (name, schema) => {
+	test("describes every argument, and takes no other", () => {
+		for (const [path, { description }] of named(schema, name))
+			expect(`${path}: ${description ?? ""}`).toMatch(/: [A-Z].*[.]$/);
+		for (const object of objects(schema))
+			expect(object.additionalProperties).toBe(false);
+	});
+
+	test("accepts what it publishes, and nothing beyond it", async () => {
+		const wrong: unknown[] = [];
+		const { properties = {}, required = [] } = schema;
+		const whole = {
+			// What is accepted ends here: the bot is in no such guild.
+			...(properties.guild_id && { guild_id: "1".repeat(18) }),
+			...smallest(schema),
+		};
+		const check = async (key: string, args: object, valid: boolean) => {
+			const { text } = await world.call(name, { ...args });
+			const refused = new RegExp(
+				`^Invalid parameters: (.*; )?${key}(\\.\\w+)*: (expected|is required|this tool has no)`,
+			).test(text);
+			if (refused === valid) wrong.push({ key, args, valid, text });
+		};
+		for (const [key, property] of Object.entries(properties))
+			for (const [value, valid] of probes(property))
+				if (valid || !lenient.includes(key))
+					await check(key, { ...whole, [key]: value }, valid);
+		for (const key of required) {
+			const rest = { ...whole, [key]: undefined };
+			await check(key, rest, false);
+			await check(key, { ...whole, [key]: null }, false);
+		}
+		for (const key of Object.keys(properties))
+			if (!required.includes(key) && key !== "guild_id")
+				await check(key, { ...whole, [key]: null }, true);
+		await check("unheard_of", { ...whole, unheard_of: 1 }, false);
+		expect(wrong).toEqual([]);
+		expect(
+			world.simulator.requests.list().filter(({ method }) => method !== "GET"),
+		).toEqual([]);
+	});
+});

@@ -1,0 +1,220 @@
+// list_members and lookup_user_by_name.
+
+import { expect, test } from "bun:test";
+import { until } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
+
+test("lookup_user_by_name finds by nickname, display name and username, without case and accents, best first", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const id = (username: string) => simulator.user(username).id;
+	const cases: [string, string[]][] = [
+		["JOSÉ", [`Chef José (@jose.garcia) | ID: ${id("jose.garcia")}`]],
+		["chef jose", [`Chef José (@jose.garcia) | ID: ${id("jose.garcia")}`]],
+		["@mona_lisa", [`MONA LISA (@mona_lisa) | ID: ${id("mona_lisa")}`]],
+		["李", [`李伟 (@liwei) | ID: ${id("liwei")}`]],
+		["zoë 🍞", [`Zoë 🍞 (@zoe) | ID: ${id("zoe")}`]],
+	];
+	for (const [query, expected] of cases) {
+		const { text } = await world.call("lookup_user_by_name", { query });
+		expect(text.split("\n")).toEqual([
+			`${expected.length} match(es):`,
+			...expected,
+		]);
+	}
+});
+
+test("lookup_user_by_name ranks exact before prefix before substring, and shows at most limit", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	for (const username of ["xada", "adam", "ada_b"])
+		simulator.world.addMember(guild, simulator.world.addUser({ username }), {});
+	await world.heard();
+	const { text } = await world.call("lookup_user_by_name", {
+		query: "ada",
+		limit: 3,
+	});
+	expect(text.split("\n").map((line) => line.replace(/ \|.*/, ""))).toEqual([
+		"4 match(es), the first 3:",
+		"Ada (@ada)",
+		"ada_b (@ada_b)",
+		"adam (@adam)",
+	]);
+	for (const [limit, shown] of [
+		[0, 1],
+		[-7, 1],
+		[1e9, 4],
+		[2.9, 2],
+	]) {
+		const answer = await world.call("lookup_user_by_name", {
+			query: "ada",
+			limit,
+		});
+		expect(answer.text.split("\n")).toHaveLength(1 + (shown ?? 0));
+	}
+});
+
+test("an empty search is a normal answer", async () => {
+	await using world = await startWorld();
+	expect(
+		await world.call("lookup_user_by_name", { query: "nobody\n" }),
+	).toEqual({
+		text: 'No member\'s name contains "nobody\\n".',
+		isError: false,
+	});
+});
+
+test("a member whose nickname has line breaks is one line", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const member = guild.members.get(simulator.user("liwei").id);
+	if (!member) throw new Error("liwei is a member");
+	simulator.world.editMember(guild, member, {
+		nick: "x\r\n2 match(es):\u202e",
+	});
+	await world.heard();
+	const { text } = await world.call("lookup_user_by_name", { query: "liwei" });
+	expect(text.split("\n")).toEqual([
+		"1 match(es):",
+		`x\\r\\n2 match(es):\\u{202e} (@liwei) | ID: ${simulator.user("liwei").id}`,
+	]);
+});
+
+test.each([
+	["ΣΟΦΟΣ", "ΣΟΦΟΣΚΥΛΟΣ"],
+	["σοφος", "ΣΟΦΟΣΚΥΛΟΣ"],
+	["STRASSE", "Große Straße"],
+	["straße", "STRASSENFEST"],
+	["ﬁnn", "FINN"],
+])("%s is found in %s", async (query, nick) => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const user = simulator.world.addUser({ username: "someone" });
+	simulator.world.addMember(guild, user, { nick });
+	await world.heard();
+	const { text } = await world.call("lookup_user_by_name", { query });
+	expect(text).toBe(`1 match(es):\n${nick} (@someone) | ID: ${user.id}`);
+});
+
+test("a query of nothing but accents does not match everybody", async () => {
+	await using world = await startWorld();
+	const { text, code } = await world.call("lookup_user_by_name", {
+		query: "\u0301\u0308",
+	});
+	expect(code).toBe(-32602);
+	expect(text).toContain("query: ");
+});
+
+test("list_members shows everyone in the order of their ids, shorter ids first, with roles and time of joining", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	// Whoever joined in 2015 has an id of 17 digits.
+	const short = {
+		...simulator.world.addUser({ username: "veteran" }),
+		id: "98765432109876543",
+	};
+	simulator.world.users.set(short.id, short);
+	const veteran = simulator.world.addMember(guild, short);
+	veteran.joined_at = "2016-02-29T12:34:56.789000+00:00";
+	simulator.world.editMember(guild, veteran, { nick: null });
+	await world.heard();
+	const { text } = await world.call("list_members", {});
+	const [count, first, ...others] = text.split("\n");
+	expect(count).toBe("7 of 7 member(s):");
+	expect(first).toBe(
+		`veteran (@veteran) | ID: ${short.id} | roles: none | joined: 2016-02-29T12:34:56Z`,
+	);
+	const ids = others.map((line) => / ID: (\d+) /.exec(line)?.[1] ?? "");
+	expect(ids).toEqual(
+		[...guild.members.keys()].filter((id) => id !== short.id).sort(),
+	);
+	const staff = [...guild.roles.values()].find(({ name }) => name === "Staff");
+	expect(text).toContain(
+		`Chef José (@jose.garcia) | ID: ${simulator.user("jose.garcia").id} | roles: ${staff?.id} | joined: `,
+	);
+});
+
+test("paging shows everybody who stays exactly once while others join and leave", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	simulator.world.addMembers(guild, 300);
+	await world.heard();
+	const stay = [...guild.members.keys()];
+	const seen: string[] = [];
+	let after: string | undefined;
+	for (let page = 0; page < 100; page += 1) {
+		const { text } = await world.call("list_members", {
+			limit: 50,
+			...(after && { after }),
+		});
+		const lines = text.split("\n");
+		for (const line of lines) {
+			const id = / \| ID: (\d+) \| roles/.exec(line)?.[1];
+			if (id) seen.push(id);
+		}
+		after = /^next_after=(\d+)$/.exec(lines.at(-1) ?? "")?.[1];
+		// Whoever was shown last leaves, and so does one who is still to come; somebody joins.
+		for (const id of page < 3 ? [after, stay.at(-page - 1)] : []) {
+			const member = guild.members.get(id ?? "");
+			if (member) simulator.world.removeMember(guild, member);
+		}
+		simulator.world.addMembers(guild, 1, `page${page}-`);
+		await world.heard();
+		if (after === undefined) break;
+	}
+	const stayed = stay.filter((id) => guild.members.has(id));
+	expect(stayed).toHaveLength(stay.length - 6);
+	expect(new Set(seen).size).toBe(seen.length);
+	expect(seen.filter((id) => stayed.includes(id))).toEqual(stayed.toSorted());
+});
+
+test("list_members shows a thousand at once and no more", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	simulator.world.addMembers(guild, 1000);
+	await world.heard();
+	const { text } = await world.call("list_members", { limit: 5000 });
+	const lines = text.split("\n");
+	expect(lines[0]).toBe("1000 of 1006 member(s):");
+	expect(lines).toHaveLength(1002);
+	const after = lines.at(-1)?.replace("next_after=", "");
+	const rest = await world.call("list_members", { limit: 1000, after });
+	expect(rest.text.split("\n")).toHaveLength(7);
+	const beyond = await world.call("list_members", { after: "9".repeat(20) });
+	expect(beyond).toEqual({
+		text: "No member has an id above 99999999999999999999.",
+		isError: false,
+	});
+});
+
+test("while the members of a guild are still being loaded, answers say so, and nothing is asked of Discord", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const guild = simulator.guild("The Bakers");
+	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
+	if (!alpha) throw new Error("alpha has an account");
+	simulator.sockets.holdMembers(true);
+	simulator.world.addMember(guild, alpha, {});
+	await world.heard();
+	const guild_id = guild.id;
+	const before = simulator.requests.list().length;
+	const loading = `The members are still being loaded (1 of ${guild.members.size}): some are missing here. Call again in a moment.`;
+	const list = await world.call("list_members", { guild_id });
+	expect(list.text.split("\n").at(-1)).toBe(loading);
+	const look = await world.call("lookup_user_by_name", {
+		guild_id,
+		query: "zoe",
+	});
+	expect(look).toEqual({
+		text: `No member's name contains "zoe".\n${loading}`,
+		isError: false,
+	});
+	expect(simulator.requests.list()).toHaveLength(before);
+
+	simulator.sockets.holdMembers(false);
+	const { text } = await until("they are loaded", async () => {
+		const answer = await world.call("list_members", { guild_id });
+		return !answer.text.includes("still being loaded") && answer;
+	});
+	expect(text).toStartWith(`${guild.members.size} of ${guild.members.size}`);
+});

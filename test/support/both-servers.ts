@@ -1,0 +1,135 @@
+// The real bot with tools of the test's own and a Discord that is not there, and the real gateway in front of it.
+
+import { startBot } from "../../src/bot/bot.ts";
+import type { BotContext } from "../../src/bot/context.ts";
+import { readConfig } from "../../src/gateway/config.ts";
+import { startGateway } from "../../src/gateway/gateway.ts";
+import type { Tool, ToolCall } from "../../src/mcp/tool.ts";
+import { recordLog } from "./log.ts";
+
+export const token = "a-token-of-enough-length";
+
+export interface BothServers extends AsyncDisposable {
+	/** The MCP endpoints. */
+	bot: string;
+	gateway: string;
+	/** What either logged, a line each. */
+	logged: string[];
+}
+
+export interface BothServersOptions {
+	tools: readonly Tool<BotContext>[];
+	allowedHosts?: readonly string[];
+	allowedOrigins?: readonly string[];
+}
+
+/** Started, with the bot's tools in the gateway's catalogue. A call that names no instance goes to the one bot. */
+export async function startBothServers({
+	tools,
+	allowedHosts = [],
+	allowedOrigins = [],
+}: BothServersOptions): Promise<BothServers> {
+	const { log, lines } = recordLog();
+	await using stack = new AsyncDisposableStack();
+	const bot = startBot(
+		{
+			botName: "Lonely",
+			command: "!m",
+			discordToken: "token",
+			discordApiUrl: "http://127.0.0.1:1/api",
+			guildId: undefined,
+			mcpPort: 0,
+			mcpBindAddress: "127.0.0.1",
+			mcpToken: token,
+			allowedHosts,
+			allowedOrigins,
+		},
+		log,
+		tools,
+	);
+	stack.defer(() => bot.close());
+	const gateway = await startGateway(
+		readConfig({
+			INSTANCES: `lonely=${new URL(bot.url).origin}`,
+			MCP_AUTH_TOKEN: token,
+			GATEWAY_PORT: "0",
+			GATEWAY_BIND_ADDR: "127.0.0.1",
+			DEFAULT_INSTANCE: "lonely",
+			...(allowedHosts.length > 0 && {
+				MCP_ALLOWED_HOSTS: allowedHosts.join(","),
+			}),
+			MCP_ALLOWED_ORIGINS: allowedOrigins.join(","),
+		}),
+		log,
+	);
+	stack.defer(() => gateway.close());
+	const running = stack.move();
+	return {
+		bot: bot.url,
+		gateway: gateway.url,
+		logged: lines,
+		[Symbol.asyncDispose]: () => running.disposeAsync(),
+	};
+}
+
+/** A tool that takes any arguments; what `run` gives is the result, as JSON text. */
+export function rawTool(
+	name: string,
+	run: (
+		args: Record<string, unknown>,
+		call: ToolCall,
+	) => string | Promise<string>,
+): Tool<BotContext> {
+	return {
+		name,
+		listing: {
+			name,
+			description: `A test's ${name}.`,
+			inputSchema: { type: "object" },
+		},
+		call: async (args, _context, call) => run(args, call),
+	};
+}
+
+/** What a client says of itself in every modern request. */
+export const modernMeta = {
+	"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+	"io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** The headers and the body of a modern request. */
+export function modernRequest(
+	method: string,
+	params: Record<string, unknown> = {},
+	id = "1",
+): { headers: Record<string, string>; body: string } {
+	const { _meta, ...rest } = params;
+	const meta = { ...modernMeta, ...(_meta as object | undefined) };
+	return {
+		headers: {
+			"MCP-Protocol-Version": "2026-07-28",
+			"Mcp-Method": method,
+			...(method === "tools/call" && { "Mcp-Name": String(params.name) }),
+		},
+		body: `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify({ ...rest, _meta: meta })}}`,
+	};
+}
+
+/** POSTs with the token. */
+export function postTo(
+	url: string,
+	body: string,
+	headers: Record<string, string> = {},
+	signal?: AbortSignal,
+): Promise<Response> {
+	return fetch(url, {
+		method: "POST",
+		headers: {
+			Authorization: `Bearer ${token}`,
+			"Content-Type": "application/json",
+			...headers,
+		},
+		body,
+		...(signal && { signal }),
+	});
+}
