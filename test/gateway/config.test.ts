@@ -36,6 +36,8 @@ test("all but instances and token has a default", () => {
 		bindAddress: "0.0.0.0",
 		refreshIntervalMs: 300_000,
 		defaultInstance: undefined,
+		allowedHosts: "any",
+		allowedOrigins: [],
 		warnings: [],
 	});
 });
@@ -49,6 +51,8 @@ test("everything can be set, with white space around it", () => {
 			GATEWAY_BIND_ADDR: " 127.0.0.1",
 			REFRESH_INTERVAL_SECONDS: "1 ",
 			DEFAULT_INSTANCE: " beta ",
+			MCP_ALLOWED_HOSTS: "Gateway.example, [::2]",
+			MCP_ALLOWED_ORIGINS: " https://chat.example ",
 		}),
 	).toEqual({
 		instances: [
@@ -60,6 +64,8 @@ test("everything can be set, with white space around it", () => {
 		bindAddress: "127.0.0.1",
 		refreshIntervalMs: 1_000,
 		defaultInstance: "beta",
+		allowedHosts: ["gateway.example", "[::2]"],
+		allowedOrigins: ["https://chat.example"],
 		warnings: [],
 	});
 });

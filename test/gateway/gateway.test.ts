@@ -1331,14 +1331,14 @@ describe("without the token", () => {
 	});
 
 	test.each(["", "a b", "[::", "%zz", "a:99999999", "x/healthz?"])(
-		"a Host that is none (%j) is 401 as well, and no fault of ours",
+		"a Host that is none (%j) is refused as well, and no fault of ours",
 		async (host) => {
 			await using world = await startWorld();
 			const response = await exchange(
 				world.url,
 				requestText("GET /mcp", [["Host", host]]),
 			);
-			expect(response.status).toBe(401);
+			expect(response.status).toBe(403);
 			expect(world.recorded.lines.join()).not.toContain('"error"');
 		},
 	);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import {
 	createBearerCheck,
+	createHostCheck,
+	createOriginCheck,
 	isLoopbackAddress,
 	isLoopbackHost,
-	refuseHost,
-	refuseOrigin,
 } from "../../src/mcp/access.ts";
 
 const asked = (headers: Record<string, string>) =>
@@ -59,23 +59,25 @@ describe("a Host", () => {
 	});
 	test("that is absent is not", async () => {
 		expect(isLoopbackHost(null)).toBe(false);
-		const refusal = refuseHost(asked({}));
+		const refusal = createHostCheck([])(asked({}));
 		expect(refusal?.status).toBe(403);
 		expect(await refusal?.text()).toContain("Host header is not allowed");
 	});
 	test("of this machine is let pass", () => {
-		expect(refuseHost(asked({ host: "localhost:9090" }))).toBeUndefined();
+		expect(
+			createHostCheck([])(asked({ host: "localhost:9090" })),
+		).toBeUndefined();
 	});
 });
 
 describe("an Origin", () => {
 	test("that is absent is a program's, and let pass", () => {
-		expect(refuseOrigin(asked({}))).toBeUndefined();
+		expect(createOriginCheck([])(asked({}))).toBeUndefined();
 	});
 	test.each(good.flatMap((host) => [`http://${host}`, `https://${host}`]))(
 		"%j is let pass",
 		(origin) => {
-			expect(refuseOrigin(asked({ origin }))).toBeUndefined();
+			expect(createOriginCheck([])(asked({ origin }))).toBeUndefined();
 		},
 	);
 	test.each([
@@ -85,7 +87,7 @@ describe("an Origin", () => {
 		...["http://localhost http://evil.example", "x http://localhost"],
 		...evil.map((host) => `http://${host}`),
 	])("%j is refused", (origin) => {
-		expect(refuseOrigin(asked({ origin }))?.status).toBe(403);
+		expect(createOriginCheck([])(asked({ origin }))?.status).toBe(403);
 	});
 });
 

@@ -3,6 +3,7 @@ import {
 	errorResponse,
 	MalformedMessage,
 	parseMessage,
+	RpcError,
 	resultResponse,
 } from "../../src/mcp/json-rpc.ts";
 
@@ -154,7 +155,8 @@ test("responses carry the id as it was given", () => {
 	expect(resultResponse("12345678901234567890", '{"a":1.0}')).toBe(
 		'{"jsonrpc":"2.0","id":12345678901234567890,"result":{"a":1.0}}',
 	);
-	expect(errorResponse('"\\u0061"', -1, 'say "no"\n')).toBe(
+	const error = new RpcError(-1, 'say "no"\n');
+	expect(errorResponse('"\\u0061"', error)).toBe(
 		'{"jsonrpc":"2.0","id":"\\u0061","error":{"code":-1,"message":"say \\"no\\"\\n"}}',
 	);
 });

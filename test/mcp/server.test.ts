@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { parseMessage, RpcError } from "../../src/mcp/json-rpc.ts";
 import {
 	type Answer,
+	type Caller,
 	createServer,
 	type Server,
 	toolSource,
@@ -42,6 +43,14 @@ function start() {
 	return { server, lines };
 }
 
+/** A caller without a session, of the era that has them. */
+const legacy: Caller = {
+	modern: false,
+	session: undefined,
+	signal: undefined,
+	notify: undefined,
+};
+
 async function handle(
 	server: Server,
 	method: string,
@@ -52,7 +61,7 @@ async function handle(
 		JSON.stringify({ jsonrpc: "2.0", id, method, params }),
 	);
 	if (request.kind !== "request") throw new Error("not a request");
-	const answer = await server.handle(request, { session: undefined });
+	const answer = await server.handle(request, legacy);
 	return { ...answer, message: JSON.parse(answer.text) };
 }
 
@@ -203,6 +212,7 @@ test("an RpcError of a tool source's is answered under the request's id", async 
 		instructions: "",
 		tools: {
 			list: () => "{}",
+			ttlMs: () => 0,
 			call: () => Promise.reject(new RpcError(-1, "no")),
 		},
 		log: recordLog().log,
