@@ -56,7 +56,7 @@ export function chunked(...pieces: string[]): string {
 		.join("");
 }
 
-/** The response, once all of it is there; undefined before. Bodies have a Content-Length or none. */
+/** The response, once all of it is there; undefined before. Bodies have a Content-Length, are chunked, or are none. */
 function readResponse(text: string): RawResponse | undefined {
 	const headEnd = text.indexOf("\r\n\r\n");
 	if (headEnd < 0) return undefined;
@@ -69,11 +69,27 @@ function readResponse(text: string): RawResponse | undefined {
 	);
 	const body = text.slice(headEnd + 4);
 	const length = Number(headers.get("content-length") ?? 0);
-	if (body.length < length) return undefined;
+	const whole = /^chunked$/i.test(headers.get("transfer-encoding") ?? "")
+		? joinChunks(body)
+		: body.length < length
+			? undefined
+			: body.slice(0, length);
+	if (whole === undefined) return undefined;
 	const status = Number(statusLine.split(" ")[1]);
-	return {
-		status,
-		headers,
-		body: Buffer.from(body.slice(0, length), "latin1").toString(),
-	};
+	return { status, headers, body: Buffer.from(whole, "latin1").toString() };
+}
+
+/** What chunks carry, once the last one is there; undefined before. */
+function joinChunks(text: string): string | undefined {
+	let whole = "";
+	for (let at = 0; ; ) {
+		const lineEnd = text.indexOf("\r\n", at);
+		if (lineEnd < 0) return undefined;
+		const length = Number.parseInt(text.slice(at, lineEnd), 16);
+		const end = lineEnd + 2 + length;
+		if (text.length < end + 2) return undefined;
+		if (length === 0) return whole;
+		whole += text.slice(lineEnd + 2, end);
+		at = end + 2;
+	}
 }
