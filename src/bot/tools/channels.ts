@@ -37,6 +37,14 @@ import {
 	requireGrantable,
 } from "../permissions.ts";
 
+const spokenFields = [
+	"nsfw",
+	"slowmode_seconds",
+	"bitrate",
+	"user_limit",
+	"category_id",
+] as const;
+
 /** What can be made, and which of the fields below each kind has. */
 const kinds = {
 	text: {
@@ -45,13 +53,7 @@ const kinds = {
 	},
 	voice: {
 		type: ChannelType.GuildVoice,
-		fields: [
-			"nsfw",
-			"slowmode_seconds",
-			"bitrate",
-			"user_limit",
-			"category_id",
-		],
+		fields: spokenFields,
 	},
 	category: { type: ChannelType.GuildCategory, fields: [] },
 	forum: {
@@ -60,13 +62,7 @@ const kinds = {
 	},
 	stage: {
 		type: ChannelType.GuildStageVoice,
-		fields: [
-			"nsfw",
-			"slowmode_seconds",
-			"bitrate",
-			"user_limit",
-			"category_id",
-		],
+		fields: spokenFields,
 	},
 	announcement: {
 		type: ChannelType.GuildAnnouncement,
