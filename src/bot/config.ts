@@ -1,6 +1,6 @@
 // What an instance's directory and the environment may say.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { parse as parseToml } from "smol-toml";
@@ -98,18 +98,20 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 		throw new ConfigError("the environment", [
 			"CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; instances/example is one to copy",
 		]);
-	if (!existsSync(directory))
+	if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
 		throw new ConfigError("the environment", [
 			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}`,
 		]);
 
 	const file = readToml(join(directory, "config.toml"));
+	const envFile = readEnvFile(join(directory, ".env"));
 	const variables = parseSettings(environment, {
-		...withoutPlaceholders(trimEnv(readEnvFile(join(directory, ".env")))),
+		...withoutPlaceholders(trimEnv(envFile.variables)),
 		...withoutPlaceholders(trimEnv(env)),
 	});
-	if (!file.settings || !variables.settings)
+	if (!file.settings || !variables.settings || envFile.faults.length > 0)
 		throw new ConfigError(directory, [
+			...envFile.faults.map((fault) => `.env: ${fault}`),
 			...variables.faults.map((fault) => `.env: ${fault}`),
 			...file.faults.map((fault) => `config.toml: ${fault}`),
 		]);
@@ -136,8 +138,17 @@ function withoutPlaceholders(env: Record<string, string>) {
 }
 
 /** The variables in a file; none where there is no file, for then the environment has them all. */
-function readEnvFile(path: string): Record<string, string | undefined> {
-	return existsSync(path) ? parseEnv(readFileSync(path, "utf8")) : {};
+function readEnvFile(path: string): {
+	variables: Record<string, string | undefined>;
+	faults: string[];
+} {
+	if (!existsSync(path)) return { variables: {}, faults: [] };
+	try {
+		return { variables: parseEnv(readFileSync(path, "utf8")), faults: [] };
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		return { variables: {}, faults: [`it cannot be read (${code})`] };
+	}
 }
 
 function readToml(path: string) {

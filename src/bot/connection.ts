@@ -46,6 +46,8 @@ export class Connection {
 	#refused = false;
 	/** Guilds whose members are all known. */
 	#complete = new Set<string>();
+	/** The latest load of each guild's members. */
+	readonly #loads = new Map<string, symbol>();
 
 	constructor(options: ConnectionOptions) {
 		this.#options = options;
@@ -78,9 +80,9 @@ export class Connection {
 		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
 			const client = this.#createClient();
 			try {
-				const ready = once(client, Events.ClientReady);
-				await client.login(this.#options.token);
-				await ready;
+				// A Gateway that accepts and says nothing would be waited for without end.
+				await this.#untilClosing(this.#logIn(client));
+				if (this.#closing.signal.aborted) return;
 				log.info(`logged in as ${client.user?.username}`, {
 					guilds: client.guilds.cache.size,
 				});
@@ -101,6 +103,26 @@ export class Connection {
 		this.#closing.abort();
 		// A platform that has gone does not answer our goodbye.
 		await Promise.race([this.#client?.destroy(), Bun.sleep(goodbyeMs)]);
+	}
+
+	async #logIn(client: Client): Promise<void> {
+		const ready = once(client, Events.ClientReady);
+		await client.login(this.#options.token);
+		await ready;
+	}
+
+	/** Waits for `work`, or until `close` is called. */
+	async #untilClosing(work: Promise<void>): Promise<void> {
+		const { signal } = this.#closing;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const stop = () => resolve();
+		signal.addEventListener("abort", stop, { once: true });
+		if (signal.aborted) stop();
+		try {
+			await Promise.race([work, promise]);
+		} finally {
+			signal.removeEventListener("abort", stop);
+		}
 	}
 
 	#createClient(): Client {
@@ -149,10 +171,16 @@ export class Connection {
 	async #loadMembers(client: Client, guild: Guild): Promise<void> {
 		const { log } = this.#options;
 		this.#complete.delete(guild.id);
-		for (let attempt = 0; this.#isCurrent(client, guild); attempt++) {
+		// A later load, for a later session of Discord's Gateway, takes over from this one.
+		const load = Symbol(guild.id);
+		this.#loads.set(guild.id, load);
+		const isWanted = () =>
+			this.#isCurrent(client, guild) && this.#loads.get(guild.id) === load;
+		for (let attempt = 0; isWanted(); attempt++) {
 			const before = [...guild.members.cache.keys()];
 			try {
 				const members = await guild.members.fetch({ time: membersTimeoutMs });
+				if (!isWanted()) return;
 				// Who left while nobody told us is in the cache, but not in the answer.
 				for (const id of before)
 					if (!members.has(id)) guild.members.cache.delete(id);
@@ -205,9 +233,7 @@ export class Connection {
 		const ms = Math.min(first * 2 ** attempt, most) * (0.5 + Math.random() / 2);
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, ms);
-		const { signal } = this.#closing;
-		signal.addEventListener("abort", () => resolve(), { once: true });
-		await promise;
+		await this.#untilClosing(promise);
 		clearTimeout(timer);
 	}
 }

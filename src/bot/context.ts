@@ -36,6 +36,8 @@ import { inTurn, type Turns } from "./turns.ts";
 /** What a whole tool may take; each platform call in it has 10 s of its own. */
 const toolTimeoutMs = 25_000;
 
+const tooLate = `The tool has not ended within ${toolTimeoutMs / 1000} seconds and was given up. What it had sent to Discord by then may have taken effect: look before repeating it.`;
+
 /** What all tools of a bot act on. */
 export interface BotContext {
 	connection: Connection;
@@ -188,10 +190,16 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 
 /** Runs `work` within the tool's time, its failures said as Discord's where they are. */
 async function bounded<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
+	const { promise: late, reject } = Promise.withResolvers<never>();
+	// What waits for Discord is told first, and knows better what has become of it.
+	const end = () => setTimeout(() => reject(new ToolError(tooLate)));
+	run.signal.addEventListener("abort", end, { once: true });
 	try {
-		return await withinRun(run, work);
+		return await Promise.race([withinRun(run, work), late]);
 	} catch (error) {
 		throw toToolError(error) ?? error;
+	} finally {
+		run.signal.removeEventListener("abort", end);
 	}
 }
 

@@ -41,7 +41,9 @@ export function createRoutes({
 		request: Request,
 		http: Bun.Server<undefined>,
 	): Response | Promise<Response> => {
-		if (pathOf(request) !== "/mcp")
+		// A Host header that is none leaves no path to read; what guards /mcp refuses it.
+		const path = pathOf(request);
+		if (path !== "/mcp" && path !== "")
 			return (
 				checkOrigin(request) ??
 				checkBearer(request) ??

@@ -91,10 +91,10 @@ const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
 		if (response.status === 429) call.state = "refused";
 		return response;
 	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		// Bun's name for it, and the system's.
-		if (code === "ConnectionRefused" || code === "ECONNREFUSED")
-			call.state = "refused";
+		const { code, syscall } = error as NodeJS.ErrnoException;
+		// Bun's name for it, and the system's; and a host name that stands for no address.
+		const refused = code === "ConnectionRefused" || code === "ECONNREFUSED";
+		if (refused || syscall === "getaddrinfo") call.state = "refused";
 		throw error;
 	}
 };

@@ -31,6 +31,9 @@ interface LogLine {
 	level: string;
 	message: string;
 	url?: string;
+	/** Why, in a few words or with a stack. */
+	reason?: string;
+	error?: string;
 }
 
 /**
@@ -51,7 +54,12 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 	void eachLine(child.stdout, (text) => {
 		const line = readLog(text);
 		if (line.url) listening.resolve(line.url);
-		if (line.level !== "info") onTrouble(`${name}: ${line.message}`);
+		if (line.level !== "info")
+			onTrouble(
+				[name, line.message, line.reason ?? line.error]
+					.filter(Boolean)
+					.join(": "),
+			);
 	});
 	const said: string[] = [];
 	void eachLine(child.stderr, (text) => {

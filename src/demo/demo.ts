@@ -15,6 +15,8 @@ const names = ["alpha", "beta"] as const;
 /** What the bots' config.toml says about their commands. */
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
+/** Before a child that has ended is started again: what ends at once would do so without end. */
+const restartPauseMs = 500;
 
 /** What there is to talk to: the line that `--json` prints. */
 export interface DemoFacts {
@@ -148,6 +150,8 @@ export async function startDemo({
 				progress(
 					`${child.name} ended with exit code ${code}, starting it again`,
 				);
+				await Bun.sleep(restartPauseMs);
+				if (closing) return;
 				child = await start({ ...options, env });
 			}
 		};
@@ -192,8 +196,12 @@ async function answers(url: string, text: string): Promise<void> {
 	const end = performance.now() + readyWithinMs;
 	let last = "";
 	while (performance.now() < end) {
-		const response = await fetch(url);
-		last = (await response.text()).trim();
+		try {
+			const signal = AbortSignal.timeout(1_000);
+			last = (await (await fetch(url, { signal })).text()).trim();
+		} catch (error) {
+			last = String(error);
+		}
 		if (last === text) return;
 		await Bun.sleep(20);
 	}

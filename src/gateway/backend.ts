@@ -43,14 +43,17 @@ export class Backend {
 
 	readonly #client: Client;
 	readonly #log: Log;
+	readonly #token: string;
 	#state: BackendState = { online: false, reason: "not yet reached" };
 	#session: ClientSession | undefined;
 	#opening: Promise<ClientSession> | undefined;
+	#closed = false;
 
 	constructor({ instance, token, info, log }: BackendOptions) {
 		this.name = instance.name;
 		this.url = instance.url;
 		this.#log = log;
+		this.#token = token;
 		this.#client = createClient({
 			url: instance.endpoint,
 			token,
@@ -110,21 +113,28 @@ export class Backend {
 			this.guilds = readGuilds(message);
 		} catch (error) {
 			this.#log.warn(`${this.name}: its guilds could not be listed`, {
-				reason: reasonOf(error),
+				reason: this.#reasonOf(error),
 			});
 		}
 	}
 
-	/** Ends its session. Never rejects: a session that is not ended runs out by itself. */
+	/** Ends its session, for good. Never rejects. */
 	async close(): Promise<void> {
-		const session = this.#session;
-		this.#session = undefined;
+		this.#closed = true;
+		// One that is being opened is ours to end as well.
+		await this.#opening?.catch(() => {});
+		await this.#endSession(this.#session);
+	}
+
+	/** Never rejects: a session that is not ended runs out by itself. */
+	async #endSession(session: ClientSession | undefined): Promise<void> {
+		if (this.#session === session) this.#session = undefined;
 		if (!session?.id) return;
 		try {
 			await this.#client.disconnect(session, AbortSignal.timeout(1_000));
 		} catch (error) {
 			this.#log.warn(`${this.name}: its session was not ended`, {
-				reason: reasonOf(error),
+				reason: this.#reasonOf(error),
 			});
 		}
 	}
@@ -136,7 +146,7 @@ export class Backend {
 			return await this.#toolPages(signal);
 		} catch (error) {
 			if (!session || signal.aborted) throw error;
-			if (this.#session === session) this.#session = undefined;
+			void this.#endSession(session);
 			return this.#toolPages(signal);
 		}
 	}
@@ -148,7 +158,7 @@ export class Backend {
 			const { text, result } = await this.#listTools(params, signal);
 			tools.push(...readTools(text));
 			const { nextCursor } = result;
-			if (typeof nextCursor !== "string") return tools;
+			if (typeof nextCursor !== "string" || nextCursor === "") return tools;
 			params = JSON.stringify({ cursor: nextCursor });
 		}
 		throw new ClientError(`tools/list has over ${maxPages} pages`, "refused");
@@ -156,9 +166,12 @@ export class Backend {
 
 	async #listTools(params: string, signal: AbortSignal) {
 		const { text, message } = await this.#request("tools/list", params, signal);
-		if (isObject(message.result)) return { text, result: message.result };
+		if (isObject(message.result) && Array.isArray(message.result.tools))
+			return { text, result: message.result };
 		throw new ClientError(
-			`tools/list was answered with an error: ${JSON.stringify(message.error)}`,
+			message.error === undefined
+				? "tools/list was answered without a list of tools"
+				: `tools/list was answered with an error: ${JSON.stringify(message.error)}`,
 			"refused",
 		);
 	}
@@ -195,6 +208,8 @@ export class Backend {
 	async #openSession(signal: AbortSignal): Promise<ClientSession> {
 		// Before anything is begun that nobody would wait for.
 		signal.throwIfAborted();
+		if (this.#closed)
+			throw new ClientError("the gateway is stopping", "unsent");
 		if (this.#session) return this.#session;
 		this.#opening ??= this.#connect().finally(() => {
 			this.#opening = undefined;
@@ -210,12 +225,22 @@ export class Backend {
 			return this.#session;
 		} catch (cause) {
 			// Whatever became of the handshake, the call that needed it was not sent.
-			throw new ClientError(reasonOf(cause), "unsent", { cause });
+			throw new ClientError(this.#reasonOf(cause), "unsent", { cause });
 		}
 	}
 
+	/** Why something failed, for people, on one line. Some of the words may be a bot's, and quote what we sent. */
+	#reasonOf(error: unknown): string {
+		if (!(error instanceof Error)) return String(error);
+		if (error.name === "TimeoutError") return "no answer in time";
+		return error.message
+			.replaceAll(this.#token, "[token]")
+			.slice(0, maxReasonLength)
+			.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
+	}
+
 	#setOffline(error: unknown) {
-		this.#setState({ online: false, reason: reasonOf(error) });
+		this.#setState({ online: false, reason: this.#reasonOf(error) });
 	}
 
 	#setState(state: BackendState) {
@@ -226,14 +251,6 @@ export class Backend {
 		if (!state.online && before.online)
 			this.#log.warn(`${this.name} is offline: ${state.reason}`);
 	}
-}
-
-/** Why something failed, for people, in a few words, of which some may be a bot's. */
-function reasonOf(error: unknown): string {
-	if (!(error instanceof Error)) return String(error);
-	return error.name === "TimeoutError"
-		? "no answer in time"
-		: error.message.slice(0, maxReasonLength);
 }
 
 /** The promise's outcome, or the signal's reason if that comes first. */

@@ -1,6 +1,6 @@
 // One MCP endpoint in front of many bots: a stateless proxy for clients, with one session to each bot.
 
-import { listen, pathOf } from "../lib/listen.ts";
+import { type Listener, listen, pathOf } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
 import {
@@ -36,7 +36,7 @@ const callTimeoutMs = 30_000;
 /** How long `list_instances` waits for a bot. */
 const checkTimeoutMs = 2_000;
 /** How long calls in flight are waited for at the end. */
-const shutdownMs = 10_000;
+const shutdownMs = 8_000;
 
 const info = { name: "guildhall-gateway", title: "Guildhall", version };
 const instructions =
@@ -188,13 +188,7 @@ export async function startGateway(
 
 	const gateway = createGateway(config, log);
 	await gateway.refresh();
-	const listener = listen({
-		hostname: config.bindAddress,
-		port: config.port,
-		setting: "GATEWAY_PORT",
-		fetch: gateway.fetch,
-		log,
-	});
+	const listener = await listenOrClose(gateway, config, log);
 	log.info(`listening on ${listener.url}/mcp`, { url: `${listener.url}/mcp` });
 
 	let closed = false;
@@ -224,6 +218,26 @@ function completed(response: string): string {
 		return response;
 	const changed = withMembers({ resultType: "complete" }, text);
 	return response.slice(0, result.start) + changed + response.slice(result.end);
+}
+
+/** Listens; where that fails, the sessions that are open already are ended. */
+async function listenOrClose(
+	gateway: Gateway,
+	config: GatewayConfig,
+	log: Log,
+): Promise<Listener> {
+	try {
+		return listen({
+			hostname: config.bindAddress,
+			port: config.port,
+			settings: { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" },
+			fetch: gateway.fetch,
+			log,
+		});
+	} catch (error) {
+		await gateway.close();
+		throw error;
+	}
 }
 
 /** What a call that brought no response becomes, by how far it got. */
@@ -276,7 +290,9 @@ async function describeInstances(
 				first && first !== backend
 					? `, by guild_id served by ${first.name}`
 					: "";
-			return `${name} (${id}${elsewhere})`;
+			// A name with the marks of a list in it could pass for two guilds.
+			const shown = /[,()|"]/.test(name) ? JSON.stringify(name) : name;
+			return `${shown} (${id}${elsewhere})`;
 		});
 		return [
 			backend.name,

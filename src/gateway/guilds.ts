@@ -5,6 +5,9 @@ import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 /** Names are shown again in `list_instances`, so they are kept short. */
 const maxNameLength = 100;
 
+/** How much of a line is looked at, from its end: a bot of another make may write what it likes. */
+const maxTailLength = 1_000;
+
 /** Guild id → name, from a response. Throws where it is an error or holds no text: then nothing is known. */
 export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
@@ -25,13 +28,17 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 
 /** At the end of a line an id cannot be forged by a guild's name; elsewhere the last long number is the best guess. */
 function readLine(line: string): { id: string; name: string } | undefined {
-	// With the flag s, for a name may hold what "." takes for the end of a line.
+	const tail = line.slice(-maxTailLength);
 	const match =
-		/^(.*?)\s*\|?\s*ID: (\d+)\s*$/s.exec(line) ??
-		/^(.*)\b(\d{17,20})\b(?!.*\b\d{17,20}\b)/s.exec(line);
-	const [, name, id] = match ?? [];
-	if (name === undefined || id === undefined) return undefined;
-	const oneLine = name.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
-	const shown = oneLine.trim().slice(0, maxNameLength);
-	return { id, name: shown || id };
+		/ID: (\d+)\s*$/.exec(tail) ?? [...tail.matchAll(/\b(\d{17,20})\b/g)].at(-1);
+	const id = match?.[1];
+	if (!match || id === undefined) return undefined;
+	const name = line
+		.slice(0, line.length - tail.length + match.index)
+		.slice(0, maxTailLength)
+		.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+		.trim()
+		.replace(/\|$/, "")
+		.trim();
+	return { id, name: name.slice(0, maxNameLength) || id };
 }

@@ -20,5 +20,7 @@ Environment:
   MCP_ALLOWED_ORIGINS       web pages' origins that may call it, beside this machine's (none)`;
 
 parseCommandLine(usage, {});
+// The token goes to the bots, and to no proxy that the environment names for other purposes.
+process.env.NO_PROXY = "*";
 const log = createLog();
 await runProgram(() => startGateway(readConfig(process.env), log), log);

@@ -32,15 +32,36 @@ export function parseSettings<
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>> {
 	const result = v.safeParse(schema, values);
 	if (result.success) return { settings: result.output, faults: [] };
-	return { settings: undefined, faults: result.issues.map(describeIssue) };
+	const faults = result.issues.flatMap((issue) =>
+		// Valibot stops at the first of these.
+		isUnknownKey(issue)
+			? unknownKeys(schema, values).map((key) => `${key}: is not a known key`)
+			: [describeIssue(issue)],
+	);
+	return { settings: undefined, faults };
+}
+
+/** Whether Valibot found a key that a strict object does not have. A missing key is an issue of the object's, too. */
+export function isUnknownKey(issue: v.BaseIssue<unknown>): boolean {
+	return (
+		issue.kind === "schema" &&
+		issue.type === "strict_object" &&
+		issue.expected === "never" &&
+		issue.path?.length === 1
+	);
+}
+
+/** The keys of `values` that a schema with entries does not have. */
+export function unknownKeys(schema: object, values: unknown): string[] {
+	const { entries = {} } = schema as { entries?: object };
+	return Object.keys(values as object).filter(
+		(key) => !Object.hasOwn(entries, key),
+	);
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {
 	const key = v.getDotPath(issue) ?? "it";
 	if (issue.kind !== "schema") return `${key}: ${issue.message}`;
-	// A missing key is an issue of the object's, too.
-	if (issue.type === "strict_object" && issue.expected === "never")
-		return `${key}: is not a known key`;
 	if (issue.received === "undefined") return `${key}: is required`;
 	return `${key}: expected ${issue.expected}`;
 }
@@ -117,7 +138,8 @@ export const baseUrl = v.pipe(
 /** What is wrong with `text` as a base URL; undefined when nothing is. The text itself is not shown when it holds credentials. */
 export function baseUrlFault(text: string): string | undefined {
 	const url = URL.parse(text);
-	if (url?.username || url?.password)
+	// Also where it is no URL: what stands before the @ may be a password.
+	if (text.includes("@"))
 		return "expected a URL without a user name and password";
 	const shown = JSON.stringify(text);
 	if (!url || !/^https?:\/\//i.test(text))

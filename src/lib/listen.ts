@@ -7,8 +7,8 @@ export interface ListenOptions {
 	hostname: string;
 	/** 0 asks the system for a free one. */
 	port: number;
-	/** What the operator calls `hostname:port`, for the fault when it cannot be had. */
-	setting: string;
+	/** What the operator calls the two, for the fault when they cannot be had. */
+	settings: { hostname: string; port: string };
 	fetch(
 		request: Request,
 		http: Bun.Server<undefined>,
@@ -30,7 +30,7 @@ const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
 /** Starts listening. Throws a ConfigError when the address cannot be had. */
 export function listen(options: ListenOptions): Listener {
-	const { hostname, port, setting, log } = options;
+	const { hostname, port, settings, log } = options;
 	let http: Bun.Server<undefined>;
 	try {
 		http = Bun.serve({
@@ -48,10 +48,11 @@ export function listen(options: ListenOptions): Listener {
 		});
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code ?? String(error);
-		const why = code === "EADDRINUSE" ? "is already in use" : `failed: ${code}`;
-		throw new ConfigError("the environment", [
-			`${setting}: listening on ${hostname}:${port} ${why}`,
-		]);
+		const fault =
+			code === "EADDRINUSE"
+				? `${settings.port}: ${hostname}:${port} is already in use`
+				: `${settings.hostname}, ${settings.port}: cannot listen on ${hostname}:${port} (${code})`;
+		throw new ConfigError("the environment", [fault]);
 	}
 	const given = http.port ?? port;
 	const reachable = /^(0\.0\.0\.0|::)$/.test(hostname) ? "127.0.0.1" : hostname;

@@ -53,9 +53,12 @@ export interface Running {
 // One Ctrl-C often arrives twice: from the terminal, and forwarded by `bun run`.
 const secondSignalMs = 500;
 
+/** How long a child without a parent may take to end. */
+const orphanMs = 1_000;
+
 /**
  * Starts a program and runs it until a signal ends it: SIGINT and SIGTERM close it and exit 0, a second one at least
- * half a second later exits 1 at once. So does a program that has failed. A ConfigError ends it with its message on stderr and exit 1. With
+ * half a second later exits 1 at once. A program that has failed exits 1 with its reason in the log. A ConfigError ends it with its message on stderr and exit 1. With
  * STOP_WITH_STDIN set, the end of stdin counts as SIGTERM: a child whose parent died without a word ends too.
  */
 export async function runProgram(
@@ -93,7 +96,11 @@ export async function runProgram(
 	process.on("uncaughtException", fail);
 	process.on("unhandledRejection", fail);
 	if (process.env.STOP_WITH_STDIN)
-		void stdinEnd().then(() => stop("stdin ended"));
+		void stdinEnd().then(() => {
+			void stop("stdin ended");
+			// Whoever waited for an answer has gone with our parent.
+			setTimeout(() => process.exit(1), orphanMs);
+		});
 
 	try {
 		running = await start();

@@ -46,8 +46,14 @@ export class ClientError extends Error {
  */
 export class SessionNotFound extends ClientError {
 	override name = "SessionNotFound";
-	constructor(readonly response?: ClientResponse) {
-		super("the session is not known there", "refused");
+	constructor(
+		status: number,
+		readonly response?: ClientResponse,
+	) {
+		super(
+			`HTTP ${status}: the session is not known there`,
+			status < 500 ? "refused" : "unknown",
+		);
 	}
 }
 
@@ -99,10 +105,11 @@ export function createClient(options: ClientOptions): Client {
 		body: string | null,
 		signal: AbortSignal,
 	): Promise<Response> {
+		const sent = headers(session);
 		try {
 			return await fetch(options.url, {
 				method,
-				headers: headers(session),
+				headers: sent,
 				body,
 				signal,
 				// A redirect would carry the token to another place.
@@ -167,7 +174,10 @@ export function createClient(options: ClientOptions): Client {
 					"refused",
 				);
 			const version = message.result.protocolVersion;
-			const protocolVersion = typeof version === "string" ? version : undefined;
+			const protocolVersion =
+				typeof version === "string" && /^[\x21-\x7e]{1,64}$/.test(version)
+					? version
+					: undefined;
 			const id = response.headers.get("mcp-session-id") ?? undefined;
 			const session = { id, protocolVersion };
 			const initialized = await send(
@@ -203,7 +213,7 @@ async function readResponse(
 	response: Response,
 	id: number,
 ): Promise<ClientResponse> {
-	if (response.status === 404) throw new SessionNotFound();
+	if (response.status === 404) throw new SessionNotFound(404);
 	const type = response.headers.get("content-type") ?? "";
 	const texts =
 		response.body && /^text\/event-stream\b/i.test(type)
@@ -217,7 +227,8 @@ async function readResponse(
 			continue;
 		}
 		const found = { text, message };
-		if (mentionsLostSession(message.error)) throw new SessionNotFound(found);
+		if (mentionsLostSession(message.error))
+			throw new SessionNotFound(response.status, found);
 		return found;
 	}
 	if (response.status < 400)
@@ -225,7 +236,7 @@ async function readResponse(
 			`HTTP ${response.status} without a response in it`,
 			"unknown",
 		);
-	if (mentionsLostSession(seen)) throw new SessionNotFound();
+	if (mentionsLostSession(seen)) throw new SessionNotFound(response.status);
 	// 4xx says that the request was at fault and not carried out; 408 does not say how far it got.
 	const refused = response.status < 500 && response.status !== 408;
 	throw new ClientError(
@@ -283,6 +294,16 @@ function wasAborted({ aborted, reason }: AbortSignal): boolean {
 	return aborted && reason instanceof Error && reason.name === "AbortError";
 }
 
+/** What happened to a connection, in words of ours: Bun's are for programmers. */
+function describeLoss(cause: unknown, code: unknown, syscall: unknown): string {
+	if (syscall === "getaddrinfo") return "the host name is not known";
+	if (code === "ConnectionRefused" || code === "ECONNREFUSED")
+		return "the connection was refused";
+	if (code === "ECONNRESET" || code === "ConnectionClosed")
+		return "the connection was lost";
+	return cause instanceof Error ? cause.message : String(cause);
+}
+
 function lost(cause: unknown): ClientError {
 	const { code, syscall } = isObject(cause) ? cause : {};
 	const unsent =
@@ -290,6 +311,9 @@ function lost(cause: unknown): ClientError {
 		code === "ECONNREFUSED" ||
 		// A name that stands for no address, such as a stopped container's.
 		syscall === "getaddrinfo";
-	const what = cause instanceof Error ? cause.message : String(cause);
-	return new ClientError(what, unsent ? "unsent" : "unknown", { cause });
+	return new ClientError(
+		describeLoss(cause, code, syscall),
+		unsent ? "unsent" : "unknown",
+		{ cause },
+	);
 }

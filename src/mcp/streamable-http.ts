@@ -288,12 +288,19 @@ export function methodNotAllowed(allow: string): Response {
 
 function parse(body: Uint8Array): RpcMessage | MalformedMessage {
 	try {
-		return parseMessage(new TextDecoder("utf-8", { fatal: true }).decode(body));
+		return parseMessage(decodeUtf8(body));
 	} catch (error) {
 		if (error instanceof MalformedMessage) return error;
-		if (error instanceof TypeError)
-			return new MalformedMessage(errorCode.parse, "Parse error");
 		throw error;
+	}
+}
+
+function decodeUtf8(body: Uint8Array): string {
+	try {
+		return new TextDecoder("utf-8", { fatal: true }).decode(body);
+	} catch {
+		// Its own words say no more than this.
+		throw new MalformedMessage(errorCode.parse, "Parse error");
 	}
 }
 

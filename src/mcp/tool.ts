@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools
 
 import * as v from "valibot";
+import { isUnknownKey, unknownKeys } from "../lib/config.ts";
 import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
@@ -78,7 +79,8 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 		},
 		async call(args, context, call) {
 			const parsed = v.safeParse(input, dropNulls(input.entries, args));
-			if (!parsed.success) throw invalidArguments(parsed.issues);
+			if (!parsed.success)
+				throw invalidArguments(parsed.issues, unknownKeys(input, args));
 			try {
 				return textResult(await definition.run(parsed.output, context, call));
 			} catch (error) {
@@ -152,13 +154,19 @@ function dropNulls(entries: v.ObjectEntries, args: JsonObject): JsonObject {
 	return Object.fromEntries(kept);
 }
 
-function invalidArguments(issues: readonly v.BaseIssue<unknown>[]): RpcError {
+function invalidArguments(
+	issues: readonly v.BaseIssue<unknown>[],
+	unknown: readonly string[],
+): RpcError {
+	const noSuch = (field: string) => `${field}: this tool has no such parameter`;
 	return invalidParameters(
-		issues.map((issue) => {
+		issues.flatMap((issue) => {
+			// Valibot stops at the first of these.
+			if (isUnknownKey(issue)) return unknown.map(noSuch);
 			const field = v.getDotPath(issue) ?? "arguments";
 			if (issue.kind !== "schema") return `${field}: ${issue.message}`;
 			if (issue.type === "strict_object" && issue.expected === "never")
-				return `${field}: this tool has no such parameter`;
+				return noSuch(field);
 			if (issue.received === "undefined") return `${field}: is required`;
 			return `${field}: expected ${issue.expected}, received ${issue.received}`;
 		}),

@@ -7,7 +7,7 @@ function backendOf(url: string) {
 	const { log, messages } = recordLog();
 	const backend = new Backend({
 		instance: { name: "alpha", url, endpoint: `${url}/mcp` },
-		token: "t",
+		token,
 		info: { name: "test", version: "1" },
 		log,
 	});
@@ -15,6 +15,8 @@ function backendOf(url: string) {
 }
 
 const echo = '{"name":"echo","arguments":{}}';
+
+const token = "a-token-of-enough-length";
 
 test("a call that was given up before it began opens no session", async () => {
 	await using stub = startStubBackend();

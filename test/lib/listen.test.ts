@@ -9,7 +9,7 @@ function start(fetch: (request: Request) => Response | Promise<Response>) {
 	const listener = listen({
 		hostname: "127.0.0.1",
 		port: 0,
-		setting: "SOME_PORT",
+		settings: { hostname: "SOME_ADDR", port: "SOME_PORT" },
 		fetch,
 		log,
 	});
@@ -30,13 +30,13 @@ test("a port that is taken is a fault of the setting's", () => {
 		listen({
 			hostname: "127.0.0.1",
 			port: taken.port,
-			setting: "SOME_PORT",
+			settings: { hostname: "SOME_ADDR", port: "SOME_PORT" },
 			fetch: () => new Response(),
 			log: recordLog().log,
 		});
 	expect(again).toThrow(ConfigError);
 	expect(again).toThrow(
-		`SOME_PORT: listening on 127.0.0.1:${taken.port} is already in use`,
+		`SOME_PORT: 127.0.0.1:${taken.port} is already in use`,
 	);
 	taken.stop(true);
 });

@@ -44,7 +44,7 @@ function start(sessions: Sessions | string = "the-constant") {
 	const listener = listen({
 		hostname: "127.0.0.1",
 		port: 0,
-		setting: "PORT",
+		settings: { hostname: "ADDR", port: "PORT" },
 		fetch: endpoint,
 		log,
 	});

@@ -70,7 +70,7 @@ export async function startTestGateway(
 	const listener = listen({
 		hostname: "127.0.0.1",
 		port: 0,
-		setting: "GATEWAY_PORT",
+		settings: { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" },
 		fetch: gateway.fetch,
 		log: recorded.log,
 	});
