@@ -63,5 +63,6 @@ function isGet({ method }: Request): boolean {
 }
 
 function wantsStream(request: Request): boolean {
-	return request.headers.get("accept")?.includes("text/event-stream") ?? false;
+	const accepted = request.headers.get("accept")?.toLowerCase();
+	return accepted?.includes("text/event-stream") ?? false;
 }

@@ -127,8 +127,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	const checkOrigin = createOriginCheck(config.allowedOrigins);
 	const checkBearer = createBearerCheck(token);
 
-	function health(request: Request, path: string): Response | undefined {
-		if (path !== "/healthz" && path !== "/readyz") return undefined;
+	function health(request: Request, path: string): Response {
 		if (request.method !== "GET" && request.method !== "HEAD")
 			return methodNotAllowed("GET, HEAD");
 		const ready = path === "/healthz" || backends.some((b) => b.state.online);
@@ -140,12 +139,13 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	return {
 		fetch(request, http) {
 			const path = pathOf(request);
-			const refusal =
-				health(request, path) ??
-				checkHost(request) ??
-				checkOrigin(request) ??
-				checkBearer(request);
+			// Whoever asks for health may know us by any name.
+			const known = isHealthPath(path) ? undefined : checkHost(request);
+			const refusal = known ?? checkOrigin(request);
 			if (refusal) return refusal;
+			if (isHealthPath(path)) return health(request, path);
+			const unauthorized = checkBearer(request);
+			if (unauthorized) return unauthorized;
 			if (path === "/mcp") return endpoint(request, http);
 			return new Response("Not found\n", { status: 404 });
 		},
@@ -175,6 +175,11 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 				);
 		}
 	}
+}
+
+/** The paths that need no token. */
+function isHealthPath(path: string): boolean {
+	return path === "/healthz" || path === "/readyz";
 }
 
 /** Listens once every backend had its chance to answer, and refreshes from then on. */

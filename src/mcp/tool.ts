@@ -78,9 +78,11 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			},
 		},
 		async call(args, context, call) {
+			const unknown = unknownKeys(input, args);
 			const parsed = v.safeParse(input, dropNulls(input.entries, args));
-			if (!parsed.success)
-				throw invalidArguments(parsed.issues, unknownKeys(input, args));
+			// Valibot takes what every object inherits, such as toString, for known.
+			if (!parsed.success || unknown.length > 0)
+				throw invalidArguments(parsed.issues ?? [], unknown);
 			try {
 				return textResult(await definition.run(parsed.output, context, call));
 			} catch (error) {
@@ -159,10 +161,10 @@ function invalidArguments(
 	unknown: readonly string[],
 ): RpcError {
 	const noSuch = (field: string) => `${field}: this tool has no such parameter`;
-	return invalidParameters(
-		issues.flatMap((issue) => {
-			// Valibot stops at the first of these.
-			if (isUnknownKey(issue)) return unknown.map(noSuch);
+	// Valibot stops at the first unknown key.
+	const others = issues.filter((issue) => !isUnknownKey(issue));
+	return invalidParameters([
+		...others.map((issue) => {
 			const field = v.getDotPath(issue) ?? "arguments";
 			if (issue.kind !== "schema") return `${field}: ${issue.message}`;
 			if (issue.type === "strict_object" && issue.expected === "never")
@@ -170,5 +172,6 @@ function invalidArguments(
 			if (issue.received === "undefined") return `${field}: is required`;
 			return `${field}: expected ${issue.expected}, received ${issue.received}`;
 		}),
-	);
+		...unknown.map(noSuch),
+	]);
 }

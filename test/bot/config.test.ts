@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/bot/config.ts";
@@ -88,13 +88,13 @@ test("the example itself says what is left to fill in, and nothing else", () => 
 test("all faults are told at once, by file and key, without a secret", () => {
 	using config = directory({
 		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\n`,
-		"config.toml": 'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\n',
+		"config.toml": 'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\n',
 	});
 	const faults = faultsOf(() =>
 		readConfig({ CONFIG_DIR: config.path, MCP_BIND_ADDR: "0.0.0.0" }),
 	);
 	for (const fault of [
-		"has 8 faults",
+		"has 9 faults",
 		".env: DISCORD_TOKEN: expected visible ASCII",
 		".env: GUILD_ID: expected an id",
 		".env: MCP_PORT: expected a whole number from 0 to 65535",
@@ -103,6 +103,7 @@ test("all faults are told at once, by file and key, without a secret", () => {
 		"config.toml: bot_name: expected at least 1 character",
 		"config.toml: command_prefix: expected",
 		"config.toml: foo: is not a known key",
+		"config.toml: bar: is not a known key",
 	])
 		expect(faults).toContain(fault);
 	expect(faults).not.toContain("secret");
@@ -116,4 +117,18 @@ test("broken TOML is shown with a caret under the fault", () => {
 	const faults = faultsOf(() => readConfig({ CONFIG_DIR: config.path }));
 	expect(faults).toContain("config.toml: Invalid TOML document");
 	expect(faults).toMatch(/2: {2}bot_name = "Baker"\n\s+\^/);
+});
+
+test("an .env that cannot be read, and a CONFIG_DIR that is a file, are faults", () => {
+	using config = directory({ "config.toml": 'bot_name = "Cook"\n' });
+	mkdirSync(join(config.path, ".env"));
+	expect(
+		faultsOf(() =>
+			readConfig({ CONFIG_DIR: config.path, DISCORD_TOKEN: token }),
+		),
+	).toContain(".env: it cannot be read (EISDIR)");
+	const file = join(config.path, "config.toml");
+	expect(faultsOf(() => readConfig({ CONFIG_DIR: file }))).toContain(
+		"there is no directory",
+	);
 });

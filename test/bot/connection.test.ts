@@ -147,3 +147,41 @@ test.concurrent("a connection that Discord lets resume misses nothing", async ()
 		).text.startsWith("1 match"),
 	);
 });
+
+test.concurrent.each([
+	["says nothing", undefined],
+	[
+		"says hello, and then nothing",
+		{ op: 10, d: { heartbeat_interval: 40_000 } },
+	],
+])("a bot ends while Discord's Gateway %s", async (_, hello) => {
+	const opened = Promise.withResolvers<void>();
+	const platform = Bun.serve({
+		port: 0,
+		fetch(request, server) {
+			if (server.upgrade(request)) return undefined;
+			return Response.json({
+				url: `ws://127.0.0.1:${server.port}`,
+				shards: 1,
+				session_start_limit: {
+					total: 1000,
+					remaining: 1000,
+					reset_after: 0,
+					max_concurrency: 1,
+				},
+			});
+		},
+		websocket: {
+			open(socket) {
+				if (hello) socket.send(JSON.stringify(hello));
+				opened.resolve();
+			},
+			message() {},
+		},
+	});
+	const { bot } = startBotAt(`http://127.0.0.1:${platform.port}/api`, "token");
+	await opened.promise;
+	await bot.close();
+	expect(bot.ready).toBe(false);
+	await platform.stop(true);
+});

@@ -124,3 +124,27 @@ test("a bot whose token Discord refuses exits 1 and says what to do", async () =
 	expect(bot.lines.join("\n")).toContain("Discord refuses DISCORD_TOKEN");
 	expect(bot.lines.join("\n")).not.toContain("wrong-token");
 });
+
+test("a bot whose parent has gone ends, though a call of it is in flight", async () => {
+	await using bot = startBot(0);
+	const url = await listeningUrl(bot);
+	await until("the bot is ready", () => isReady(url));
+	const messages = "POST /channels/:channel_id/messages";
+	const fault = simulator.faults.stall(messages);
+	const mcp = await connectTo(url, token);
+	const lost = mcp
+		.call("send_message", {
+			channel_id: simulator.channel("The Cooks/general").id,
+			content: "hello",
+		})
+		.then(
+			() => "answered",
+			() => "lost",
+		);
+	await until("the call is in flight", () => fault.hits > 0);
+	bot.orphan();
+	// It does not wait for the call, which would end by itself, and then the bot with 0.
+	expect(await bot.exited).toBe(1);
+	expect(await lost).toBe("lost");
+	fault.release();
+});

@@ -133,3 +133,9 @@ test.each<Record<string, unknown>>([
 ])("%j says nothing of guilds, and throws", (message) => {
 	expect(() => readGuilds(message)).toThrow(Error);
 });
+
+test("a line of another make holds nothing up, however long it is", () => {
+	const line = `x${" ".repeat(200_000)}y`;
+	expect(read(line)).toEqual({});
+	expect(read(`${line} | ID: ${real}`)).toHaveProperty(real);
+});

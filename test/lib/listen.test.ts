@@ -35,9 +35,7 @@ test("a port that is taken is a fault of the setting's", () => {
 			log: recordLog().log,
 		});
 	expect(again).toThrow(ConfigError);
-	expect(again).toThrow(
-		`SOME_PORT: 127.0.0.1:${taken.port} is already in use`,
-	);
+	expect(again).toThrow(`SOME_PORT: 127.0.0.1:${taken.port} is already in use`);
 	taken.stop(true);
 });
 

@@ -74,6 +74,11 @@ describe("arguments", () => {
 		[{ text: "a", stray: 1 }, "stray: this tool has no such parameter"],
 		[{ text: "a", stray: null }, "stray: this tool has no such parameter"],
 		[
+			{ text: 1, stray: 1, other: 2 },
+			"text: expected string, received 1; stray: this tool has no such parameter; other: this tool has no such parameter",
+		],
+		[{ text: "a", toString: 1 }, "toString: this tool has no such parameter"],
+		[
 			{ text: 1, limit: true },
 			"text: expected string, received 1; limit: expected number, received true",
 		],

@@ -13,6 +13,8 @@ export interface Program extends AsyncDisposable {
 	/** The first of its lines for which `pick` gives something; rejects when the program ends before. */
 	line<T>(pick: (line: string) => T | undefined): Promise<T>;
 	kill(signal?: NodeJS.Signals): void;
+	/** Closes its stdin, as the death of its parent does. */
+	orphan(): void;
 }
 
 /** Runs `bun <main>` with this environment and nothing else. It ends with the test, or with the test run. */
@@ -63,6 +65,7 @@ export function startProgram(
 			}
 		},
 		kill: (signal = "SIGTERM") => child.kill(signal),
+		orphan: () => void child.stdin.end(),
 		async [Symbol.asyncDispose]() {
 			child.kill("SIGKILL");
 			await child.exited;
