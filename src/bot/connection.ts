@@ -130,6 +130,8 @@ export class Connection {
 		const client = new Client({
 			intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMembers],
 			rest: restOptions(api),
+			// Text that the bot sends pings nobody unless whoever sends it says so.
+			allowedMentions: { parse: [], repliedUser: false },
 		});
 		this.#client = client;
 		this.#complete = new Set();

@@ -20,9 +20,15 @@ export function oneLine(text: string): string {
 	);
 }
 
+/** `text` as one field of a line whose fields are parted by "|": it can neither end the line nor pass for another field. */
+export function oneField(text: string): string {
+	return oneLine(text).replaceAll("|", "\\|");
+}
+
 /** `text` without case and accents, for comparing names: "Zoë" and "ZOE" fold to the same. */
 export function fold(text: string): string {
-	const bare = text.normalize("NFKD").replace(/\p{M}/gu, "");
+	// Accents only: a mark can also be what makes a letter another one, as in か and が.
+	const bare = text.normalize("NFKD").replace(/[\u0300-\u036f]/gu, "");
 	// Capitals last: there is one of each letter, where small ones have several, as "ß" and "ss", or "σ" and "ς".
 	return bare.toLowerCase().toUpperCase();
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fold, oneLine } from "../../src/bot/text.ts";
+import { fold, oneField, oneLine } from "../../src/bot/text.ts";
 
 test.each([
 	["plain", "plain"],
@@ -10,6 +10,18 @@ test.each([
 	["Zoë 🍞 李伟 👩‍👩‍👧", "Zoë 🍞 李伟 👩‍👩‍👧"],
 ])("%j is shown on one line", (text, expected) => {
 	expect(oneLine(text)).toBe(expected);
+});
+
+test("a field cannot pass for two", () => {
+	expect(oneField("x | ID: 1\n")).toBe("x \\| ID: 1\\n");
+});
+
+test.each([
+	["か", "が"],
+	["कि", "की"],
+	["ab", "abc"],
+])("%s and %s are different names", (a, b) => {
+	expect(fold(a)).not.toBe(fold(b));
 });
 
 test.each([

@@ -7,7 +7,7 @@ import { guild_id, limit, snowflake, text } from "../arguments.ts";
 import type { Connection } from "../connection.ts";
 import { tool } from "../context.ts";
 import { time } from "../describe.ts";
-import { fold, oneLine } from "../text.ts";
+import { fold, oneField, oneLine } from "../text.ts";
 
 export const listMembers = tool({
 	name: "list_members",
@@ -109,7 +109,7 @@ export const lookupUserByName = tool({
 });
 
 function describe({ displayName, user, id }: GuildMember): string {
-	return `${oneLine(displayName)} (@${oneLine(user.username)}) | ID: ${id}`;
+	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
 }
 
 /** 0 for a name that is `wanted`, 1 for one that begins with it, 2 for one that contains it. */
