@@ -5,24 +5,14 @@ import { startBot } from "../../src/bot/bot.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
+import { botConfig } from "../support/bot-config.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
 function startBotAt(api: string, discordToken: string) {
 	const logged: string[] = [];
 	const bot = startBot(
-		{
-			botName: "Alpha",
-			command: "!m",
-			discordToken,
-			discordApiUrl: api,
-			guildId: undefined,
-			mcpPort: 0,
-			mcpBindAddress: "127.0.0.1",
-			mcpToken: undefined,
-			allowedHosts: [],
-			allowedOrigins: [],
-		},
+		botConfig({ discordToken, discordApiUrl: api }),
 		createLog("text", (line) => logged.push(line)),
 	);
 	return { bot, logged, [Symbol.asyncDispose]: () => bot.close() };

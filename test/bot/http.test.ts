@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { startBot } from "../../src/bot/bot.ts";
 import { createLog } from "../../src/lib/log.ts";
+import { botConfig } from "../support/bot-config.ts";
 import { startWorld } from "../support/world.ts";
 
 const token = "a-token-of-enough-length";
@@ -10,18 +11,7 @@ const token = "a-token-of-enough-length";
 /** A bot whose Discord does not answer: its MCP server is there all the same. */
 function startLonelyBot(mcpToken: string | undefined) {
 	const bot = startBot(
-		{
-			botName: "Lonely",
-			command: "!m",
-			discordToken: "token",
-			discordApiUrl: "http://127.0.0.1:1/api",
-			guildId: undefined,
-			mcpPort: 0,
-			mcpBindAddress: "127.0.0.1",
-			mcpToken,
-			allowedHosts: [],
-			allowedOrigins: [],
-		},
+		botConfig({ mcpToken }),
 		createLog("text", () => {}),
 	);
 	return { url: bot.url, [Symbol.asyncDispose]: () => bot.close() };

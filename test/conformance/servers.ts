@@ -1,14 +1,8 @@
 // The real bot with the suite's fixture tools, the real gateway in front of it, and, because the suite can send no
 // token, a proxy that adds one. For tests, and to run the suite by hand: `bun test/conformance/servers.ts`.
 
-import { startBot } from "../../src/bot/bot.ts";
-import { readConfig } from "../../src/gateway/config.ts";
-import { startGateway } from "../../src/gateway/gateway.ts";
-import { createLog } from "../../src/lib/log.ts";
+import { startBothServers, token } from "../support/both-servers.ts";
 import { fixtureTools } from "./fixture-tools.ts";
-
-const token = "a-token-of-enough-length";
-const log = createLog("text", () => {});
 
 export interface Servers extends AsyncDisposable {
 	bot: string;
@@ -17,44 +11,18 @@ export interface Servers extends AsyncDisposable {
 
 export async function startServers(): Promise<Servers> {
 	await using stack = new AsyncDisposableStack();
-	const bot = startBot(
-		{
-			botName: "Fixture",
-			command: "!m",
-			discordToken: "token",
-			// Nothing is there: the fixture tools need no Discord.
-			discordApiUrl: "http://127.0.0.1:1/api",
-			guildId: undefined,
-			mcpPort: 0,
-			mcpBindAddress: "127.0.0.1",
-			mcpToken: token,
-			allowedHosts: [],
-			allowedOrigins: [],
-		},
-		log,
-		fixtureTools,
-	);
-	stack.defer(() => bot.close());
-	const gateway = await startGateway(
-		readConfig({
-			INSTANCES: `fixture=${new URL(bot.url).origin}`,
-			MCP_AUTH_TOKEN: token,
-			GATEWAY_PORT: "0",
-			GATEWAY_BIND_ADDR: "127.0.0.1",
-			DEFAULT_INSTANCE: "fixture",
-		}),
-		log,
-	);
-	stack.defer(() => gateway.close());
-	const proxies = [bot.url, gateway.url].map(startProxy);
-	for (const proxy of proxies) stack.defer(() => proxy.stop(true));
-	const [botProxy, gatewayProxy] = proxies.map(
-		({ port }) => `http://localhost:${port}/mcp`,
-	);
+	const servers = stack.use(await startBothServers({ tools: fixtureTools }));
+	const proxy = (target: string) => {
+		const http = startProxy(target);
+		stack.defer(() => http.stop(true));
+		return `http://localhost:${http.port}/mcp`;
+	};
+	const bot = proxy(servers.bot);
+	const gateway = proxy(servers.gateway);
 	const running = stack.move();
 	return {
-		bot: botProxy ?? "",
-		gateway: gatewayProxy ?? "",
+		bot,
+		gateway,
 		[Symbol.asyncDispose]: () => running.disposeAsync(),
 	};
 }

@@ -5,6 +5,7 @@ import type { BotContext } from "../../src/bot/context.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Tool, ToolCall } from "../../src/mcp/tool.ts";
+import { botConfig } from "./bot-config.ts";
 import { recordLog } from "./log.ts";
 
 export const token = "a-token-of-enough-length";
@@ -32,18 +33,7 @@ export async function startBothServers({
 	const { log, lines } = recordLog();
 	await using stack = new AsyncDisposableStack();
 	const bot = startBot(
-		{
-			botName: "Lonely",
-			command: "!m",
-			discordToken: "token",
-			discordApiUrl: "http://127.0.0.1:1/api",
-			guildId: undefined,
-			mcpPort: 0,
-			mcpBindAddress: "127.0.0.1",
-			mcpToken: token,
-			allowedHosts,
-			allowedOrigins,
-		},
+		botConfig({ mcpToken: token, allowedHosts, allowedOrigins }),
 		log,
 		tools,
 	);

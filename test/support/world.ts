@@ -8,6 +8,7 @@ import {
 	type SimulatorOptions,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import { botConfig } from "./bot-config.ts";
 import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
 import { until } from "./until.ts";
 
@@ -33,18 +34,11 @@ export async function startWorld(
 	const logged: string[] = [];
 	const log: Log = createLog("text", (line) => logged.push(line));
 	const bot = startBot(
-		{
-			botName: "Alpha",
-			command: "!m",
+		botConfig({
 			discordToken: simulator.bot("alpha").token,
 			discordApiUrl: simulator.api,
 			guildId: guild.id,
-			mcpPort: 0,
-			mcpBindAddress: "127.0.0.1",
-			mcpToken: undefined,
-			allowedHosts: [],
-			allowedOrigins: [],
-		},
+		}),
 		log,
 	);
 	await until("the bot is ready", () => bot.ready);
