@@ -46,6 +46,8 @@ export class Connection {
 	#refused = false;
 	/** Guilds whose members are all known. */
 	#complete = new Set<string>();
+	/** Whether Discord's Gateway is away: who joins and leaves meanwhile is not known. */
+	#cutOff = false;
 	/** The latest load of each guild's members. */
 	readonly #loads = new Map<string, symbol>();
 
@@ -71,7 +73,7 @@ export class Connection {
 
 	/** Whether all members of a guild are known, or some are still on their way. */
 	knowsMembers(guild: Guild): boolean {
-		return this.#complete.has(guild.id);
+		return !this.#cutOff && this.#complete.has(guild.id);
 	}
 
 	/** Logs in, again and again until it works or `close` is called. Never rejects. */
@@ -148,13 +150,18 @@ export class Connection {
 			}),
 		);
 		client.on(Events.ShardReconnecting, () => {
+			this.#cutOff = true;
 			// discord.js says so of a connection that we close, too.
 			if (!this.#closing.signal.aborted)
 				log.warn("reconnecting to Discord's Gateway");
 		});
-		client.on(Events.ShardResume, (_, replayed) =>
-			log.info("back on Discord's Gateway", { replayed }),
-		);
+		client.on(Events.ShardResume, (_, replayed) => {
+			this.#cutOff = false;
+			log.info("back on Discord's Gateway", { replayed });
+		});
+		client.on(Events.ShardReady, () => {
+			this.#cutOff = false;
+		});
 		client.on(Events.ShardDisconnect, ({ code }) =>
 			this.#fail(
 				closeFault(code) ??

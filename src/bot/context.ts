@@ -229,9 +229,7 @@ async function findAll<Args extends object>(
 			typeof permissions === "function" ? permissions(given) : permissions;
 		const channel = things.channel as GuildBasedChannel | undefined;
 		const needed = bitsIn(channel, names);
-		// What cannot be seen cannot be acted on, whatever else is allowed there.
-		const implied = channel ? PermissionFlagsBits.ViewChannel : 0n;
-		requirePermissions(guild, channel, needed | implied);
+		requirePermissions(guild, channel, needed | impliedIn(channel));
 	}
 	if (ranked) {
 		if (things.role instanceof Role) requireRoleBelow(guild, things.role);
@@ -239,6 +237,13 @@ async function findAll<Args extends object>(
 		if (member) requireMemberBelow(guild, member);
 	}
 	return { guild, ...things };
+}
+
+/** Without these nothing else that is allowed in the channel counts. */
+function impliedIn(channel: GuildBasedChannel | undefined): bigint {
+	if (!channel) return 0n;
+	const { ViewChannel, Connect } = PermissionFlagsBits;
+	return channel.isVoiceBased() ? ViewChannel | Connect : ViewChannel;
 }
 
 /** The `find` of an argument's schema, be it optional or a list. */

@@ -9,7 +9,7 @@ import {
 	type Role,
 } from "discord.js";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
-import { channelName, memberName, roleName } from "./describe.ts";
+import { channelName, memberName, roleName, time } from "./describe.ts";
 import { oneLine } from "./text.ts";
 
 /** discord.js's name of a permission, as tools declare it. */
@@ -92,7 +92,20 @@ export function botPermissions(
 	channel: GuildBasedChannel | undefined,
 ): bigint {
 	const me = botMember(guild);
-	return (channel?.permissionsFor(me) ?? me.permissions).bitfield;
+	const { bitfield } = channel?.permissionsFor(me) ?? me.permissions;
+	// discord.js leaves time-outs out of its reckoning. An administrator is not bound by one.
+	return isTimedOut(me, bitfield) ? bitfield & leftInTimeout : bitfield;
+}
+
+/** What a member who is timed out is left with. */
+const leftInTimeout =
+	PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
+
+function isTimedOut(member: GuildMember, bits: bigint): boolean {
+	return (
+		member.isCommunicationDisabled() &&
+		(bits & PermissionFlagsBits.Administrator) === 0n
+	);
 }
 
 /** The bits of these permissions, as the channel asks for them: writing takes another one in threads. */
@@ -118,6 +131,11 @@ export function requirePermissions(
 	if ((has & PermissionFlagsBits.Administrator) !== 0n) return;
 	const missing = needed & ~has;
 	if (missing === 0n) return;
+	const me = botMember(guild);
+	if (isTimedOut(me, has))
+		throw new ToolError(
+			`The bot is timed out in the guild ${guild.id} until ${time(me.communicationDisabledUntil)}, and may only read. Someone who may time members out has to lift that. Nothing was done.`,
+		);
 	const where = channel
 		? channelName(channel)
 		: `the guild ${guild.id} as a whole`;

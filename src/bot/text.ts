@@ -22,13 +22,22 @@ export function oneLine(text: string): string {
 
 /** `text` as one field of a line whose fields are parted by "|": it can neither end the line nor pass for another field. */
 export function oneField(text: string): string {
-	return oneLine(text).replaceAll("|", "\\|");
+	return oneLine(text.replaceAll("\\", "\\\\")).replaceAll("|", "\\|");
 }
+
+const unstroked: Record<string, string> = {
+	...{ ł: "l", ø: "o", đ: "d", ħ: "h" },
+	...{ Ł: "L", Ø: "O", Đ: "D", Ħ: "H" },
+};
 
 /** `text` without case and accents, for comparing names: "Zoë" and "ZOE" fold to the same. */
 export function fold(text: string): string {
 	// Accents only: a mark can also be what makes a letter another one, as in か and が.
-	const bare = text.normalize("NFKD").replace(/[\u0300-\u036f]/gu, "");
+	const bare = text
+		.normalize("NFKD")
+		.replace(/[\u0300-\u036f]/gu, "")
+		// A stroke through a letter is no accent to Unicode.
+		.replace(/[łøđħŁØĐĦ]/g, (letter) => unstroked[letter] ?? letter);
 	// Capitals last: there is one of each letter, where small ones have several, as "ß" and "ss", or "σ" and "ς".
 	return bare.toLowerCase().toUpperCase();
 }

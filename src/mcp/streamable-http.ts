@@ -189,6 +189,9 @@ export function createEndpoint(
 
 	return async (request, http) => {
 		if (request.method === "POST") return post(request, http);
+		const modern =
+			request.headers.get("mcp-protocol-version") === modernVersion;
+		if (modern) return methodNotAllowed("POST");
 		if (request.method === "DELETE" && sessions) return endSession(request);
 		return methodNotAllowed(allow);
 	};
@@ -255,7 +258,10 @@ function stream<Outcome extends Answer | undefined>(
 	}).then((outcome) => {
 		if (!controller) return resolve(finish(outcome));
 		if (outcome) send(outcome.text);
-		if (open) controller.close();
+		if (!open) return;
+		// A tool that was given up may still report its progress.
+		open = false;
+		controller.close();
 	}, reject);
 	return promise;
 }

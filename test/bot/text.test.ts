@@ -14,6 +14,7 @@ test.each([
 
 test("a field cannot pass for two", () => {
 	expect(oneField("x | ID: 1\n")).toBe("x \\| ID: 1\\n");
+	expect(oneField("x \\| ID: 1")).toBe("x \\\\\\| ID: 1");
 });
 
 test.each([
@@ -26,6 +27,7 @@ test.each([
 
 test.each([
 	["Zoë", "ZOE"],
+	["Łukasz Øster", "lukasz oster"],
 	["José García", "jose garcia"],
 	["Ｆｕｌｌ", "full"],
 	["e\u0301", "é"],

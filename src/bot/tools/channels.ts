@@ -105,7 +105,7 @@ export const createChannel = tool({
 	name: "create_channel",
 	title: "Create a channel",
 	description:
-		"Create a channel in a guild. With `private_to_role_ids` only these roles, and the bot, can see it from the start. Answers with its name, as Discord made it, and its id.",
+		"Create a channel in a guild. With `private_to_role_ids` only these roles, and the bot, can see it from the start, and it takes over no permissions from its category. Answers with its name, as Discord made it, and its id.",
 	effect: "write",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({

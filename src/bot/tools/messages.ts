@@ -63,8 +63,12 @@ export const sendMessage = tool({
 	description:
 		"Send a message to a channel or thread of a guild, as the bot. It pings nobody unless `mentions` allows it. Answers with the message's id.",
 	effect: "write",
-	permissions: ({ embeds, reply_to }) => [
+	permissions: ({ content, mentions, embeds, reply_to }) => [
 		"SendMessages",
+		// Without it Discord sends the message, and pings nobody.
+		...(mentions === "everyone" && /@(everyone|here)/.test(content)
+			? (["MentionEveryone"] as const)
+			: []),
 		...(embeds.length > 0 ? (["EmbedLinks"] as const) : []),
 		...(reply_to ? (["ReadMessageHistory"] as const) : []),
 	],
@@ -254,6 +258,8 @@ function deletion(
 					],
 		async act() {
 			if (ids.length === 0) return nothing;
+			if (deleted.length === 0)
+				throw new ToolError(`Nothing was deleted: ${notes.join(" ")}`);
 			const [first, ...others] = deleted;
 			if (first !== undefined && others.length === 0)
 				await channel.client.rest.delete(

@@ -17,6 +17,8 @@ export const ban = destructiveTool({
 		"Ban a user from a guild, whether or not they are a member of it, and optionally delete what they wrote lately. Someone who is banned already is left as they are, and the answer says so.",
 	permissions: ["BanMembers"],
 	ranked: true,
+	// Of two at once, the second is told that they are banned already.
+	turns: "user_id",
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,

@@ -2,6 +2,7 @@
 
 import type { Role } from "discord.js";
 import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
 import {
 	flag,
 	found,
@@ -61,20 +62,33 @@ export const editRole = tool({
 			...changes,
 			...(primaryColor !== undefined && { colors: { primaryColor } }),
 		});
-		const after = edited.permissions.bitfield;
-		const fields = Object.keys(changes);
-		if (primaryColor !== undefined) fields.push("color");
+		const after = currentFields(edited);
+		const changed = fieldNames.filter(
+			(field) => before[field] !== after[field],
+		);
+		if (changed.length === 0)
+			throw new ToolError(
+				`Discord took the edit of ${roleName(edited)} and changed nothing.`,
+			);
 		return [
-			`Changed ${fields.join(", ")} of ${roleName(edited)}.`,
+			`Changed ${changed.join(", ")} of ${roleName(edited)}.`,
 			...(toggled === 0n
 				? []
 				: [
-						`Newly permitted: ${describeBits(after & ~before.permissions)}`,
-						`No longer permitted: ${describeBits(before.permissions & ~after)}`,
+						`Newly permitted: ${describeBits(after.permissions & ~before.permissions)}`,
+						`No longer permitted: ${describeBits(before.permissions & ~after.permissions)}`,
 					]),
 		];
 	},
 });
+
+const fieldNames = [
+	"name",
+	"color",
+	"permissions",
+	"hoist",
+	"mentionable",
+] as const;
 
 /** A role's fields as the tool takes them. */
 function currentFields(role: Role) {
