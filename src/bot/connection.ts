@@ -169,10 +169,8 @@ export class Connection {
 			),
 		);
 		// A new Gateway session knows nothing of what happened before it.
-		client.on(Events.GuildCreate, (guild) => this.#loadMembers(client, guild));
-		client.on(Events.GuildAvailable, (guild) =>
-			this.#loadMembers(client, guild),
-		);
+		for (const event of [Events.GuildCreate, Events.GuildAvailable] as const)
+			client.on(event, (guild) => this.#loadMembers(client, guild));
 		return client;
 	}
 
@@ -252,10 +250,9 @@ function permanentFault(error: unknown): Error | undefined {
 	if (error instanceof DiscordAPIError && error.status === 401)
 		return new Error(tokenRefused, { cause: error });
 	if (!(error instanceof Error)) return undefined;
-	if ("code" in error && error.code === "TokenInvalid")
-		return new Error(tokenRefused, { cause: error });
-	// @discordjs/ws gives these no code.
-	if (error.message === "Authentication failed")
+	const invalid = "code" in error && error.code === "TokenInvalid";
+	// @discordjs/ws gives these two no code.
+	if (invalid || error.message === "Authentication failed")
 		return new Error(tokenRefused, { cause: error });
 	if (error.message === "Used disallowed intents")
 		return new Error(intentsRefused, { cause: error });

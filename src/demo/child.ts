@@ -84,7 +84,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 	};
 }
 
-async function eachLine(
+/** Calls `take` with each line of a stream; the last one may lack its line break. Resolves when the stream has ended. */
+export async function eachLine(
 	stream: ReadableStream<Uint8Array>,
 	take: (line: string) => void,
 ): Promise<void> {

@@ -139,13 +139,12 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	return {
 		fetch(request, http) {
 			const path = pathOf(request);
-			// Whoever asks for health may know us by any name.
-			const known = isHealthPath(path) ? undefined : checkHost(request);
-			const refusal = known ?? checkOrigin(request);
+			// Whoever asks for health may know us by any name, and needs no token.
+			if (path === "/healthz" || path === "/readyz")
+				return checkOrigin(request) ?? health(request, path);
+			const refusal =
+				checkHost(request) ?? checkOrigin(request) ?? checkBearer(request);
 			if (refusal) return refusal;
-			if (isHealthPath(path)) return health(request, path);
-			const unauthorized = checkBearer(request);
-			if (unauthorized) return unauthorized;
 			if (path === "/mcp") return endpoint(request, http);
 			return new Response("Not found\n", { status: 404 });
 		},
@@ -175,11 +174,6 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 				);
 		}
 	}
-}
-
-/** The paths that need no token. */
-function isHealthPath(path: string): boolean {
-	return path === "/healthz" || path === "/readyz";
 }
 
 /** Listens once every backend had its chance to answer, and refreshes from then on. */

@@ -98,7 +98,7 @@ export function integer(min: number, max: number) {
 export const port = integer(0, 65_535);
 
 /** Names separated by commas, in lower case, each of which `isName` knows for one. `what` says what they are. */
-export function nameList(isName: (name: string) => boolean, what: string) {
+function nameList(isName: (name: string) => boolean, what: string) {
 	return v.pipe(
 		v.string(),
 		v.transform((text) =>

@@ -1,6 +1,7 @@
 // Our programs as processes, as an operator starts them.
 
 import { join } from "node:path";
+import { eachLine } from "../../src/demo/child.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -32,20 +33,13 @@ export function startProgram(
 	});
 	const lines: string[] = [];
 	let changed = Promise.withResolvers<void>();
-	const take = async (stream: ReadableStream<Uint8Array>) => {
-		let rest = "";
-		const decoder = new TextDecoder();
-		for await (const chunk of stream) {
-			const parts = (rest + decoder.decode(chunk, { stream: true })).split(
-				"\n",
-			);
-			rest = parts.pop() ?? "";
-			lines.push(...parts);
-			changed.resolve();
-			changed = Promise.withResolvers();
-		}
+	const take = (line: string) => {
+		lines.push(line);
+		changed.resolve();
+		changed = Promise.withResolvers();
 	};
-	const ended = Promise.all([take(child.stdout), take(child.stderr)]).then(
+	const streams = [child.stdout, child.stderr];
+	const ended = Promise.all(streams.map((one) => eachLine(one, take))).then(
 		() => "ended" as const,
 	);
 	return {

@@ -194,9 +194,19 @@ function checkOverwrites(
 	const actor = call.actor.user.id;
 	if (channel && !has(channelPermissions(guild, channel, actor), ManageRoles))
 		throw refusal(Code.MissingPermissions);
-	if (!mayOverwrite(guild, channel, actor, changed))
-		throw refusal(Code.MissingPermissions);
+	requireOverwrite(call, guild, channel, changed);
 	return overwrites;
+}
+
+/** Refuses an actor who may not allow or deny these bits. */
+function requireOverwrite(
+	call: Call,
+	guild: Guild,
+	channel: GuildChannel | undefined,
+	bits: bigint,
+): void {
+	if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
+		throw refusal(Code.MissingPermissions);
 }
 
 function changedBits(
@@ -369,9 +379,7 @@ export const channelRoutes = [
 			const known = channel.permission_overwrites;
 			const old = known.find((overwrite) => overwrite.id === id);
 			const now = stored(guild, { id, ...call.body });
-			const bits = changedBits(old, now);
-			if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
-				throw refusal(Code.MissingPermissions);
+			requireOverwrite(call, guild, channel, changedBits(old, now));
 			call.world.setOverwrite(channel, now, call.doing);
 		},
 	}),
@@ -385,9 +393,7 @@ export const channelRoutes = [
 			const old = channel.permission_overwrites.find((one) => one.id === id);
 			if (!old) throw refusal(Code.UnknownPermissionOverwrite);
 			const guild = call.world.guildOf(channel);
-			const bits = changedBits(old, undefined);
-			if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
-				throw refusal(Code.MissingPermissions);
+			requireOverwrite(call, guild, channel, changedBits(old, undefined));
 			call.world.removeOverwrite(channel, old, call.doing);
 		},
 	}),
