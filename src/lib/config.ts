@@ -31,13 +31,14 @@ export function parseSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>> {
 	const result = v.safeParse(schema, values);
-	if (result.success) return { settings: result.output, faults: [] };
-	const faults = result.issues.flatMap((issue) =>
-		// Valibot stops at the first of these.
-		isUnknownKey(issue)
-			? unknownKeys(schema, values).map((key) => `${key}: is not a known key`)
-			: [describeIssue(issue)],
-	);
+	const unknown = unknownKeys(schema, values);
+	if (result.success && unknown.length === 0)
+		return { settings: result.output, faults: [] };
+	const issues = result.issues ?? [];
+	const faults = [
+		...issues.filter((issue) => !isUnknownKey(issue)).map(describeIssue),
+		...unknown.map((key) => `${key}: is not a known key`),
+	];
 	return { settings: undefined, faults };
 }
 
@@ -51,10 +52,14 @@ export function isUnknownKey(issue: v.BaseIssue<unknown>): boolean {
 	);
 }
 
-/** The keys of `values` that a schema with entries does not have. */
+/**
+ * The keys of `values` that a strict object does not have: all of them. Valibot stops at the first, and takes what every
+ * object inherits, such as toString, for known.
+ */
 export function unknownKeys(schema: object, values: unknown): string[] {
-	const { entries = {} } = schema as { entries?: object };
-	return Object.keys(values as object).filter(
+	const { type, entries } = schema as { type?: string; entries?: object };
+	if (type !== "strict_object" || !entries) return [];
+	return Object.keys(Object(values)).filter(
 		(key) => !Object.hasOwn(entries, key),
 	);
 }

@@ -80,7 +80,6 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 		async call(args, context, call) {
 			const unknown = unknownKeys(input, args);
 			const parsed = v.safeParse(input, dropNulls(input.entries, args));
-			// Valibot takes what every object inherits, such as toString, for known.
 			if (!parsed.success || unknown.length > 0)
 				throw invalidArguments(parsed.issues ?? [], unknown);
 			try {
@@ -161,7 +160,6 @@ function invalidArguments(
 	unknown: readonly string[],
 ): RpcError {
 	const noSuch = (field: string) => `${field}: this tool has no such parameter`;
-	// Valibot stops at the first unknown key.
 	const others = issues.filter((issue) => !isUnknownKey(issue));
 	return invalidParameters([
 		...others.map((issue) => {

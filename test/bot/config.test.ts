@@ -88,13 +88,14 @@ test("the example itself says what is left to fill in, and nothing else", () => 
 test("all faults are told at once, by file and key, without a secret", () => {
 	using config = directory({
 		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\n`,
-		"config.toml": 'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\n',
+		"config.toml":
+			'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\ntoString = 3\n',
 	});
 	const faults = faultsOf(() =>
 		readConfig({ CONFIG_DIR: config.path, MCP_BIND_ADDR: "0.0.0.0" }),
 	);
 	for (const fault of [
-		"has 9 faults",
+		"has 10 faults",
 		".env: DISCORD_TOKEN: expected visible ASCII",
 		".env: GUILD_ID: expected an id",
 		".env: MCP_PORT: expected a whole number from 0 to 65535",
@@ -104,6 +105,7 @@ test("all faults are told at once, by file and key, without a secret", () => {
 		"config.toml: command_prefix: expected",
 		"config.toml: foo: is not a known key",
 		"config.toml: bar: is not a known key",
+		"config.toml: toString: is not a known key",
 	])
 		expect(faults).toContain(fault);
 	expect(faults).not.toContain("secret");
