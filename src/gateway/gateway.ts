@@ -1,6 +1,11 @@
 // One MCP endpoint in front of many bots: a stateless proxy for clients, with one session to each bot.
 
-import { type Listener, listen, pathOf } from "../lib/listen.ts";
+import {
+	type Listener,
+	listen,
+	methodNotAllowed,
+	pathOf,
+} from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
 import {
@@ -17,7 +22,7 @@ import {
 	createServer,
 	withMembers,
 } from "../mcp/server.ts";
-import { createEndpoint, methodNotAllowed } from "../mcp/streamable-http.ts";
+import { createEndpoint } from "../mcp/streamable-http.ts";
 import {
 	errorResult,
 	readToolCall,

@@ -72,3 +72,11 @@ export function listen(options: ListenOptions): Listener {
 export function pathOf(request: Request): string {
 	return URL.parse(request.url, "http://localhost")?.pathname ?? "";
 }
+
+/** 405, naming what is allowed. */
+export function methodNotAllowed(allow: string): Response {
+	return new Response("Method Not Allowed\n", {
+		status: 405,
+		headers: { Allow: allow },
+	});
+}

@@ -17,6 +17,7 @@ import { modernVersion, serverInfoKey } from "./modern.ts";
 import type { Session } from "./session.ts";
 import {
 	invalidParameters,
+	isErrorResult,
 	readToolCall,
 	type Tool,
 	type ToolCall,
@@ -34,6 +35,8 @@ export interface Caller {
 	signal: AbortSignal | undefined;
 	/** Sends a notification, as JSON text, ahead of the response. Undefined where the response stands alone. */
 	notify: ((notification: string) => void) | undefined;
+	/** What they call the request in their log (X-Request-Id), if they say so. */
+	requestId: string | undefined;
 }
 
 /** A response's text, and what its transport has to know of it. */
@@ -43,6 +46,10 @@ export interface Answer {
 	initialized?: string;
 	/** The code of a JSON-RPC error. */
 	errorCode?: number;
+	/** Whether it is a tool's result with `isError`. */
+	isError?: boolean;
+	/** HTTP headers for it. */
+	headers?: Record<string, string>;
 }
 
 /** Where a server's tools are: in this program, or behind it. */
@@ -195,6 +202,7 @@ export function toolSource<Context>(
 						? withMembers({ resultType: "complete" }, result)
 						: result,
 				),
+				isError: isErrorResult(result),
 			};
 		},
 	};

@@ -3,6 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 // Who may speak to us is settled before (access.ts).
 
+import { methodNotAllowed } from "../lib/listen.ts";
 import {
 	errorCode,
 	errorResponse,
@@ -31,6 +32,9 @@ const legacyVersions = new Set([
 	"2025-06-18",
 	"2025-11-25",
 ]);
+
+/** How long a request's body may take to arrive. */
+const bodyTimeoutMs = 10_000;
 
 export interface EndpointOptions {
 	server: Server;
@@ -65,14 +69,20 @@ export function createEndpoint(
 				415,
 				invalidRequest("Content-Type is not application/json"),
 			);
-		const body = await readBody(request, maxBodyBytes);
+		// Bun ends what is quiet for 10 s: a body that comes slowly, and a tool that takes its time.
+		http.timeout(request, 0);
+		const body = await within(bodyTimeoutMs, readBody(request, maxBodyBytes));
+		if (body === "late") {
+			// Whoever sends the rest after all sends it to nobody.
+			const late = refuse(408, invalidRequest("the body came too slowly"));
+			late.headers.set("Connection", "close");
+			return late;
+		}
 		if (body === undefined)
 			return refuse(
 				413,
 				invalidRequest(`the body is longer than ${maxBodyBytes} bytes`),
 			);
-		// Bun ends a quiet response after 10 s; a tool may be quiet for longer.
-		http.timeout(request, 0);
 
 		const message = parse(body);
 		if (message instanceof MalformedMessage)
@@ -104,7 +114,8 @@ export function createEndpoint(
 				),
 				id,
 			);
-		if (message.kind === "request") return answer(message, session);
+		if (message.kind === "request")
+			return answer(message, session, requestId(headers));
 		if (message.kind === "notification") notified(message, session);
 		return respond(202, null, {}, constantSessionId);
 	}
@@ -127,11 +138,12 @@ export function createEndpoint(
 	async function answer(
 		request: RpcRequest,
 		session: Session | undefined,
+		requestId: string | undefined,
 	): Promise<Response> {
 		const flight = session?.begin(request.id);
 		const handle = async (notify: Notify | undefined) => {
 			const signal = flight?.signal;
-			const caller = { modern: false, session, signal, notify };
+			const caller = { modern: false, session, signal, notify, requestId };
 			const answer = await server.handle(request, caller);
 			flight?.end();
 			// Who cancelled a request expects no response to it.
@@ -139,11 +151,11 @@ export function createEndpoint(
 		};
 		const finish = (answer: Answer | undefined) => {
 			if (!answer) return respond(200, "", sseHeaders);
-			const { text, initialized } = answer;
+			const { text, initialized, headers } = answer;
 			if (initialized === undefined || !sessions)
-				return frame(200, text, constantSessionId);
+				return frame(200, text, constantSessionId, headers);
 			const opened = sessions.open(initialized, clientName(request.params));
-			return frame(200, text, opened.id);
+			return frame(200, text, opened.id, headers);
 		};
 		return sessions && wantsProgress(request)
 			? stream(handle, finish)
@@ -170,9 +182,12 @@ export function createEndpoint(
 				session: undefined,
 				signal,
 				notify,
+				requestId: requestId(headers),
 			});
-		const finish = ({ text, errorCode: code }: Answer) =>
-			code === errorCode.methodNotFound ? json(404, text) : frame(200, text);
+		const finish = ({ text, errorCode: code, headers }: Answer) =>
+			code === errorCode.methodNotFound
+				? json(404, text, headers)
+				: frame(200, text, undefined, headers);
 		return sessions && wantsProgress(message)
 			? stream(handle, finish)
 			: finish(await handle(undefined));
@@ -204,12 +219,23 @@ const sseHeaders = {
 };
 
 /** One message as the one event of a stream. */
-function frame(status: number, text: string, sessionId?: string): Response {
-	return respond(status, encodeMessage(text), sseHeaders, sessionId);
+function frame(
+	status: number,
+	text: string,
+	sessionId?: string,
+	more?: Record<string, string>,
+): Response {
+	const headers = more ? { ...sseHeaders, ...more } : sseHeaders;
+	return respond(status, encodeMessage(text), headers, sessionId);
 }
 
-function json(status: number, text: string): Response {
-	return respond(status, text, { "Content-Type": "application/json" });
+function json(
+	status: number,
+	text: string,
+	more?: Record<string, string>,
+): Response {
+	const headers = { "Content-Type": "application/json", ...more };
+	return respond(status, text, headers);
 }
 
 function respond(
@@ -284,14 +310,6 @@ function invalidRequest(fault: string): RpcError {
 	return new RpcError(errorCode.invalidRequest, `Invalid request: ${fault}`);
 }
 
-/** 405, naming what is allowed. */
-export function methodNotAllowed(allow: string): Response {
-	return new Response("Method Not Allowed\n", {
-		status: 405,
-		headers: { Allow: allow },
-	});
-}
-
 function parse(body: Uint8Array): RpcMessage | MalformedMessage {
 	try {
 		return parseMessage(decodeUtf8(body));
@@ -327,6 +345,23 @@ async function readBody(
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks);
+}
+
+/** The outcome of `work`, or "late" when it takes longer than `ms`. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | "late"> {
+	const { promise: late, resolve } = Promise.withResolvers<"late">();
+	const timer = setTimeout(resolve, ms, "late");
+	try {
+		return await Promise.race([work, late]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+/** What the caller calls this request, if it is a name that can stand in a log. */
+function requestId(headers: Headers): string | undefined {
+	const id = headers.get("x-request-id");
+	return id !== null && /^[\w.:-]{1,64}$/.test(id) ? id : undefined;
 }
 
 /** A missing type counts as JSON: the plainest of clients sends none. */

@@ -126,6 +126,12 @@ export function errorResult(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }], isError: true });
 }
 
+/** Whether a result of a tool, as `tool()` makes it, is one with `isError`. */
+export function isErrorResult(result: string): boolean {
+	// No text can end so: within a string a quotation mark is escaped.
+	return result.endsWith('],"isError":true}');
+}
+
 /** The name and the arguments that a `tools/call` asks for; arguments that are absent or null are `{}`. */
 export function readToolCall(params: JsonObject): {
 	name: string;

@@ -49,6 +49,7 @@ const legacy: Caller = {
 	session: undefined,
 	signal: undefined,
 	notify: undefined,
+	requestId: undefined,
 };
 
 async function handle(

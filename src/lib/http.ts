@@ -1,0 +1,91 @@
+// One HTTP exchange, as those see it who ask for it, whoever carries it out.
+
+export interface HttpRequest {
+	method: "POST" | "DELETE";
+	/** Names as they go on the wire. A Host among them stands in for the URL's. */
+	headers: Readonly<Record<string, string>>;
+	body: string | undefined;
+}
+
+export interface HttpResponse {
+	status: number;
+	headers: { get(name: string): string | null };
+	/** To be read once. It fails with an HttpFailure where it is cut off, or with the signal's reason. */
+	body: AsyncIterable<Uint8Array>;
+	/** Nobody reads (the rest of) the body: a connection that is still busy with it is closed. */
+	discard(): void;
+}
+
+/**
+ * How far a request got that brought no whole answer: "unsent", no byte of it left; "sent", it was perhaps read and
+ * perhaps carried out; "answered", its answer had begun.
+ */
+export type Progress = "unsent" | "sent" | "answered";
+
+/** An exchange that brought no whole answer. The message says why, in words for an operator. */
+export class HttpFailure extends Error {
+	override name = "HttpFailure";
+	constructor(
+		message: string,
+		readonly progress: Progress,
+		options?: ErrorOptions,
+	) {
+		super(message, options);
+	}
+}
+
+/**
+ * Sends a request once, and resolves with the head of its answer. Rejects with an HttpFailure, or with the signal's
+ * reason; the signal covers the body as well.
+ */
+export type Send = (
+	request: HttpRequest,
+	signal: AbortSignal,
+) => Promise<HttpResponse>;
+
+/** `fetch` to one URL. It cannot tell a connection that was refused or stale from an answer that was lost. */
+export function createFetchSend(url: string): Send {
+	return async ({ method, headers, body }, signal) => {
+		const fail = (cause: unknown, progress: Progress) => {
+			signal.throwIfAborted();
+			throw new HttpFailure(describeFault(cause), progress, { cause });
+		};
+		const response = await fetch(url, {
+			method,
+			headers,
+			body: body ?? null,
+			signal,
+			// A redirect would carry the token to another place.
+			redirect: "manual",
+			// A kept connection that was closed meanwhile looks like an answer that was lost.
+			keepalive: false,
+		}).catch((cause) => fail(cause, "sent"));
+		return {
+			status: response.status,
+			headers: response.headers,
+			body: readBody(response, (cause) => fail(cause, "answered")),
+			// Its failing changes nothing: nobody reads on.
+			discard: () => void response.body?.cancel().catch(() => {}),
+		};
+	};
+}
+
+async function* readBody({ body }: Response, fail: (cause: unknown) => never) {
+	if (!body) return;
+	try {
+		yield* body;
+	} catch (cause) {
+		fail(cause);
+	}
+}
+
+/** What happened to a connection, in words of ours: Bun's are for programmers. */
+export function describeFault(cause: unknown): string {
+	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
+	if (syscall === "getaddrinfo") return "the host name is not known";
+	if (code === "ConnectionRefused" || code === "ECONNREFUSED")
+		return "the connection was refused";
+	if (code === "ECONNRESET" || code === "ConnectionClosed")
+		return "the connection was lost";
+	return cause instanceof Error ? cause.message : String(cause);
+}
