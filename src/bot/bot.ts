@@ -10,6 +10,8 @@ import type { BotConfig } from "./config.ts";
 import { Connection } from "./connection.ts";
 import type { BotContext } from "./context.ts";
 import { createRoutes } from "./http.ts";
+import { createMetrics } from "./metrics.ts";
+import { observe } from "./observe.ts";
 import { tools as allTools } from "./tools/index.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
@@ -33,33 +35,72 @@ export function startBot(
 	log: Log,
 	tools: readonly Tool<BotContext>[] = allTools,
 ): Bot {
+	const metrics = createMetrics({
+		callsInFlight: () => server.callsInFlight,
+		sessions: () => sessions.size,
+		connected: () => connection.state.connected,
+		guilds: () => connection.guilds.length,
+	});
 	const connection = new Connection({
 		token: config.discordToken,
 		api: config.discordApiUrl,
 		log,
+		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
 	});
-	const server = createServer({
-		info: { name: "guildhall-bot", title: config.botName, version },
-		instructions,
-		tools: toolSource(tools, {
-			connection,
-			guildId: config.guildId,
-			turns: new Map(),
+	const sessions = new Sessions(sessionLimits);
+	const info = { name: "guildhall-bot", title: config.botName, version };
+	const server = observe(
+		createServer({
+			info,
+			instructions,
+			tools: toolSource(tools, {
+				connection,
+				guildId: config.guildId,
+				turns: new Map(),
+			}),
+			log,
 		}),
-		log,
+		{ toolNames: new Set(tools.map(({ name }) => name)), metrics, log },
+	);
+	const routes = createRoutes({
+		server,
+		sessions,
+		token: config.mcpToken,
+		allowedHosts: config.allowedHosts,
+		allowedOrigins: config.allowedOrigins,
+		ready: () => connection.ready,
+		monitor: {
+			notReady: () =>
+				connection.state.connected ? undefined : "Discord is not connected",
+			status: () => ({
+				name: info.name,
+				version,
+				bot_name: config.botName,
+				uptime_seconds: Math.floor(process.uptime()),
+				discord: describeConnection(connection),
+				sessions: sessions.size,
+				calls_in_flight: server.callsInFlight,
+			}),
+			registry: metrics.registry,
+		},
 	});
 	const listener = listen({
 		hostname: config.mcpBindAddress,
 		port: config.mcpPort,
 		settings: { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" },
-		fetch: createRoutes({
-			server,
-			sessions: new Sessions(sessionLimits),
-			token: config.mcpToken,
-			allowedHosts: config.allowedHosts,
-			allowedOrigins: config.allowedOrigins,
-			ready: () => connection.ready,
-		}),
+		async fetch(request, http) {
+			// What `listen` answers when this throws.
+			let status = 500;
+			try {
+				const response = await routes(request, http);
+				status = response.status;
+				return response;
+			} finally {
+				metrics.responses.add([String(status)]);
+				if (status >= 400)
+					log.debug("a request over HTTP was refused", { status });
+			}
+		},
 		log,
 	});
 	const url = `${listener.url}/mcp`;
@@ -77,5 +118,21 @@ export function startBot(
 			await connection.close();
 			await opened;
 		},
+	};
+}
+
+/** The bot's connection, for an operator. */
+function describeConnection({ state, user, guilds }: Connection) {
+	const { connected, since, reason } = state;
+	return {
+		connected,
+		since: since.toISOString(),
+		...(!connected && { reason }),
+		user: user?.username ?? null,
+		guilds: guilds.map(({ id, name, memberCount }) => ({
+			id,
+			name,
+			members: memberCount,
+		})),
 	};
 }

@@ -14,6 +14,7 @@ import {
 	port,
 	trimEnv,
 } from "../lib/config.ts";
+import { type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
 import { isLoopbackAddress } from "../mcp/access.ts";
 
 export interface BotConfig {
@@ -33,6 +34,7 @@ export interface BotConfig {
 	allowedHosts: readonly string[];
 	/** Web pages from elsewhere that may call it. */
 	allowedOrigins: readonly string[];
+	log: LogOptions;
 }
 
 const snowflake = v.pipe(
@@ -58,6 +60,7 @@ const environment = v.pipe(
 				v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
 			),
 		),
+		...logSettings,
 	}),
 	v.forward(
 		v.partialCheck(
@@ -127,6 +130,7 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 		mcpToken: settings.MCP_AUTH_TOKEN,
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? [],
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
+		log: readLogOptions(settings),
 	};
 }
 

@@ -10,10 +10,16 @@ import {
 	GatewayIntentBits,
 	type Guild,
 	Routes,
+	type User,
 } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import { ToolError } from "../mcp/tool.ts";
-import { guardRest, platformTimeoutMs, restOptions } from "./rest.ts";
+import {
+	guardRest,
+	type PlatformOutcome,
+	platformTimeoutMs,
+	restOptions,
+} from "./rest.ts";
 
 /** Waits between attempts: doubled each time, up to the second number. */
 const backOffMs = [500, 60_000] as const;
@@ -32,6 +38,17 @@ export interface ConnectionOptions {
 	/** Where Discord's REST API is, without its version. */
 	api: string;
 	log: Log;
+	/** Is told of every request to Discord's API. */
+	onAnswer(outcome: PlatformOutcome): void;
+}
+
+export interface ConnectionState {
+	/** Whether tools can act, and Discord's Gateway tells us of what happens. */
+	connected: boolean;
+	/** When that began. */
+	since: Date;
+	/** Why the connection was last lost, or did not come about. */
+	reason: string;
 }
 
 export class Connection {
@@ -50,17 +67,41 @@ export class Connection {
 	#cutOff = false;
 	/** The latest load of each guild's members. */
 	readonly #loads = new Map<string, symbol>();
+	#state: ConnectionState = {
+		connected: false,
+		since: new Date(),
+		reason: "not logged in yet",
+	};
 
 	constructor(options: ConnectionOptions) {
 		this.#options = options;
 		const { promise, resolve } = Promise.withResolvers<Error>();
 		this.failed = promise;
-		this.#fail = resolve;
+		this.#fail = (error) => {
+			this.#noteState(error.message);
+			resolve(error);
+		};
 	}
 
 	/** Whether tools can act now. */
 	get ready(): boolean {
 		return this.#client?.isReady() === true && !this.#refused;
+	}
+
+	/** The connection as an operator sees it. */
+	get state(): Readonly<ConnectionState> {
+		this.#noteState();
+		return this.#state;
+	}
+
+	/** Who the bot is on Discord, once that is known. */
+	get user(): User | undefined {
+		return this.#client?.user ?? undefined;
+	}
+
+	/** The guilds that the bot is in, as far as it knows. */
+	get guilds(): readonly Guild[] {
+		return [...(this.#client?.guilds.cache.values() ?? [])];
 	}
 
 	/** The client, logged in. Throws a ToolError while there is none. */
@@ -85,6 +126,7 @@ export class Connection {
 				// A Gateway that accepts and says nothing would be waited for without end.
 				await this.#untilClosing(this.#logIn(client));
 				if (this.#closing.signal.aborted) return;
+				this.#noteState();
 				log.info(`logged in as ${client.user?.username}`, {
 					guilds: client.guilds.cache.size,
 				});
@@ -93,9 +135,9 @@ export class Connection {
 				if (this.#closing.signal.aborted) return;
 				const permanent = permanentFault(error);
 				if (permanent) return this.#fail(permanent);
-				log.warn("could not log in to Discord, trying again", {
-					reason: String(error),
-				});
+				const reason = String(error);
+				this.#noteState(reason);
+				log.warn("could not log in to Discord, trying again", { reason });
 			}
 			await this.#pause(attempt);
 		}
@@ -128,10 +170,10 @@ export class Connection {
 	}
 
 	#createClient(): Client {
-		const { api, log } = this.#options;
+		const { api, log, onAnswer } = this.#options;
 		const client = new Client({
 			intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMembers],
-			rest: restOptions(api),
+			rest: restOptions(api, onAnswer),
 			// Text that the bot sends pings nobody unless whoever sends it says so.
 			allowedMentions: { parse: [], repliedUser: false },
 		});
@@ -144,23 +186,26 @@ export class Connection {
 
 		// Without a listener an error would end the process.
 		client.on(Events.Error, (error) => log.error("discord.js", { error }));
-		client.on(Events.ShardError, (error) =>
-			log.warn("the connection to Discord's Gateway broke", {
-				reason: String(error?.message ?? error),
-			}),
-		);
+		client.on(Events.ShardError, (error) => {
+			const reason = String(error?.message ?? error);
+			this.#noteState(reason);
+			log.warn("the connection to Discord's Gateway broke", { reason });
+		});
 		client.on(Events.ShardReconnecting, () => {
 			this.#cutOff = true;
+			this.#noteState("reconnecting to Discord's Gateway");
 			// discord.js says so of a connection that we close, too.
 			if (!this.#closing.signal.aborted)
 				log.warn("reconnecting to Discord's Gateway");
 		});
 		client.on(Events.ShardResume, (_, replayed) => {
 			this.#cutOff = false;
+			this.#noteState();
 			log.info("back on Discord's Gateway", { replayed });
 		});
 		client.on(Events.ShardReady, () => {
 			this.#cutOff = false;
+			this.#noteState();
 		});
 		client.on(Events.ShardDisconnect, ({ code }) =>
 			this.#fail(
@@ -216,6 +261,7 @@ export class Connection {
 	async #verifyToken(client: Client): Promise<void> {
 		if (this.#refused || !client.isReady()) return;
 		this.#refused = true;
+		this.#noteState("Discord answered 401");
 		const { log } = this.#options;
 		log.warn("Discord answered 401, checking the token");
 		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
@@ -223,6 +269,7 @@ export class Connection {
 			try {
 				await client.rest.get(Routes.user());
 				this.#refused = false;
+				this.#noteState();
 				log.info("Discord knows the token again");
 				return;
 			} catch (error) {
@@ -233,6 +280,14 @@ export class Connection {
 				});
 			}
 		}
+	}
+
+	/** Notes when the connection came or went, and what is known about why it is not there. */
+	#noteState(reason = this.#state.reason): void {
+		const connected = this.ready && !this.#cutOff;
+		const since =
+			connected === this.#state.connected ? this.#state.since : new Date();
+		this.#state = { connected, since, reason };
 	}
 
 	async #pause(attempt: number): Promise<void> {

@@ -1,6 +1,7 @@
-// The bot's routes: the MCP endpoint, which is also where its readiness is asked for.
+// The bot's routes: the MCP endpoint, which is also where the gateway asks for its readiness, and those of the monitor.
 
 import { pathOf } from "../lib/listen.ts";
+import { createMonitor, type MonitorOptions } from "../lib/monitor.ts";
 import {
 	createBearerCheck,
 	createHostCheck,
@@ -22,6 +23,7 @@ export interface RoutesOptions {
 	allowedOrigins: readonly string[];
 	/** Whether the bot can act on Discord. */
 	ready(): boolean;
+	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
 }
 
 export function createRoutes({
@@ -31,11 +33,19 @@ export function createRoutes({
 	allowedHosts,
 	allowedOrigins,
 	ready,
+	monitor: monitorOptions,
 }: RoutesOptions) {
 	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
 	const checkHost = createHostCheck(allowedHosts);
 	const checkOrigin = createOriginCheck(allowedOrigins);
 	const checkBearer = token ? createBearerCheck(token) : () => undefined;
+	const monitor = createMonitor({
+		...monitorOptions,
+		refuse: (request) =>
+			checkHost(request) ?? checkOrigin(request) ?? checkBearer(request),
+		// A probe may call the bot by any address that it has.
+		refuseUnauthenticated: checkOrigin,
+	});
 
 	return (
 		request: Request,
@@ -45,6 +55,7 @@ export function createRoutes({
 		const path = pathOf(request);
 		if (path !== "/mcp" && path !== "")
 			return (
+				monitor(request, path) ??
 				checkOrigin(request) ??
 				checkBearer(request) ??
 				new Response("Not found\n", { status: 404 })

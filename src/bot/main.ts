@@ -1,6 +1,5 @@
 // The bot as a program: environment in, signals handled, nothing else.
 
-import { createLog } from "../lib/log.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
 import { startBot } from "./bot.ts";
 import { readConfig } from "./config.ts";
@@ -18,8 +17,9 @@ What follows may stand in .env or in the environment, which wins:
   MCP_AUTH_TOKEN       the bearer token that callers must send; required unless the address is this machine's own
   MCP_ALLOWED_HOSTS    names that callers may use for it, beside this machine's own, separated by commas
   MCP_ALLOWED_ORIGINS  web pages' origins that may call it, beside this machine's
+  LOG_FORMAT           text or json (text on a terminal, json otherwise)
+  LOG_LEVEL            the least that is logged: debug, info, warn or error (info)
   DISCORD_API_URL      where Discord's API is (https://discord.com/api)`;
 
 parseCommandLine(usage, {});
-const log = createLog();
-await runProgram(async () => startBot(readConfig(process.env), log), log);
+await runProgram(() => readConfig(process.env), startBot);

@@ -72,12 +72,42 @@ export function permitWrites(): void {
 	if (run) run.mayWrite = true;
 }
 
-/** Options of a REST manager that `guardRest` then guards: it sends through here and repeats nothing by itself. */
-export function restOptions(api: string) {
+/** What Discord answered, in a word: "failed" is no answer. */
+export type PlatformOutcome =
+	| "ok"
+	| "rate_limited"
+	| "client_error"
+	| "server_error"
+	| "failed";
+
+/**
+ * Options of a REST manager that `guardRest` then guards: it sends through here and repeats nothing by itself.
+ * `onAnswer` is told of every request that was sent.
+ */
+export function restOptions(
+	api: string,
+	onAnswer: (outcome: PlatformOutcome) => void = () => {},
+) {
+	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
+		try {
+			const response = await send(url, init);
+			onAnswer(outcomeOf(response));
+			return response;
+		} catch (error) {
+			onAnswer("failed");
+			throw error;
+		}
+	};
 	return { api, retries: 0, timeout: platformTimeoutMs, makeRequest };
 }
 
-const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
+function outcomeOf({ status }: { status: number }): PlatformOutcome {
+	if (status === 429) return "rate_limited";
+	if (status >= 500) return "server_error";
+	return status >= 400 ? "client_error" : "ok";
+}
+
+const send: RESTOptions["makeRequest"] = async (url, init) => {
 	const call = currentCall.getStore() ?? { state: "waiting" };
 	call.state = "sent";
 	try {

@@ -2,7 +2,6 @@
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
-import { createLog } from "../lib/log.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
 import { type DemoFacts, startDemo } from "./demo.ts";
 import { launcherEnd } from "./launcher.ts";
@@ -29,14 +28,17 @@ process.env.NO_PROXY = "127.0.0.1,localhost";
 void launcherEnd().then(() => process.kill(process.pid, "SIGTERM"));
 
 await runProgram(
-	async () => {
+	() => {
 		const { settings, faults } = parseSettings(
 			v.object({ "gateway-port": v.optional(port, "9100") }),
 			values,
 		);
 		if (!settings) throw new ConfigError("the command line", faults);
+		return { ...settings, log: { format: "text", level: "info" } as const };
+	},
+	async ({ "gateway-port": gatewayPort }) => {
 		const demo = await startDemo({
-			gatewayPort: settings["gateway-port"],
+			gatewayPort,
 			progress: (line) => say(`… ${line}`),
 		});
 		console.log(
@@ -44,7 +46,7 @@ await runProgram(
 		);
 		return demo;
 	},
-	createLog("text", (line) => say(line)),
+	say,
 );
 
 function directions({ gateway, instances, platform, game }: DemoFacts): string {

@@ -10,7 +10,7 @@ export interface HttpRequest {
 export interface HttpResponse {
 	status: number;
 	headers: { get(name: string): string | null };
-	/** To be read once. It fails with an HttpFailure where it is cut off, or with the signal's reason. */
+	/** To be read once. It fails with an HttpFailure where it is cut off, or given up because the signal fires. */
 	body: AsyncIterable<Uint8Array>;
 	/** Nobody reads (the rest of) the body: a connection that is still busy with it is closed. */
 	discard(): void;
@@ -35,8 +35,8 @@ export class HttpFailure extends Error {
 }
 
 /**
- * Sends a request once, and resolves with the head of its answer. Rejects with an HttpFailure, or with the signal's
- * reason; the signal covers the body as well.
+ * Sends a request once, and resolves with the head of its answer. Rejects with an HttpFailure, also when the signal
+ * fires, which covers the body as well; its cause is then the signal's reason.
  */
 export type Send = (
 	request: HttpRequest,
@@ -46,8 +46,9 @@ export type Send = (
 /** `fetch` to one URL. It cannot tell a connection that was refused or stale from an answer that was lost. */
 export function createFetchSend(url: string): Send {
 	return async ({ method, headers, body }, signal) => {
+		if (signal.aborted) throw givenUp(signal, "unsent");
 		const fail = (cause: unknown, progress: Progress) => {
-			signal.throwIfAborted();
+			if (signal.aborted) throw givenUp(signal, progress);
 			throw new HttpFailure(describeFault(cause), progress, { cause });
 		};
 		const response = await fetch(url, {
@@ -68,6 +69,16 @@ export function createFetchSend(url: string): Send {
 			discard: () => void response.body?.cancel().catch(() => {}),
 		};
 	};
+}
+
+/** What a request that was given up becomes. */
+export function givenUp(
+	{ reason }: AbortSignal,
+	progress: Progress,
+): HttpFailure {
+	const late = reason instanceof Error && reason.name === "TimeoutError";
+	const message = late ? "no answer in time" : "it was given up";
+	return new HttpFailure(message, progress, { cause: reason });
 }
 
 async function* readBody({ body }: Response, fail: (cause: unknown) => never) {

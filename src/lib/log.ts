@@ -1,22 +1,65 @@
 // Log lines: one event, one line, on stdout. Text on a terminal, JSON otherwise.
 // Callers pass facts as fields; tokens, codes and message texts are never among them.
 
+import * as v from "valibot";
+
 /** Facts beside a message. An Error is written with its stack and its causes. */
 export type Fields = Record<string, unknown>;
 
-type Level = "info" | "warn" | "error";
+const formats = ["text", "json"] as const;
+
+/** From what only a developer wants to know, to what an operator must. */
+const levels = ["debug", "info", "warn", "error"] as const;
+
+type Level = (typeof levels)[number];
 
 export type Log = Record<Level, (message: string, fields?: Fields) => void>;
 
+export interface LogOptions {
+	format: (typeof formats)[number];
+	/** What is below it is not written. */
+	level: Level;
+}
+
+/** What an environment may say about the log: entries of its schema, for `readLogOptions`. */
+export const logSettings = {
+	LOG_FORMAT: v.optional(v.picklist(formats)),
+	LOG_LEVEL: v.optional(v.picklist(levels), "info"),
+};
+
+/** A log's options from settings that were read with `logSettings`. */
+export function readLogOptions(settings: {
+	LOG_FORMAT?: LogOptions["format"] | undefined;
+	LOG_LEVEL: Level;
+}): LogOptions {
+	return {
+		format: settings.LOG_FORMAT ?? (process.stdout.isTTY ? "text" : "json"),
+		level: settings.LOG_LEVEL,
+	};
+}
+
+/** The log of a program that was told nothing about it. */
+export function defaultLogOptions(): LogOptions {
+	return readLogOptions({ LOG_LEVEL: "info" });
+}
+
 /** A log that writes to `write`, one call a line (without the line break). */
 export function createLog(
-	format: "text" | "json" = process.stdout.isTTY ? "text" : "json",
+	{ format, level: lowest }: LogOptions,
 	write: (line: string) => void = console.log,
 ): Log {
 	const encode = format === "json" ? jsonLine : textLine;
-	const at = (level: Level) => (message: string, fields?: Fields) =>
-		write(encode(new Date().toISOString(), level, message, fields ?? {}));
-	return { info: at("info"), warn: at("warn"), error: at("error") };
+	const at = (level: Level): Log[Level] =>
+		levels.indexOf(level) < levels.indexOf(lowest)
+			? () => {}
+			: (message, fields = {}) =>
+					write(encode(new Date().toISOString(), level, message, fields));
+	return {
+		debug: at("debug"),
+		info: at("info"),
+		warn: at("warn"),
+		error: at("error"),
+	};
 }
 
 function jsonLine(time: string, level: Level, message: string, fields: Fields) {
@@ -27,11 +70,13 @@ function jsonLine(time: string, level: Level, message: string, fields: Fields) {
 }
 
 function textLine(time: string, level: Level, message: string, fields: Fields) {
-	const facts = Object.entries(fields).map(([name, value]) =>
-		value instanceof Error
-			? `\n${describe(value).split("\n").map(visible).join("\n")}`
-			: ` ${name}=${visible(JSON.stringify(value) ?? "undefined")}`,
-	);
+	const facts = Object.entries(fields).map(([name, value]) => {
+		if (value instanceof Error)
+			return `\n${describe(value).split("\n").map(visible).join("\n")}`;
+		// As in JSON, a fact that is undefined is none.
+		const text = JSON.stringify(value);
+		return text === undefined ? "" : ` ${name}=${visible(text)}`;
+	});
 	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${visible(message)}${facts.join("")}`;
 }
 

@@ -3,7 +3,12 @@
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "./config.ts";
-import type { Log } from "./log.ts";
+import {
+	createLog,
+	defaultLogOptions,
+	type Log,
+	type LogOptions,
+} from "./log.ts";
 
 /** The version that `--version` prints and that MCP peers are told. */
 export const version: string = packageJson.version;
@@ -57,14 +62,18 @@ const secondSignalMs = 500;
 const orphanMs = 1_000;
 
 /**
- * Starts a program and runs it until a signal ends it: SIGINT and SIGTERM close it and exit 0, a second one at least
- * half a second later exits 1 at once. A program that has failed exits 1 with its reason in the log. A ConfigError ends it with its message on stderr and exit 1. With
- * STOP_WITH_STDIN set, the end of stdin counts as SIGTERM: a child whose parent died without a word ends too.
+ * Configures a program, starts it and runs it until a signal ends it: SIGINT and SIGTERM close it and exit 0, a second one
+ * at least half a second later exits 1 at once. A program that has failed exits 1 with its reason in the log. A ConfigError
+ * ends it with its message on stderr and exit 1. With STOP_WITH_STDIN set, the end of stdin counts as SIGTERM: a child
+ * whose parent died without a word ends too. The log writes its lines to `write`.
  */
-export async function runProgram(
-	start: () => Promise<Running>,
-	log: Log,
+export async function runProgram<Config extends { log: LogOptions }>(
+	configure: () => Config,
+	start: (config: Config, log: Log) => Running | Promise<Running>,
+	write: (line: string) => void = console.log,
 ): Promise<void> {
+	// A fault of ours may come before the configuration is read.
+	let log = createLog(defaultLogOptions(), write);
 	let running: Running | undefined;
 	let stoppedAt: number | undefined;
 
@@ -103,7 +112,9 @@ export async function runProgram(
 		});
 
 	try {
-		running = await start();
+		const config = configure();
+		log = createLog(config.log, write);
+		running = await start(config, log);
 		void running.failed?.then((error) => {
 			if (stoppedAt !== undefined) return;
 			log.error(`stopping: ${error.message}`);

@@ -2,7 +2,6 @@
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
-import { createLog } from "../lib/log.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
 import { type GameServer, startGameServer } from "./game-server.ts";
 import { realisticLimits } from "./rate-limits.ts";
@@ -23,40 +22,43 @@ const values = parseCommandLine(usage, {
 });
 
 const json = values.json === true;
-// With --json stdout has one line, and a program reads it.
-const log = createLog(
-	json ? "json" : "text",
+
+await runProgram(
+	() => {
+		const { settings, faults } = parseSettings(
+			v.object({
+				port: v.optional(port, "9200"),
+				"game-port": v.optional(port, "0"),
+			}),
+			values,
+		);
+		if (!settings) throw new ConfigError("the command line", faults);
+		const format = json ? "json" : "text";
+		return { ...settings, log: { format, level: "info" } as const };
+	},
+	async ({ port, "game-port": gamePort }, log) => {
+		const gameServer = await startGameServer({ port: gamePort });
+		const simulator = await startSimulator({
+			port,
+			rateLimits: realisticLimits,
+			log,
+		});
+		gameServer.issueCode({ username: "Steve" });
+		console.log(
+			json
+				? JSON.stringify(facts(simulator, gameServer))
+				: directions(simulator, gameServer),
+		);
+		return {
+			close: async () => {
+				await simulator.close();
+				await gameServer.close();
+			},
+		};
+	},
+	// With --json stdout has one line, and a program reads it.
 	json ? console.error : console.log,
 );
-
-await runProgram(async () => {
-	const { settings, faults } = parseSettings(
-		v.object({
-			port: v.optional(port, "9200"),
-			"game-port": v.optional(port, "0"),
-		}),
-		values,
-	);
-	if (!settings) throw new ConfigError("the command line", faults);
-	const gameServer = await startGameServer({ port: settings["game-port"] });
-	const simulator = await startSimulator({
-		port: settings.port,
-		rateLimits: realisticLimits,
-		log,
-	});
-	gameServer.issueCode({ username: "Steve" });
-	console.log(
-		json
-			? JSON.stringify(facts(simulator, gameServer))
-			: directions(simulator, gameServer),
-	);
-	return {
-		close: async () => {
-			await simulator.close();
-			await gameServer.close();
-		},
-	};
-}, log);
 
 function facts({ world, url, api }: Simulator, game: GameServer) {
 	const accounts = [...world.accounts.values()];

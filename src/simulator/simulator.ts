@@ -212,11 +212,10 @@ export async function startSimulator(
 }
 
 // A simulator inside a test speaks only of its own faults.
-const quietLog: Log = {
-	info: () => {},
-	warn: () => {},
-	error: createLog("text", console.error).error,
-};
+const quietLog: Log = createLog(
+	{ format: "text", level: "error" },
+	console.error,
+);
 
 function orFault<T>(port: number, listen: () => T): T {
 	try {

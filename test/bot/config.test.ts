@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/bot/config.ts";
 import { ConfigError } from "../../src/lib/config.ts";
+import { defaultLogOptions } from "../../src/lib/log.ts";
 
 const token = "MTIz.secret.token-value";
 
@@ -44,13 +45,14 @@ test("what is not said has its default", () => {
 		mcpToken: undefined,
 		allowedHosts: [],
 		allowedOrigins: [],
+		log: defaultLogOptions(),
 	});
 });
 
 test("the environment beats .env, and an empty value in it does not", () => {
 	using config = directory({
 		".env":
-			'DISCORD_TOKEN="from-file"\nMCP_PORT=1\nMCP_AUTH_TOKEN=from-file # why\nDISCORD_API_URL=http://x/api/\n',
+			'DISCORD_TOKEN="from-file"\nMCP_PORT=1\nMCP_AUTH_TOKEN=from-file # why\nLOG_FORMAT=text\nLOG_LEVEL=error\nDISCORD_API_URL=http://x/api/\n',
 		"config.toml":
 			'bot_name = "Cook"\ncommand_prefix = "?"\ncommand_root = ""\n',
 	});
@@ -60,6 +62,7 @@ test("the environment beats .env, and an empty value in it does not", () => {
 		MCP_PORT: "2",
 		MCP_AUTH_TOKEN: "",
 		MCP_BIND_ADDR: "0.0.0.0",
+		LOG_LEVEL: "debug",
 	});
 	expect(read).toMatchObject({
 		command: "?",
@@ -68,6 +71,7 @@ test("the environment beats .env, and an empty value in it does not", () => {
 		mcpPort: 2,
 		mcpToken: "from-file",
 		mcpBindAddress: "0.0.0.0",
+		log: { format: "text", level: "debug" },
 	});
 });
 
@@ -87,19 +91,25 @@ test("the example itself says what is left to fill in, and nothing else", () => 
 
 test("all faults are told at once, by file and key, without a secret", () => {
 	using config = directory({
-		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\n`,
+		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\nLOG_FORMAT=xml\n`,
 		"config.toml":
 			'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\ntoString = 3\n',
 	});
 	const faults = faultsOf(() =>
-		readConfig({ CONFIG_DIR: config.path, MCP_BIND_ADDR: "0.0.0.0" }),
+		readConfig({
+			CONFIG_DIR: config.path,
+			MCP_BIND_ADDR: "0.0.0.0",
+			LOG_LEVEL: "loud",
+		}),
 	);
 	for (const fault of [
-		"has 10 faults",
+		"has 12 faults",
 		".env: DISCORD_TOKEN: expected visible ASCII",
 		".env: GUILD_ID: expected an id",
 		".env: MCP_PORT: expected a whole number from 0 to 65535",
 		".env: DISCORD_API_URL: expected a URL",
+		'.env: LOG_FORMAT: expected ("text" | "json")',
+		'.env: LOG_LEVEL: expected ("debug" | "info" | "warn" | "error")',
 		".env: MCP_AUTH_TOKEN: is required while MCP_BIND_ADDR",
 		"config.toml: bot_name: expected at least 1 character",
 		"config.toml: command_prefix: expected",

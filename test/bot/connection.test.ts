@@ -13,7 +13,7 @@ function startBotAt(api: string, discordToken: string) {
 	const logged: string[] = [];
 	const bot = startBot(
 		botConfig({ discordToken, discordApiUrl: api }),
-		createLog("text", (line) => logged.push(line)),
+		createLog({ format: "text", level: "info" }, (line) => logged.push(line)),
 	);
 	return { bot, logged, [Symbol.asyncDispose]: () => bot.close() };
 }

@@ -12,7 +12,7 @@ const token = "a-token-of-enough-length";
 function startLonelyBot(mcpToken: string | undefined) {
 	const bot = startBot(
 		botConfig({ mcpToken }),
-		createLog("text", () => {}),
+		createLog({ format: "text", level: "info" }, () => {}),
 	);
 	return { url: bot.url, [Symbol.asyncDispose]: () => bot.close() };
 }

@@ -1,9 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { createLog, type Fields } from "../../src/lib/log.ts";
+import * as v from "valibot";
+import { parseSettings } from "../../src/lib/config.ts";
+import {
+	createLog,
+	defaultLogOptions,
+	type Fields,
+	logSettings,
+	readLogOptions,
+} from "../../src/lib/log.ts";
+import { recordLog } from "../support/log.ts";
 
 function write(format: "text" | "json", message: string, fields?: Fields) {
 	const lines: string[] = [];
-	createLog(format, (line) => lines.push(line)).warn(message, fields);
+	const options = { format, level: "info" } as const;
+	createLog(options, (line) => lines.push(line)).warn(message, fields);
 	expect(lines).toHaveLength(1);
 	return lines[0] ?? "";
 }
@@ -69,15 +79,54 @@ describe("as text", () => {
 	});
 });
 
-test("each level has its name", () => {
-	const lines: string[] = [];
-	const log = createLog("json", (line) => lines.push(line));
-	log.info("a");
-	log.warn("b");
-	log.error("c");
-	expect(lines.map((line) => JSON.parse(line).level)).toEqual([
-		"info",
-		"warn",
-		"error",
-	]);
+describe.each(["text", "json"] as const)("as %s", (format) => {
+	test("a fact that is undefined is none", () => {
+		const line = write(format, "hello", { a: undefined, b: null });
+		expect(line).not.toContain("undefined");
+		expect(line).toContain("null");
+	});
+});
+
+const levels = ["debug", "info", "warn", "error"] as const;
+
+test.each(levels)("at level %s that is the least that is written", (level) => {
+	const { log, lines } = recordLog(level);
+	for (const each of levels) log[each]("hello");
+	expect(lines.map((line) => JSON.parse(line).level)).toEqual(
+		levels.slice(levels.indexOf(level)),
+	);
+});
+
+describe("settings", () => {
+	const schema = v.object(logSettings);
+	const read = (settings: Record<string, string>) =>
+		readLogOptions(v.parse(schema, settings));
+
+	test("what is said counts", () => {
+		expect(read({ LOG_FORMAT: "text", LOG_LEVEL: "error" })).toEqual({
+			format: "text",
+			level: "error",
+		});
+	});
+
+	test("without any, it is info and above, as the terminal or its absence asks", () => {
+		expect(read({})).toEqual({
+			format: process.stdout.isTTY ? "text" : "json",
+			level: "info",
+		});
+		expect(defaultLogOptions()).toEqual(read({}));
+	});
+
+	test.each([
+		{ LOG_FORMAT: "xml" },
+		{ LOG_FORMAT: "" },
+		{ LOG_LEVEL: "loud" },
+		{ LOG_LEVEL: "INFO" },
+	])("%j is a fault that names the choices, and not the value", (settings) => {
+		const { faults } = parseSettings(schema, settings);
+		expect(faults).toHaveLength(1);
+		expect(faults[0]).toMatch(
+			/^LOG_FORMAT: expected \("text" \| "json"\)$|^LOG_LEVEL: expected \("debug" \| "info" \| "warn" \| "error"\)$/,
+		);
+	});
 });

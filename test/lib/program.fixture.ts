@@ -1,23 +1,31 @@
 // A program of runProgram's, for program.test.ts to run as a child. MODE says what becomes of it.
 
-import { ConfigError } from "../../src/lib/config.ts";
-import { createLog } from "../../src/lib/log.ts";
+import * as v from "valibot";
+import { ConfigError, parseSettings, trimEnv } from "../../src/lib/config.ts";
+import { type Log, logSettings, readLogOptions } from "../../src/lib/log.ts";
 import { parseCommandLine, runProgram } from "../../src/lib/program.ts";
 
 const options = parseCommandLine("Usage: fixture [--name N]", {
 	name: { type: "string" },
 });
 const mode = process.env.MODE;
-const log = createLog("json");
 
-await runProgram(async () => {
+function configure() {
 	if (mode === "config-error")
 		throw new ConfigError("the environment", ["A: is required", "B: is bad"]);
+	if (mode === "configure-error") throw new Error("no luck");
+	const schema = v.object(logSettings);
+	const { settings, faults } = parseSettings(schema, trimEnv(process.env));
+	if (!settings) throw new ConfigError("the environment", faults);
+	return { log: readLogOptions(settings) };
+}
+
+await runProgram(configure, async (_, log) => {
 	if (mode === "start-error") throw new Error("no luck");
 	const alive = setInterval(() => {}, 60_000);
 	log.info("started", { name: options.name });
 	if (mode === "throw-later") queueMicrotask(thrower);
-	if (mode === "linger") void linger();
+	if (mode === "linger") void linger(log);
 	if (mode === "reject-later") void Promise.reject(new Error("no luck"));
 	return {
 		async close() {
@@ -29,14 +37,14 @@ await runProgram(async () => {
 		},
 		...(mode === "failed" && { failed: Promise.resolve(new Error("no luck")) }),
 	};
-}, log);
+});
 
 function thrower() {
 	throw new Error("no luck");
 }
 
 /** Says so if it is still running after a while of doing things. */
-async function linger() {
+async function linger(log: Log) {
 	for (let count = 0; count < 50; count++)
 		await fetch(process.env.WAIT_URL ?? "");
 	log.info("still here");

@@ -96,11 +96,43 @@ describe("the start", () => {
 		});
 	});
 
-	test("any other error is logged with its stack, with exit 1", async () => {
-		await using child = start([], { MODE: "start-error" });
+	test.each(["start-error", "configure-error"])(
+		"any other error, such as a %s, is logged with its stack, with exit 1",
+		async (mode) => {
+			await using child = start([], { MODE: mode });
+			const { code, stdout } = await child.end();
+			expect(code).toBe(1);
+			expect(JSON.parse(stdout).error).toMatch(/^Error: no luck\n +at /);
+		},
+	);
+
+	test("the log is as the configuration has it", async () => {
+		await using child = start([], { LOG_FORMAT: "text" });
+		await child.says("INFO  started");
+		child.process.kill("SIGTERM");
+		expect((await child.end()).stdout).toMatch(
+			/^[\d:]{8} INFO {2}started\n[\d:]{8} INFO {2}stopping: SIGTERM\n/,
+		);
+	});
+
+	test("what is below the level of the log is not written", async () => {
+		await using child = start([], { LOG_LEVEL: "error", MODE: "failed" });
 		const { code, stdout } = await child.end();
 		expect(code).toBe(1);
-		expect(JSON.parse(stdout).error).toMatch(/^Error: no luck\n +at /);
+		expect(JSON.parse(stdout)).toMatchObject({
+			level: "error",
+			message: "stopping: no luck",
+		});
+	});
+
+	test("a fault in the log's own settings is a ConfigError", async () => {
+		await using child = start([], { LOG_LEVEL: "loud", LOG_FORMAT: "xml" });
+		expect(await child.end()).toEqual({
+			code: 1,
+			stdout: "",
+			stderr:
+				'the environment has 2 faults:\n  LOG_FORMAT: expected ("text" | "json")\n  LOG_LEVEL: expected ("debug" | "info" | "warn" | "error")\n',
+		});
 	});
 });
 

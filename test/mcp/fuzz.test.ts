@@ -170,7 +170,7 @@ function randomRequest(random: Random): (string | Uint8Array)[] {
 	];
 }
 
-const statuses = [200, 202, 204, 400, 401, 403, 404, 405, 413, 415, 431];
+const statuses = [200, 202, 204, 400, 401, 403, 404, 405, 413, 415, 431, 503];
 const codes: readonly number[] = Object.values(errorCode);
 
 /** Throws unless an answer is one that our servers may give. One that is passed on is, but for its id, the bot's. */
@@ -181,6 +181,8 @@ function checkAnswer(
 	expect(statuses).toContain(status);
 	expect(body).not.toMatch(/\bat \S+ \(|\.ts\b|node_modules|\/src\/|the bug/);
 	if (status === 202 || status === 204) expect(body).toBe("");
+	// The bot's Discord is not there.
+	if (status === 503) expect(body).toBe("Discord is not connected\n");
 	const texts =
 		type === "application/json"
 			? [body]

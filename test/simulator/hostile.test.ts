@@ -51,6 +51,7 @@ test.each(allRoutes.map(({ name }) => name))(
 		const faults: unknown[] = [];
 		await using simulator = await startSimulator({
 			log: {
+				debug: () => {},
 				info: () => {},
 				warn: () => {},
 				error: (message, fields) => faults.push(message, fields),

@@ -15,6 +15,7 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		mcpToken: undefined,
 		allowedHosts: [],
 		allowedOrigins: [],
+		log: { format: "json", level: "info" },
 		...changes,
 	};
 }

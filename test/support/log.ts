@@ -1,6 +1,6 @@
 // A log that remembers its lines.
 
-import { createLog, type Log } from "../../src/lib/log.ts";
+import { createLog, type Log, type LogOptions } from "../../src/lib/log.ts";
 
 export interface RecordedLog {
 	log: Log;
@@ -8,13 +8,18 @@ export interface RecordedLog {
 	lines: string[];
 	/** What was said so far: the messages alone. */
 	messages(): string[];
+	/** The lines with this message, parsed. */
+	entries(message: string): Record<string, unknown>[];
 }
 
-export function recordLog(): RecordedLog {
+/** It records what is at least `level`. */
+export function recordLog(level: LogOptions["level"] = "info"): RecordedLog {
 	const lines: string[] = [];
+	const parsed = () => lines.map((line) => JSON.parse(line));
 	return {
-		log: createLog("json", (line) => lines.push(line)),
+		log: createLog({ format: "json", level }, (line) => lines.push(line)),
 		lines,
-		messages: () => lines.map((line) => JSON.parse(line).message),
+		messages: () => parsed().map(({ message }) => message),
+		entries: (message) => parsed().filter((line) => line.message === message),
 	};
 }

@@ -32,7 +32,9 @@ export async function startWorld(
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
 	const logged: string[] = [];
-	const log: Log = createLog("text", (line) => logged.push(line));
+	const log: Log = createLog({ format: "text", level: "debug" }, (line) =>
+		logged.push(line),
+	);
 	const bot = startBot(
 		botConfig({
 			discordToken: simulator.bot("alpha").token,
