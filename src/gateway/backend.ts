@@ -1,36 +1,67 @@
-// One bot seen from here: its persistent MCP session, its state, and its recovery.
+// One bot seen from here: its state, what it has to offer, and its calls.
 //
-// A lost session is what the bot refused before it ran anything, so the call is sent once more in a new one. Any other
-// failure may have happened after the bot acted, and nothing is sent twice.
+// A call is sent again only where it cannot have been carried out, or where it changes nothing: a request in a lost
+// session (backend-session.ts), one that never left, and once more a tool that only reads.
 
+import { createFetchSend } from "../lib/http.ts";
 import type { Log } from "../lib/log.ts";
 import {
-	type Client,
 	ClientError,
 	type ClientResponse,
-	type ClientSession,
 	createClient,
-	SessionNotFound,
 } from "../mcp/client.ts";
 import { isObject } from "../mcp/json-rpc.ts";
-import { readTools } from "./catalog.ts";
+import {
+	BackendSession,
+	handshakeTimeoutMs,
+	type SessionRequest,
+} from "./backend-session.ts";
+import { type ListedTool, readTools } from "./catalog.ts";
 import type { Instance } from "./config.ts";
 import { readGuilds } from "./guilds.ts";
+import { createHttpClient, type HttpClient } from "./http-client.ts";
+import type { BackendMetrics } from "./metrics.ts";
+import { Slots } from "./slots.ts";
 
-/** How long opening a session may take, and how long a whole round of refresh. */
-const handshakeTimeoutMs = 5_000;
+/** How long a whole round of refresh may take. */
+const refreshTimeoutMs = handshakeTimeoutMs;
+/** How long a bot has to show that it is there. */
+const checkTimeoutMs = 2_000;
+/** How long a call waits for one of those in flight to end. */
+const slotWaitMs = 2_000;
+/** Connections beside those of calls: for refreshes, checks and cancellations. */
+const spareConnections = 8;
+/** Waits between probes of a bot that is away: doubled each time, from the first to the second. */
+const probeMs = [1_000, 60_000] as const;
 /** A tools/list of more pages than this does not end. */
 const maxPages = 100;
 /** How much of a fault is shown. */
 const maxReasonLength = 300;
 
-export type BackendState = { online: true } | { online: false; reason: string };
+/** `since` is when it became so, in milliseconds of the monotonic clock: the other one jumps. */
+export type BackendState =
+	| { online: true; since: number }
+	| { online: false; since: number; reason: string };
 
 export interface BackendOptions {
 	instance: Instance;
 	token: string;
 	info: { name: string; version: string };
+	/** How many calls it may be busy with at once. */
+	maxInFlight: number;
+	metrics: BackendMetrics;
 	log: Log;
+	/** Is told when its state, its tools or its guilds are others than before. */
+	onChange(): void;
+}
+
+/** A call to forward. */
+export interface ForwardedCall {
+	tool: string;
+	/** JSON text. */
+	params: string;
+	/** What we call it in our log. */
+	requestId: string;
 }
 
 export class Backend {
@@ -38,28 +69,56 @@ export class Backend {
 	readonly url: string;
 	/** The guilds that it serves, id → name, as last known: they outlive its going offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
-	/** Its tools as last known, each as JSON text; undefined until it has answered once. */
-	tools: readonly string[] | undefined;
+	/** Its tools as last known; undefined until it has answered once. */
+	tools: readonly ListedTool[] | undefined;
+	/** The last thing that went wrong, however well it is now. */
+	lastError: { message: string; at: number } | undefined;
+	/** When it is asked next how it is, beside the regular refresh; undefined while all is well. */
+	nextProbeAt: number | undefined;
 
-	readonly #client: Client;
-	readonly #log: Log;
-	readonly #token: string;
-	#state: BackendState = { online: false, reason: "not yet reached" };
-	#session: ClientSession | undefined;
-	#opening: Promise<ClientSession> | undefined;
+	readonly session: BackendSession;
+	readonly #http: HttpClient | undefined;
+	readonly #slots: Slots;
+	readonly #options: BackendOptions;
+	readonly #readOnly = new Set<string>();
+	#state: BackendState = {
+		online: false,
+		since: performance.now(),
+		reason: "not yet reached",
+	};
+	#refreshing: Promise<void> | undefined;
+	#checking: Promise<BackendState> | undefined;
+	/** How many probes have failed in a row, and the one that is due. */
+	#failures = 0;
+	#probe: Timer | undefined;
 	#closed = false;
 
-	constructor({ instance, token, info, log }: BackendOptions) {
+	constructor(options: BackendOptions) {
+		const { instance, token, info, maxInFlight, metrics } = options;
 		this.name = instance.name;
 		this.url = instance.url;
-		this.#log = log;
-		this.#token = token;
-		this.#client = createClient({
-			url: instance.endpoint,
-			token,
-			info,
-			// Bots accept loopback names only, whatever name we reach them by.
-			host: "localhost:9090",
+		this.#options = options;
+		this.#slots = new Slots({ max: maxInFlight, maxWaitMs: slotWaitMs });
+		const url = instance.endpoint;
+		if (url.startsWith("http:"))
+			this.#http = createHttpClient({
+				url,
+				maxConnections: maxInFlight + spareConnections,
+			});
+		this.session = new BackendSession({
+			client: createClient({
+				send: this.#http?.send ?? createFetchSend(url),
+				token,
+				info,
+				// Bots accept loopback names only, whatever name we reach them by.
+				host: "localhost:9090",
+			}),
+			onReplaced: () => {
+				metrics.reinitialisations.add([this.name]);
+				options.log.info(
+					`${this.name}: a new session in the place of the last`,
+				);
+			},
 		});
 	}
 
@@ -67,92 +126,154 @@ export class Backend {
 		return this.#state;
 	}
 
+	/** How many calls it is busy with. */
+	get inFlight(): number {
+		return this.#slots.taken;
+	}
+
 	/**
-	 * Forwards a `tools/call`; `params` is JSON text. Resolves with the bot's result or JSON-RPC error. Rejects with a
-	 * ClientError that says how far the call got, or with the signal's reason.
+	 * Forwards a `tools/call`. Resolves with the bot's result or JSON-RPC error. Rejects with Overloaded, or with a
+	 * ClientError that says how far the call got.
 	 */
-	async call(params: string, signal: AbortSignal): Promise<ClientResponse> {
+	async call(
+		call: ForwardedCall,
+		signal: AbortSignal,
+	): Promise<ClientResponse> {
+		const turn = this.#slots.take(signal);
+		if (turn) await turn;
+		const from = performance.now();
 		try {
-			const response = await this.#request("tools/call", params, signal);
-			this.#setState({ online: true });
-			return response;
-		} catch (error) {
-			if (error instanceof ClientError && error.reached === "unsent")
-				this.#setOffline(error);
-			throw error;
+			return await this.#send(call, signal);
+		} finally {
+			this.#slots.release();
+			const seconds = (performance.now() - from) / 1000;
+			this.#options.metrics.backendSeconds.observe([this.name], seconds);
 		}
 	}
 
-	/** Whether it answers a `tools/list` in time: that is what online means. Never rejects. */
-	async check(timeoutMs: number): Promise<BackendState> {
+	/** Whether it answers a `tools/list` within 2 s: that is what online means. However many ask, it is asked once. Never rejects. */
+	check(): Promise<BackendState> {
+		this.#checking ??= this.#check().finally(() => {
+			this.#checking = undefined;
+		});
+		return this.#checking;
+	}
+
+	/** Brings state, tools and guilds up to date, in a new session if need be, within 5 s. However many ask, it is done once. Never rejects. */
+	refresh(): Promise<void> {
+		this.#refreshing ??= this.#refresh().finally(() => {
+			this.#refreshing = undefined;
+			this.#options.onChange();
+		});
+		return this.#refreshing;
+	}
+
+	/** Ends its session, for good. Never rejects. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		clearTimeout(this.#probe);
+		await this.session.close();
+		this.#http?.close();
+	}
+
+	async #send(
+		{ tool, params, requestId }: ForwardedCall,
+		signal: AbortSignal,
+	): Promise<ClientResponse> {
+		const request: SessionRequest = {
+			method: "tools/call",
+			params,
+			requestId,
+		};
+		const send = async () => {
+			try {
+				const response = await this.session.request(request, signal);
+				this.#setOnline();
+				return response;
+			} catch (error) {
+				this.#notice(error, signal);
+				throw error;
+			}
+		};
 		try {
-			await this.#listTools("{}", AbortSignal.timeout(timeoutMs));
-			this.#setState({ online: true });
+			return await send();
+		} catch (error) {
+			const lost = error instanceof ClientError && error.reached === "unknown";
+			if (!lost || signal.aborted || !this.#readOnly.has(tool)) throw error;
+			this.#options.metrics.retries.add([this.name]);
+			return await send();
+		}
+	}
+
+	/** What a call that brought no response says of the bot. */
+	#notice(error: unknown, signal: AbortSignal): void {
+		if (!(error instanceof ClientError)) return;
+		// Whose time is up, or who has gone, says nothing of it.
+		if (signal.aborted) return;
+		if (error.reached === "unsent") this.#setOffline(error);
+		// A connection that was lost may have been the bot's last.
+		else if (error.reached === "unknown") {
+			this.#noteError(error);
+			this.#scheduleProbe();
+		}
+	}
+
+	async #check(): Promise<BackendState> {
+		try {
+			await this.#listTools("{}", AbortSignal.timeout(checkTimeoutMs));
+			this.#setOnline();
 		} catch (error) {
 			this.#setOffline(error);
 		}
 		return this.#state;
 	}
 
-	/** Brings state, tools and guilds up to date, in a new session if need be. Never rejects. */
-	async refresh(): Promise<void> {
-		const signal = AbortSignal.timeout(handshakeTimeoutMs);
+	async #refresh(): Promise<void> {
+		const signal = AbortSignal.timeout(refreshTimeoutMs);
 		try {
-			this.tools = await this.#tools(signal);
-			this.#setState({ online: true });
+			this.#setTools(await this.#tools(signal));
+			this.#setOnline();
 		} catch (error) {
 			this.#setOffline(error);
+			this.#probeAgain();
 			return;
 		}
 		try {
-			const { message } = await this.#request(
-				"tools/call",
-				'{"name":"list_guilds","arguments":{}}',
+			const { message } = await this.session.request(
+				{
+					method: "tools/call",
+					params: '{"name":"list_guilds","arguments":{}}',
+				},
 				signal,
 			);
 			this.guilds = readGuilds(message);
+			this.#failures = 0;
+			this.#cancelProbe();
 		} catch (error) {
-			this.#log.warn(`${this.name}: its guilds could not be listed`, {
-				reason: this.#reasonOf(error),
-			});
-		}
-	}
-
-	/** Ends its session, for good. Never rejects. */
-	async close(): Promise<void> {
-		this.#closed = true;
-		// One that is being opened is ours to end as well.
-		await this.#opening?.catch(() => {});
-		await this.#endSession(this.#session);
-	}
-
-	/** Never rejects: a session that is not ended runs out by itself. */
-	async #endSession(session: ClientSession | undefined): Promise<void> {
-		if (this.#session === session) this.#session = undefined;
-		if (!session?.id) return;
-		try {
-			await this.#client.disconnect(session, AbortSignal.timeout(1_000));
-		} catch (error) {
-			this.#log.warn(`${this.name}: its session was not ended`, {
-				reason: this.#reasonOf(error),
-			});
+			// Such as a bot that has not logged in to Discord yet.
+			this.#noteError(error);
+			if (this.#failures === 0)
+				this.#options.log.warn(`${this.name}: its guilds could not be listed`, {
+					reason: this.#reasonOf(error),
+				});
+			this.#probeAgain();
 		}
 	}
 
 	/** All its tools. A session that answers wrongly is given up for a new one, once. */
-	async #tools(signal: AbortSignal): Promise<string[]> {
-		const session = this.#session;
+	async #tools(signal: AbortSignal): Promise<ListedTool[]> {
+		const open = this.session.open;
 		try {
 			return await this.#toolPages(signal);
 		} catch (error) {
-			if (!session || signal.aborted) throw error;
-			void this.#endSession(session);
+			if (!open || signal.aborted) throw error;
+			void this.session.end();
 			return this.#toolPages(signal);
 		}
 	}
 
-	async #toolPages(signal: AbortSignal): Promise<string[]> {
-		const tools: string[] = [];
+	async #toolPages(signal: AbortSignal): Promise<ListedTool[]> {
+		const tools: ListedTool[] = [];
 		let params = "{}";
 		for (let page = 0; page < maxPages; page++) {
 			const { text, result } = await this.#listTools(params, signal);
@@ -165,7 +286,10 @@ export class Backend {
 	}
 
 	async #listTools(params: string, signal: AbortSignal) {
-		const { text, message } = await this.#request("tools/list", params, signal);
+		const { text, message } = await this.session.request(
+			{ method: "tools/list", params },
+			signal,
+		);
 		if (isObject(message.result) && Array.isArray(message.result.tools))
 			return { text, result: message.result };
 		throw new ClientError(
@@ -176,94 +300,72 @@ export class Backend {
 		);
 	}
 
-	/** Sends a request in the session; once more in a new one if the session turns out to be lost. */
-	async #request(
-		method: string,
-		params: string,
-		signal: AbortSignal,
-	): Promise<ClientResponse> {
-		const session = await this.#openSession(signal);
-		try {
-			return await this.#client.request(session, method, params, signal);
-		} catch (error) {
-			if (!(error instanceof SessionNotFound)) throw error;
-		}
-		// Whoever finds it lost first replaces it; the others find the new one.
-		if (this.#session === session) {
-			this.#log.info(`${this.name}: its session is lost, opening another`);
-			this.#session = undefined;
-		}
-		const fresh = await this.#openSession(signal);
-		try {
-			return await this.#client.request(fresh, method, params, signal);
-		} catch (error) {
-			// In a session just opened, the words are not about the session: a tool may be called so.
-			if (error instanceof SessionNotFound && error.response)
-				return error.response;
-			throw error;
-		}
+	#setTools(tools: readonly ListedTool[]): void {
+		this.tools = tools;
+		this.#readOnly.clear();
+		for (const { name, readOnly } of tools)
+			if (readOnly) this.#readOnly.add(name);
 	}
 
-	/** The session, opened if there is none. However many ask at once, one is opened. */
-	async #openSession(signal: AbortSignal): Promise<ClientSession> {
-		// Before anything is begun that nobody would wait for.
-		signal.throwIfAborted();
-		if (this.#closed)
-			throw new ClientError("the gateway is stopping", "unsent");
-		if (this.#session) return this.#session;
-		this.#opening ??= this.#connect().finally(() => {
-			this.#opening = undefined;
-		});
-		return abortable(this.#opening, signal);
+	#setOnline(): void {
+		if (this.#state.online) return;
+		this.#state = { online: true, since: performance.now() };
+		this.#options.log.info(`${this.name} is online`);
+		this.#options.onChange();
 	}
 
-	async #connect(): Promise<ClientSession> {
-		try {
-			// Not under the first caller's signal: the others would fail with it.
-			const signal = AbortSignal.timeout(handshakeTimeoutMs);
-			this.#session = await this.#client.connect(signal);
-			return this.#session;
-		} catch (cause) {
-			// Whatever became of the handshake, the call that needed it was not sent.
-			throw new ClientError(this.#reasonOf(cause), "unsent", { cause });
-		}
+	#setOffline(error: unknown): void {
+		const reason = this.#noteError(error);
+		const wasOnline = this.#state.online;
+		const since = wasOnline ? performance.now() : this.#state.since;
+		this.#state = { online: false, since, reason };
+		this.#scheduleProbe();
+		if (!wasOnline) return;
+		this.#options.log.warn(`${this.name} is offline: ${reason}`);
+		this.#options.onChange();
+	}
+
+	#noteError(error: unknown): string {
+		const message = this.#reasonOf(error);
+		this.lastError = { message, at: performance.now() };
+		return message;
+	}
+
+	/** After a probe that failed: the next one comes later. */
+	#probeAgain(): void {
+		this.#failures++;
+		this.#cancelProbe();
+		this.#scheduleProbe();
+	}
+
+	#scheduleProbe(): void {
+		if (this.#closed || this.#probe) return;
+		const [first, most] = probeMs;
+		const doubled = first * 2 ** Math.min(this.#failures, 10);
+		// Half of the wait is chance: bots that went away together do not come back to a stampede.
+		const ms = Math.max(
+			first,
+			Math.min(doubled, most) * (0.5 + Math.random() / 2),
+		);
+		this.nextProbeAt = performance.now() + ms;
+		this.#probe = setTimeout(() => {
+			this.#cancelProbe();
+			void this.refresh();
+		}, ms);
+	}
+
+	#cancelProbe(): void {
+		clearTimeout(this.#probe);
+		this.#probe = undefined;
+		this.nextProbeAt = undefined;
 	}
 
 	/** Why something failed, for people, on one line. Some of the words may be a bot's, and quote what we sent. */
 	#reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
-		if (error.name === "TimeoutError") return "no answer in time";
 		return error.message
-			.replaceAll(this.#token, "[token]")
+			.replaceAll(this.#options.token, "[token]")
 			.slice(0, maxReasonLength)
 			.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
-	}
-
-	#setOffline(error: unknown) {
-		this.#setState({ online: false, reason: this.#reasonOf(error) });
-	}
-
-	#setState(state: BackendState) {
-		const before = this.#state;
-		this.#state = state;
-		if (state.online && !before.online)
-			this.#log.info(`${this.name} is online`);
-		if (!state.online && before.online)
-			this.#log.warn(`${this.name} is offline: ${state.reason}`);
-	}
-}
-
-/** The promise's outcome, or the signal's reason if that comes first. */
-async function abortable<T>(
-	promise: Promise<T>,
-	signal: AbortSignal,
-): Promise<T> {
-	const { promise: aborted, reject } = Promise.withResolvers<never>();
-	const abort = () => reject(signal.reason);
-	signal.addEventListener("abort", abort, { once: true });
-	try {
-		return await Promise.race([promise, aborted]);
-	} finally {
-		signal.removeEventListener("abort", abort);
 	}
 }

@@ -1,7 +1,7 @@
 // The tools/list that clients see: one bot's tools, `instance` added to each, and `list_instances`.
 // Schemas are passed on as text: what we do not know in them stays as it is.
 
-import { isObject } from "../mcp/json-rpc.ts";
+import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 import { findMember, readElements, readMembers } from "../mcp/json-text.ts";
 
 const instanceProperty = JSON.stringify({
@@ -26,31 +26,105 @@ export const listInstances = {
 	},
 };
 
-/** The result of `tools/list`, as JSON text, from a backend's tools, each as JSON text. */
-export function buildCatalog(tools: readonly string[]): string {
-	const listed = [...tools.map(withInstance), JSON.stringify(listInstances)];
-	return `{"tools":[${listed.join(",")}]}`;
+/** A tool in a bot's `tools/list`. */
+export interface ListedTool {
+	name: string;
+	/** As the bot wrote it: JSON text. */
+	text: string;
+	/** Whether it changes nothing, as the bot has it. */
+	readOnly: boolean;
+}
+
+/** A bot, and its tools as last known; undefined until it has answered once. */
+export interface CatalogSource {
+	name: string;
+	tools: readonly ListedTool[] | undefined;
+}
+
+export interface Catalog {
+	/** The result of `tools/list`, as JSON text. */
+	list: string;
+	/** Every tool in it, by name. */
+	names: ReadonlySet<string>;
+	/** How a bot differs from what is listed, by its name; those that do not are absent. */
+	skew: ReadonlyMap<string, Skew>;
+}
+
+/** The names of tools that a bot does not have, and of those that it has in another version than the one listed. */
+export interface Skew {
+	lacks: string[];
+	differs: string[];
 }
 
 /**
- * The tools in a backend's answer to `tools/list`, each as JSON text. What is no tool is left out, and so is a
- * `list_instances`: that name is ours.
+ * One catalogue from the bots' tools: the first one's, and what only later ones have. Where bots differ, the first
+ * that has a tool describes it, and its description says who lacks it.
  */
-export function readTools(text: string): string[] {
+export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
+	const known = sources.map(({ name, tools }) => ({
+		name,
+		byName: tools && new Map(tools.map((tool) => [tool.name, tool])),
+	}));
+	const listed = new Map<string, ListedTool>();
+	for (const { byName } of known)
+		for (const [name, tool] of byName ?? [])
+			if (!listed.has(name)) listed.set(name, tool);
+
+	const skew = new Map<string, Skew>();
+	const lackedBy = new Map<string, string[]>();
+	for (const { name: source, byName } of known) {
+		// Of one that has never answered nothing is known.
+		if (!byName) continue;
+		const lacks: string[] = [];
+		const differs: string[] = [];
+		for (const [name, { text }] of listed) {
+			const own = byName.get(name);
+			if (own && own.text !== text) differs.push(name);
+			if (own) continue;
+			lacks.push(name);
+			lackedBy.set(name, [...(lackedBy.get(name) ?? []), source]);
+		}
+		if (lacks.length + differs.length > 0) skew.set(source, { lacks, differs });
+	}
+
+	const tools = [...listed.values()].map(({ name, text }) => {
+		const without = lackedBy.get(name);
+		return withInstance(without ? withLack(text, without) : text);
+	});
+	return {
+		list: `{"tools":[${[...tools, JSON.stringify(listInstances)].join(",")}]}`,
+		names: new Set([...listed.keys(), listInstances.name]),
+		skew,
+	};
+}
+
+/**
+ * The tools in a backend's answer to `tools/list`. What is no tool is left out, and so is a `list_instances`: that name
+ * is ours.
+ */
+export function readTools(text: string): ListedTool[] {
 	const result = findMember(readMembers(text), "result");
 	if (!result || text[result.start] !== "{") return [];
 	const tools = findMember(readMembers(text, result.start), "tools");
 	if (!tools || text[tools.start] !== "[") return [];
-	return readElements(text, tools.start)
-		.map(({ start, end }) => text.slice(start, end))
-		.filter((element) => {
-			const tool: unknown = JSON.parse(element);
-			return (
-				isObject(tool) &&
-				typeof tool.name === "string" &&
-				tool.name !== listInstances.name
-			);
-		});
+	return readElements(text, tools.start).flatMap(({ start, end }) => {
+		const element = text.slice(start, end);
+		const tool: unknown = JSON.parse(element);
+		if (!isObject(tool) || typeof tool.name !== "string") return [];
+		const { name, annotations } = tool;
+		if (name === listInstances.name) return [];
+		const readOnly = isObject(annotations) && annotations.readOnlyHint === true;
+		return [{ name, text: element, readOnly }];
+	});
+}
+
+/** A tool's text, whose description says which instances do not have it. */
+function withLack(tool: string, instances: readonly string[]): string {
+	const { description } = JSON.parse(tool) as JsonObject;
+	const lack = `(Not available on: ${instances.join(", ")}.)`;
+	const text =
+		typeof description === "string" ? `${description} ${lack}` : lack;
+	return setMember(tool, "description", () => JSON.stringify(text));
 }
 
 /** A tool's text with `instance` among the properties of its input schema. */

@@ -11,7 +11,9 @@ import {
 	port,
 	trimEnv,
 } from "../lib/config.ts";
+import { type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
 import type { AllowedHosts } from "../mcp/access.ts";
+import { maxQuietSeconds } from "../mcp/streamable-http.ts";
 
 /** A bot behind the gateway. */
 export interface Instance {
@@ -30,12 +32,19 @@ export interface GatewayConfig {
 	port: number;
 	bindAddress: string;
 	refreshIntervalMs: number;
+	/** What a call may take, from its arrival to the last byte of the bot's answer. */
+	callTimeoutMs: number;
+	/** How many calls one bot may be busy with at once. */
+	maxInFlight: number;
+	/** How long calls in flight are waited for at the end. */
+	shutdownMs: number;
 	/** Where a call goes that names neither instance nor guild. */
 	defaultInstance: string | undefined;
 	/** The names that clients may call the gateway by. */
 	allowedHosts: AllowedHosts;
 	/** Web pages from elsewhere that may call it. */
 	allowedOrigins: readonly string[];
+	log: LogOptions;
 	/** What is allowed but unwise, for the log. */
 	warnings: readonly string[];
 }
@@ -52,7 +61,12 @@ const environment = v.pipe(
 		GATEWAY_PORT: v.optional(port, "9100"),
 		GATEWAY_BIND_ADDR: v.optional(v.string(), "0.0.0.0"),
 		REFRESH_INTERVAL_SECONDS: v.optional(integer(1, 86_400), "300"),
+		// Less than what an exchange may be quiet for.
+		CALL_TIMEOUT_SECONDS: v.optional(integer(1, maxQuietSeconds - 15), "30"),
+		MAX_IN_FLIGHT: v.optional(integer(1, 10_000), "256"),
+		SHUTDOWN_SECONDS: v.optional(integer(0, 3_600), "10"),
 		DEFAULT_INSTANCE: v.optional(v.string()),
+		...logSettings,
 		MCP_ALLOWED_HOSTS: v.optional(hostList),
 		MCP_ALLOWED_ORIGINS: v.optional(originList),
 	}),
@@ -85,10 +99,14 @@ export function readConfig(
 		port: settings.GATEWAY_PORT,
 		bindAddress: settings.GATEWAY_BIND_ADDR,
 		refreshIntervalMs: settings.REFRESH_INTERVAL_SECONDS * 1000,
+		callTimeoutMs: settings.CALL_TIMEOUT_SECONDS * 1000,
+		maxInFlight: settings.MAX_IN_FLIGHT,
+		shutdownMs: settings.SHUTDOWN_SECONDS * 1000,
 		defaultInstance: settings.DEFAULT_INSTANCE,
 		// It demands a token, and is published under names that we cannot know.
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? "any",
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
+		log: readLogOptions(settings),
 		warnings,
 	};
 }

@@ -1,47 +1,32 @@
 // One MCP endpoint in front of many bots: a stateless proxy for clients, with one session to each bot.
 
-import {
-	type Listener,
-	listen,
-	methodNotAllowed,
-	pathOf,
-} from "../lib/listen.ts";
+import { listen, pathOf } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
+import { createMonitor } from "../lib/monitor.ts";
 import { type Running, version } from "../lib/program.ts";
 import {
 	createBearerCheck,
 	createHostCheck,
 	createOriginCheck,
 } from "../mcp/access.ts";
-import { ClientError, type ClientResponse, withId } from "../mcp/client.ts";
-import { isObject, type RpcRequest, resultResponse } from "../mcp/json-rpc.ts";
-import { findMember, readMembers } from "../mcp/json-text.ts";
 import {
-	type Answer,
-	type Caller,
+	countedMethod,
 	createServer,
-	withMembers,
+	outcomeOf,
+	type Server,
 } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
-import {
-	errorResult,
-	readToolCall,
-	ToolError,
-	textResult,
-} from "../mcp/tool.ts";
 import { Backend } from "./backend.ts";
-import { buildCatalog, listInstances } from "./catalog.ts";
+import { createCalls } from "./calls.ts";
+import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
-import { forwardedParams } from "./forward.ts";
-import { findGuild, RouteError, route } from "./routing.ts";
+import { createMetrics, type GatewayMetrics } from "./metrics.ts";
+import { findGuild } from "./routing.ts";
+import { describeStatus } from "./status.ts";
 
 const maxBodyBytes = 64 * 1024;
-/** A bot ends a tool by 25 s. */
-const callTimeoutMs = 30_000;
-/** How long `list_instances` waits for a bot. */
-const checkTimeoutMs = 2_000;
-/** How long calls in flight are waited for at the end. */
-const shutdownMs = 8_000;
+/** After the first bot has shown its tools, how much longer the first tools/list waits for the others'. */
+const firstCatalogGraceMs = 1_000;
 
 const info = { name: "guildhall-gateway", title: "Guildhall", version };
 const instructions =
@@ -59,12 +44,39 @@ export interface Gateway {
 }
 
 export function createGateway(config: GatewayConfig, log: Log): Gateway {
-	const { token, defaultInstance } = config;
+	const metrics = createMetrics({
+		backends: () =>
+			backends.map(({ name, state, inFlight }) => ({
+				name,
+				online: state.online,
+				inFlight,
+			})),
+		toolsListBytes: () => Buffer.byteLength(catalog.list),
+		refreshAgeSeconds: () => (performance.now() - refreshedAt) / 1000,
+	});
 	const backends = config.instances.map(
-		(instance) => new Backend({ instance, token, info, log }),
+		(instance) =>
+			new Backend({
+				instance,
+				token: config.token,
+				info,
+				maxInFlight: config.maxInFlight,
+				metrics,
+				log,
+				onChange: rebuildCatalog,
+			}),
 	);
 	let catalog = buildCatalog([]);
+	/** While the first tools are on their way. */
+	let firstCatalog: Promise<unknown> | undefined;
+	let started = false;
 	let refreshedAt = performance.now();
+
+	function rebuildCatalog(): void {
+		const healthy = backends.find(({ state, tools }) => state.online && tools);
+		const others = backends.filter((backend) => backend !== healthy);
+		catalog = buildCatalog(healthy ? [healthy, ...others] : others);
+	}
 
 	/** What is left of the refresh period: until then the catalogue is what it is. */
 	function untilRefreshMs(): number {
@@ -72,116 +84,129 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 		return Math.max(0, Math.round(config.refreshIntervalMs - age));
 	}
 
-	async function call(request: RpcRequest, caller: Caller): Promise<Answer> {
-		// Before anything is decided by a key: what stands twice could be read two ways.
-		const params = forwardedParams(request);
-		const { name, args } = readToolCall(request.params);
-		const answer = (result: string): Answer => {
-			const text = resultResponse(request.id, result);
-			return { text: caller.modern ? completed(text) : text };
-		};
-		if (name === listInstances.name)
-			return answer(textResult(await describeInstances(backends)));
-		try {
-			const backend = route(args, backends, defaultInstance);
-			const { text, message } = await forward(backend, name, params, caller);
-			const code = isObject(message.error) && message.error.code;
-			const given = withId(text, request.id);
-			return {
-				text: caller.modern ? completed(given) : given,
-				...(typeof code === "number" && { errorCode: code }),
-			};
-		} catch (error) {
-			if (!(error instanceof ToolError)) throw error;
-			return answer(errorResult(error.message));
+	async function refresh(): Promise<void> {
+		const rounds = backends.map((backend) =>
+			backend.refresh().then(() => logState(backend)),
+		);
+		const all = Promise.all(rounds);
+		if (!started) {
+			started = true;
+			firstCatalog = Promise.race([all, someTools(rounds)]).finally(() => {
+				firstCatalog = undefined;
+			});
 		}
+		await all;
+		refreshedAt = performance.now();
+		warnOfSharedGuilds();
 	}
 
-	/** The backend's response. Throws a RouteError that says what became of the call if there is none. */
-	async function forward(
-		backend: Backend,
-		tool: string,
-		params: string,
-		caller: Caller,
-	): Promise<ClientResponse> {
-		const timeout = AbortSignal.timeout(callTimeoutMs);
-		const signal = caller.signal
-			? AbortSignal.any([timeout, caller.signal])
-			: timeout;
-		try {
-			return await backend.call(params, signal);
-		} catch (error) {
-			// Nobody waits for this answer any more.
-			if (caller.signal?.aborted) throw new ToolError("The caller has gone.");
-			throw callFault(error, backend, tool, backends);
-		}
+	/** Resolves a little after the first backend has shown its tools, if any does. */
+	async function someTools(rounds: readonly Promise<void>[]): Promise<void> {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		for (const round of rounds)
+			void round.then(() => {
+				if (backends.some(({ tools }) => tools)) resolve();
+			});
+		await promise;
+		await Bun.sleep(firstCatalogGraceMs);
+	}
+
+	function logState({ name, state, guilds }: Backend): void {
+		if (!state.online) log.warn(`${name} is offline: ${state.reason}`);
+		else log.info(`${name} serves ${guilds.size} guild(s)`);
+	}
+
+	function warnOfSharedGuilds(): void {
+		for (const backend of backends)
+			for (const id of backend.guilds.keys()) {
+				const first = findGuild(backends, id);
+				if (first && first !== backend)
+					log.warn(
+						`${backend.name} and ${first.name} both serve the guild ${id}: calls by guild_id go to ${first.name}`,
+					);
+			}
 	}
 
 	const server = createServer({
 		info,
 		instructions,
-		tools: { list: () => catalog, ttlMs: untilRefreshMs, call },
+		tools: {
+			list: () => firstCatalog?.then(() => catalog.list) ?? catalog.list,
+			ttlMs: untilRefreshMs,
+			call: createCalls({
+				config,
+				backends,
+				catalog: () => catalog,
+				metrics,
+				log,
+			}),
+		},
 		log,
 	});
 	const endpoint = createEndpoint({
-		server,
+		server: counted(server, metrics),
 		maxBodyBytes,
 		sessions: "gateway-session",
 	});
 	const checkHost = createHostCheck(config.allowedHosts);
 	const checkOrigin = createOriginCheck(config.allowedOrigins);
-	const checkBearer = createBearerCheck(token);
+	const checkBearer = createBearerCheck(config.token);
+	const refuse = (request: Request) =>
+		checkHost(request) ?? checkOrigin(request) ?? checkBearer(request);
+	const monitor = createMonitor({
+		notReady: () =>
+			backends.some(({ state }) => state.online)
+				? undefined
+				: "no backend is online",
+		status: () => describeStatus(backends, catalog),
+		registry: metrics.registry,
+		refuse,
+		// Whoever asks for health may know us by any name, and needs no token.
+		refuseUnauthenticated: checkOrigin,
+	});
 
-	function health(request: Request, path: string): Response {
-		if (request.method !== "GET" && request.method !== "HEAD")
-			return methodNotAllowed("GET, HEAD");
-		const ready = path === "/healthz" || backends.some((b) => b.state.online);
-		return ready
-			? new Response("ok\n")
-			: new Response("no backend is online\n", { status: 503 });
+	async function respond(
+		request: Request,
+		http: Bun.Server<undefined>,
+	): Promise<Response> {
+		const path = pathOf(request);
+		const answer = monitor(request, path) ?? refuse(request);
+		if (answer) return answer;
+		if (path === "/mcp") return endpoint(request, http);
+		return new Response("Not found\n", { status: 404 });
 	}
 
 	return {
-		fetch(request, http) {
-			const path = pathOf(request);
-			// Whoever asks for health may know us by any name, and needs no token.
-			if (path === "/healthz" || path === "/readyz")
-				return checkOrigin(request) ?? health(request, path);
-			const refusal =
-				checkHost(request) ?? checkOrigin(request) ?? checkBearer(request);
-			if (refusal) return refusal;
-			if (path === "/mcp") return endpoint(request, http);
-			return new Response("Not found\n", { status: 404 });
+		async fetch(request, http) {
+			// What `listen` answers when this throws.
+			let status = 500;
+			try {
+				const response = await respond(request, http);
+				status = response.status;
+				return response;
+			} finally {
+				metrics.responses.add([String(status)]);
+			}
 		},
-		async refresh() {
-			await Promise.all(backends.map((backend) => backend.refresh()));
-			const source =
-				backends.find(({ state, tools }) => state.online && tools) ??
-				backends.find(({ tools }) => tools);
-			if (source?.tools) catalog = buildCatalog(source.tools);
-			refreshedAt = performance.now();
-			for (const backend of backends) logGuilds(backend);
-		},
+		refresh,
 		async close() {
 			await Promise.all(backends.map((backend) => backend.close()));
 		},
 	};
-
-	function logGuilds(backend: Backend) {
-		const { name, state, guilds } = backend;
-		if (!state.online) log.warn(`${name} is offline: ${state.reason}`);
-		else log.info(`${name} serves ${guilds.size} guild(s)`);
-		for (const id of guilds.keys()) {
-			const first = findGuild(backends, id);
-			if (first && first !== backend)
-				log.warn(
-					`${name} and ${first.name} both serve the guild ${id}: calls by guild_id go to ${first.name}`,
-				);
-		}
-	}
 }
 
-/** Listens once every backend had its chance to answer, and refreshes from then on. */
+/** A server whose requests are counted by method and outcome. */
+function counted(server: Server, { requests }: GatewayMetrics): Server {
+	return {
+		async handle(request, caller) {
+			const answer = await server.handle(request, caller);
+			requests.add([countedMethod(request), outcomeOf(answer)]);
+			return answer;
+		},
+	};
+}
+
+/** Listens at once, and makes itself known to every backend meanwhile; then asks them all again every so often. */
 export async function startGateway(
 	config: GatewayConfig,
 	log: Log,
@@ -191,118 +216,31 @@ export async function startGateway(
 	for (const { name, url } of config.instances) log.info(`${name} -> ${url}`);
 
 	const gateway = createGateway(config, log);
-	await gateway.refresh();
-	const listener = await listenOrClose(gateway, config, log);
-	log.info(`listening on ${listener.url}/mcp`, { url: `${listener.url}/mcp` });
+	const listener = listen({
+		hostname: config.bindAddress,
+		port: config.port,
+		settings: { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" },
+		fetch: gateway.fetch,
+		log,
+	});
+	const url = `${listener.url}/mcp`;
+	log.info(`listening on ${url}`, { url });
 
 	let closed = false;
-	let timer = setTimeout(refresh, config.refreshIntervalMs);
+	let timer: Timer | undefined;
 	async function refresh() {
 		await gateway.refresh();
 		if (!closed) timer = setTimeout(refresh, config.refreshIntervalMs);
 	}
+	void refresh();
 
 	return {
-		url: `${listener.url}/mcp`,
+		url,
 		async close() {
 			closed = true;
 			clearTimeout(timer);
-			await listener.close(shutdownMs);
+			await listener.close(config.shutdownMs);
 			await gateway.close();
 		},
 	};
-}
-
-/** A response as the stateless revision wants it: it says that its result is complete, where a bot of ours does not. */
-function completed(response: string): string {
-	const result = findMember(readMembers(response), "result");
-	if (!result) return response;
-	const text = response.slice(result.start, result.end);
-	if (!text.startsWith("{") || findMember(readMembers(text), "resultType"))
-		return response;
-	const changed = withMembers({ resultType: "complete" }, text);
-	return response.slice(0, result.start) + changed + response.slice(result.end);
-}
-
-/** Listens; where that fails, the sessions that are open already are ended. */
-async function listenOrClose(
-	gateway: Gateway,
-	config: GatewayConfig,
-	log: Log,
-): Promise<Listener> {
-	try {
-		return listen({
-			hostname: config.bindAddress,
-			port: config.port,
-			settings: { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" },
-			fetch: gateway.fetch,
-			log,
-		});
-	} catch (error) {
-		await gateway.close();
-		throw error;
-	}
-}
-
-/** What a call that brought no response becomes, by how far it got. */
-function callFault(
-	error: unknown,
-	{ name }: Backend,
-	tool: string,
-	backends: readonly Backend[],
-): unknown {
-	const timedOut = error instanceof Error && error.name === "TimeoutError";
-	if (!(error instanceof ClientError) && !timedOut) return error;
-	const reason = timedOut
-		? `no answer within ${callTimeoutMs / 1000} s`
-		: error.message;
-	const reached = timedOut ? "unknown" : (error as ClientError).reached;
-	switch (reached) {
-		case "unsent":
-			return new RouteError(
-				"BackendOffline",
-				`${name} cannot be reached (${reason}); nothing was done.`,
-				backends,
-			);
-		case "refused":
-			return new RouteError(
-				"BackendError",
-				`${name} refused the call (${reason}); nothing was done.`,
-				backends,
-			);
-		case "unknown":
-			return new RouteError(
-				"OutcomeUnknown",
-				`the call of ${JSON.stringify(tool.slice(0, 100))} reached ${name}, but its answer was lost (${reason}). It may have been carried out: look before repeating it.`,
-				backends,
-			);
-	}
-}
-
-/** The text of `list_instances`: a count line, then one line per backend. */
-async function describeInstances(
-	backends: readonly Backend[],
-): Promise<string[]> {
-	const states = await Promise.all(
-		backends.map((backend) => backend.check(checkTimeoutMs)),
-	);
-	const lines = backends.map((backend, index) => {
-		const state = states[index] ?? backend.state;
-		const guilds = [...backend.guilds].map(([id, name]) => {
-			const first = findGuild(backends, id);
-			const elsewhere =
-				first && first !== backend
-					? `, by guild_id served by ${first.name}`
-					: "";
-			// A name with the marks of a list in it could pass for two guilds.
-			const shown = /[,()|"]/.test(name) ? JSON.stringify(name) : name;
-			return `${shown} (${id}${elsewhere})`;
-		});
-		return [
-			backend.name,
-			state.online ? "online" : `offline (${state.reason})`,
-			`${guilds.length} guild(s)${guilds.length > 0 ? `: ${guilds.join(", ")}` : ""}`,
-		].join(" | ");
-	});
-	return [`${backends.length} instance(s):`, ...lines];
 }

@@ -1,6 +1,5 @@
 // The gateway as a program: environment in, signals handled, nothing else.
 
-import { createLog } from "../lib/log.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
 import { readConfig } from "./config.ts";
 import { startGateway } from "./gateway.ts";
@@ -15,12 +14,16 @@ Environment:
   GATEWAY_PORT              the port to listen on (9100; 0: any free one)
   GATEWAY_BIND_ADDR         the address to listen on (0.0.0.0)
   REFRESH_INTERVAL_SECONDS  how often the bots' state, guilds and tools are asked for (300)
+  CALL_TIMEOUT_SECONDS      how long a call may take, the bot's whole answer included (30)
+  MAX_IN_FLIGHT             how many calls one bot may be busy with at once (256)
+  SHUTDOWN_SECONDS          how long calls in flight are waited for at the end (10)
   DEFAULT_INSTANCE          where a call goes that names neither instance nor guild_id (none)
   MCP_ALLOWED_HOSTS         the names that clients may call it by, separated by commas (any)
-  MCP_ALLOWED_ORIGINS       web pages' origins that may call it, beside this machine's (none)`;
+  MCP_ALLOWED_ORIGINS       web pages' origins that may call it, beside this machine's (none)
+  LOG_FORMAT                text or json (text on a terminal, json otherwise)
+  LOG_LEVEL                 the least that is logged: debug, info, warn or error (info)`;
 
 parseCommandLine(usage, {});
 // The token goes to the bots, and to no proxy that the environment names for other purposes.
 process.env.NO_PROXY = "*";
-const log = createLog();
-await runProgram(() => startGateway(readConfig(process.env), log), log);
+await runProgram(() => readConfig(process.env), startGateway);

@@ -4,16 +4,19 @@ import type { JsonObject } from "../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
 
+export type RouteFault =
+	| "InstanceNotFound"
+	| "GuildNotFound"
+	| "NoTarget"
+	| "BackendOffline"
+	| "BackendError"
+	| "OutcomeUnknown"
+	| "Overloaded";
+
 /** Why no backend gave the answer. The kind is part of the text, for whoever reads it by program. */
 export class RouteError extends ToolError {
 	constructor(
-		kind:
-			| "InstanceNotFound"
-			| "GuildNotFound"
-			| "NoTarget"
-			| "BackendOffline"
-			| "BackendError"
-			| "OutcomeUnknown",
+		readonly kind: RouteFault,
 		detail: string,
 		backends: readonly Backend[],
 	) {

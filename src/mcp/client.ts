@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 // It opens a session and sends requests in it. When to do so again is its user's decision.
 
+import { HttpFailure, type HttpResponse, type Send } from "../lib/http.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
 import { readEvents } from "./sse.ts";
@@ -17,6 +18,8 @@ const cancelTimeoutMs = 1_000;
 export interface ClientSession {
 	id: string | undefined;
 	protocolVersion: string | undefined;
+	/** What the server says of its own version. */
+	serverVersion?: string | undefined;
 }
 
 /** A response: a result or a JSON-RPC error, as parsed and as the text it came in. */
@@ -58,8 +61,8 @@ export class SessionNotFound extends ClientError {
 }
 
 export interface ClientOptions {
-	/** The MCP endpoint, path included. */
-	url: string;
+	/** Carries requests to the MCP endpoint. */
+	send: Send;
 	token?: string;
 	/** The Host header to send instead of the URL's. */
 	host?: string;
@@ -67,17 +70,18 @@ export interface ClientOptions {
 }
 
 export interface Client {
-	/** `initialize`, then `notifications/initialized`. */
+	/** `initialize`, then `notifications/initialized`. Rejects as `request` does. */
 	connect(signal: AbortSignal): Promise<ClientSession>;
 	/**
-	 * Sends one request. `params` is JSON text. Rejects with a ClientError, or with the signal's reason; if that is no
-	 * time-out but an AbortError, the server is told.
+	 * Sends one request. `params` is JSON text; `requestId`, if given, is what we call it in our log. Rejects with a
+	 * ClientError. The server is told when a `tools/call` is given up because the signal fires.
 	 */
 	request(
 		session: ClientSession,
 		method: string,
 		params: string,
 		signal: AbortSignal,
+		requestId?: string,
 	): Promise<ClientResponse>;
 	/** Ends a session with DELETE. */
 	disconnect(session: ClientSession, signal: AbortSignal): Promise<void>;
@@ -85,42 +89,21 @@ export interface Client {
 
 export function createClient(options: ClientOptions): Client {
 	let lastId = 0;
+	const common = {
+		"Content-Type": "application/json",
+		Accept: "application/json, text/event-stream",
+		...(options.host && { Host: options.host }),
+		...(options.token && { Authorization: `Bearer ${options.token}` }),
+	};
 
-	function headers(session: ClientSession | undefined): Headers {
-		const set = new Headers({
-			"Content-Type": "application/json",
-			Accept: "application/json, text/event-stream",
-		});
-		if (options.host) set.set("Host", options.host);
-		if (options.token) set.set("Authorization", `Bearer ${options.token}`);
-		if (session?.id) set.set("Mcp-Session-Id", session.id);
-		if (session?.protocolVersion)
-			set.set("MCP-Protocol-Version", session.protocolVersion);
-		return set;
-	}
-
-	async function send(
-		method: "POST" | "DELETE",
-		session: ClientSession | undefined,
-		body: string | null,
-		signal: AbortSignal,
-	): Promise<Response> {
-		const sent = headers(session);
-		try {
-			return await fetch(options.url, {
-				method,
-				headers: sent,
-				body,
-				signal,
-				// A redirect would carry the token to another place.
-				redirect: "manual",
-				// A kept connection that was closed meanwhile looks like an answer that was lost.
-				keepalive: false,
-			});
-		} catch (cause) {
-			signal.throwIfAborted();
-			throw lost(cause);
-		}
+	function headersIn(session: ClientSession | undefined) {
+		return {
+			...common,
+			...(session?.id && { "Mcp-Session-Id": session.id }),
+			...(session?.protocolVersion && {
+				"MCP-Protocol-Version": session.protocolVersion,
+			}),
+		};
 	}
 
 	async function request(
@@ -128,21 +111,50 @@ export function createClient(options: ClientOptions): Client {
 		method: string,
 		params: string,
 		signal: AbortSignal,
-	): Promise<ClientResponse & { response: Response }> {
+		requestId?: string,
+	): Promise<ClientResponse & { response: HttpResponse }> {
 		const id = ++lastId;
 		const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
+		const headers = headersIn(session);
 		try {
-			const response = await send("POST", session, body, signal);
+			const response = await options.send(
+				{
+					method: "POST",
+					headers: requestId
+						? { ...headers, "X-Request-Id": requestId }
+						: headers,
+					body,
+				},
+				signal,
+			);
 			try {
 				return { ...(await readResponse(response, id)), response };
 			} finally {
 				// The answer is complete; a stream that stays open is of no use.
-				if (!response.bodyUsed) await response.body?.cancel();
+				response.discard();
 			}
 		} catch (cause) {
-			if (session && wasAborted(signal)) void cancel(session, id);
-			signal.throwIfAborted();
-			throw cause instanceof ClientError ? cause : lost(cause);
+			const error = toClientError(cause);
+			const begun = signal.aborted && error.reached !== "unsent";
+			if (session && begun && method === "tools/call") void cancel(session, id);
+			throw error;
+		}
+	}
+
+	/** Sends what is answered with a status alone. */
+	async function tell(
+		method: "POST" | "DELETE",
+		session: ClientSession,
+		body: string | undefined,
+		signal: AbortSignal,
+	): Promise<number> {
+		try {
+			const headers = headersIn(session);
+			const response = await options.send({ method, headers, body }, signal);
+			response.discard();
+			return response.status;
+		} catch (cause) {
+			throw toClientError(cause);
 		}
 	}
 
@@ -150,8 +162,7 @@ export function createClient(options: ClientOptions): Client {
 	async function cancel(session: ClientSession, id: number): Promise<void> {
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
 		const signal = AbortSignal.timeout(cancelTimeoutMs);
-		const response = await send("POST", session, body, signal).catch(() => {});
-		await response?.body?.cancel();
+		await tell("POST", session, body, signal).catch(() => {});
 	}
 
 	return {
@@ -173,32 +184,38 @@ export function createClient(options: ClientOptions): Client {
 					`initialize was answered with an error: ${JSON.stringify(message.error)}`,
 					"refused",
 				);
-			const version = message.result.protocolVersion;
-			const protocolVersion =
-				typeof version === "string" && /^[\x21-\x7e]{1,64}$/.test(version)
-					? version
-					: undefined;
-			const id = response.headers.get("mcp-session-id") ?? undefined;
-			const session = { id, protocolVersion };
-			const initialized = await send(
+			const { protocolVersion, serverInfo } = message.result;
+			const session = {
+				id: response.headers.get("mcp-session-id") ?? undefined,
+				protocolVersion: visibleAscii(protocolVersion),
+				serverVersion: isObject(serverInfo)
+					? visibleAscii(serverInfo.version)
+					: undefined,
+			};
+			const status = await tell(
 				"POST",
 				session,
 				'{"jsonrpc":"2.0","method":"notifications/initialized"}',
 				signal,
 			);
-			await initialized.body?.cancel();
-			if (!initialized.ok)
+			if (status >= 300)
 				throw new ClientError(
-					`notifications/initialized was answered HTTP ${initialized.status}`,
+					`notifications/initialized was answered HTTP ${status}`,
 					"refused",
 				);
 			return session;
 		},
 		async disconnect(session, signal) {
-			const response = await send("DELETE", session, null, signal);
-			await response.body?.cancel();
+			await tell("DELETE", session, undefined, signal);
 		},
 	};
+}
+
+/** A short word that can stand in a header and in a log; undefined for anything else. */
+function visibleAscii(value: unknown): string | undefined {
+	return typeof value === "string" && /^[\x21-\x7e]{1,64}$/.test(value)
+		? value
+		: undefined;
 }
 
 /** A response's text under another id, given as JSON text; every other byte stays. */
@@ -210,15 +227,14 @@ export function withId(text: string, id: string): string {
 }
 
 async function readResponse(
-	response: Response,
+	response: HttpResponse,
 	id: number,
 ): Promise<ClientResponse> {
 	if (response.status === 404) throw new SessionNotFound(404);
 	const type = response.headers.get("content-type") ?? "";
-	const texts =
-		response.body && /^text\/event-stream\b/i.test(type)
-			? eventTexts(response.body)
-			: bodyText(response);
+	const texts = /^text\/event-stream\b/i.test(type)
+		? eventTexts(response.body)
+		: bodyText(response.body);
 	let seen = "";
 	for await (const text of texts) {
 		const message = parseResponse(text, id);
@@ -240,17 +256,22 @@ async function readResponse(
 	// 4xx says that the request was at fault and not carried out; 408 does not say how far it got.
 	const refused = response.status < 500 && response.status !== 408;
 	throw new ClientError(
-		`HTTP ${response.status}`,
+		describeStatus(response.status),
 		refused ? "refused" : "unknown",
 	);
 }
 
-async function* eventTexts(body: ReadableStream<Uint8Array>) {
+function describeStatus(status: number): string {
+	return status === 401
+		? "HTTP 401: it expects another token"
+		: `HTTP ${status}`;
+}
+
+async function* eventTexts(body: AsyncIterable<Uint8Array>) {
 	for await (const event of readEvents(body, maxAnswerLength)) yield event.data;
 }
 
-async function* bodyText({ body }: Response) {
-	if (!body) return;
+async function* bodyText(body: AsyncIterable<Uint8Array>) {
 	const decoder = new TextDecoder();
 	let text = "";
 	for await (const chunk of body) {
@@ -290,30 +311,9 @@ function mentionsLostSession(fault: unknown): boolean {
 	return text !== undefined && /session not found/i.test(text);
 }
 
-function wasAborted({ aborted, reason }: AbortSignal): boolean {
-	return aborted && reason instanceof Error && reason.name === "AbortError";
-}
-
-/** What happened to a connection, in words of ours: Bun's are for programmers. */
-function describeLoss(cause: unknown, code: unknown, syscall: unknown): string {
-	if (syscall === "getaddrinfo") return "the host name is not known";
-	if (code === "ConnectionRefused" || code === "ECONNREFUSED")
-		return "the connection was refused";
-	if (code === "ECONNRESET" || code === "ConnectionClosed")
-		return "the connection was lost";
-	return cause instanceof Error ? cause.message : String(cause);
-}
-
-function lost(cause: unknown): ClientError {
-	const { code, syscall } = isObject(cause) ? cause : {};
-	const unsent =
-		code === "ConnectionRefused" ||
-		code === "ECONNREFUSED" ||
-		// A name that stands for no address, such as a stopped container's.
-		syscall === "getaddrinfo";
-	return new ClientError(
-		describeLoss(cause, code, syscall),
-		unsent ? "unsent" : "unknown",
-		{ cause },
-	);
+function toClientError(cause: unknown): ClientError {
+	if (cause instanceof ClientError) return cause;
+	const unsent = cause instanceof HttpFailure && cause.progress === "unsent";
+	const message = cause instanceof Error ? cause.message : String(cause);
+	return new ClientError(message, unsent ? "unsent" : "unknown", { cause });
 }

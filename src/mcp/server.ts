@@ -52,10 +52,31 @@ export interface Answer {
 	headers?: Record<string, string>;
 }
 
+/** What became of a request: "tool_error" is a result with `isError`, "rpc_error" a JSON-RPC error. */
+export type Outcome = "ok" | "tool_error" | "rpc_error";
+
+export function outcomeOf({ errorCode, isError }: Answer): Outcome {
+	if (errorCode !== undefined) return "rpc_error";
+	return isError ? "tool_error" : "ok";
+}
+
+const methods = new Set([
+	"initialize",
+	"ping",
+	"tools/list",
+	"tools/call",
+	"server/discover",
+]);
+
+/** A request's method, or "other" for one that there is not: anyone may make up names, and what counts them keeps them. */
+export function countedMethod({ method }: RpcRequest): string {
+	return methods.has(method) ? method : "other";
+}
+
 /** Where a server's tools are: in this program, or behind it. */
 export interface ToolSource {
 	/** The result of `tools/list`, as JSON text. */
-	list(): string;
+	list(): string | Promise<string>;
 	/** For how many milliseconds that will do. */
 	ttlMs(): number;
 	/** The response to a `tools/call`. */
@@ -98,11 +119,14 @@ export function createServer(options: ServerOptions): Server {
 		throw methodNotFound(method);
 	}
 
-	function listTools({ id, params }: RpcRequest, caller: Caller): Answer {
+	async function listTools(
+		{ id, params }: RpcRequest,
+		caller: Caller,
+	): Promise<Answer> {
 		// All tools are on the first page: nobody was given a cursor.
 		if ((params.cursor ?? undefined) !== undefined)
 			throw invalidParameters(["cursor: expected none, there is one page"]);
-		const list = tools.list();
+		const list = await tools.list();
 		const result = caller.modern
 			? withMembers({ ...completed(), ...from }, list)
 			: list;
@@ -154,7 +178,11 @@ export function createServer(options: ServerOptions): Server {
 				return await dispatch(request, caller);
 			} catch (error) {
 				if (error instanceof RpcError) return failure(request.id, error);
-				log.error("a request failed", { method: request.method, error });
+				log.error("a request failed", {
+					request: caller.requestId,
+					method: request.method,
+					error,
+				});
 				const internal = new RpcError(errorCode.internal, "Internal error");
 				return failure(request.id, internal);
 			}

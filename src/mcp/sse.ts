@@ -16,7 +16,7 @@ export function encodeMessage(json: string): string {
  * `maxEventLength` UTF-16 units. What stands after the last empty line was cut off and is no event.
  */
 export async function* readEvents(
-	stream: ReadableStream<Uint8Array>,
+	stream: AsyncIterable<Uint8Array>,
 	maxEventLength: number,
 ): AsyncGenerator<SseEvent> {
 	const decoder = new TextDecoder(); // drops a byte order mark at the start

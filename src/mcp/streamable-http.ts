@@ -33,13 +33,15 @@ const legacyVersions = new Set([
 	"2025-11-25",
 ]);
 
-/** How long a request's body may take to arrive. */
-const bodyTimeoutMs = 10_000;
+/** How long a call may be quiet, and a connection without one: the longest that Bun knows, beside no end at all. */
+export const maxQuietSeconds = 255;
 
 export interface EndpointOptions {
 	server: Server;
 	/** The longest body that is read. A longer one is 413, whether or not it said so beforehand. */
 	maxBodyBytes: number;
+	/** How long a body may take to arrive; 10 s unless said otherwise. */
+	bodyTimeoutMs?: number;
 	/**
 	 * A server with sessions, which may also send notifications ahead of a response; or the one session id that it shows
 	 * to every client, with answers of exactly one frame.
@@ -53,7 +55,7 @@ type HttpServer = Bun.Server<undefined>;
 export function createEndpoint(
 	options: EndpointOptions,
 ): (request: Request, http: HttpServer) => Promise<Response> {
-	const { server, maxBodyBytes } = options;
+	const { server, maxBodyBytes, bodyTimeoutMs = 10_000 } = options;
 	const sessions =
 		typeof options.sessions === "string" ? undefined : options.sessions;
 	const constantSessionId =
@@ -69,8 +71,9 @@ export function createEndpoint(
 				415,
 				invalidRequest("Content-Type is not application/json"),
 			);
-		// Bun ends what is quiet for 10 s: a body that comes slowly, and a tool that takes its time.
-		http.timeout(request, 0);
+		// Bun ends what is quiet for 10 s, also a tool that takes its time. This holds for the connection from now on, so
+		// it has an end: one whose client has vanished would stay for ever.
+		http.timeout(request, maxQuietSeconds);
 		const body = await within(bodyTimeoutMs, readBody(request, maxBodyBytes));
 		if (body === "late") {
 			// Whoever sends the rest after all sends it to nobody.

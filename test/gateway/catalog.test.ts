@@ -1,22 +1,31 @@
 import { describe, expect, test } from "bun:test";
 import {
 	buildCatalog,
+	type CatalogSource,
 	listInstances,
 	readTools,
 } from "../../src/gateway/catalog.ts";
 
 interface ListedTool {
 	name: string;
+	description?: string;
 	inputSchema: {
 		type: string;
 		properties: Record<string, { type: string; description: string }>;
 	};
 }
+/** A bot with these tools, each as JSON text. */
+const bot = (name: string, ...tools: string[]): CatalogSource => ({
+	name,
+	tools: readTools(`{"result":{"tools":[${tools.join(",")}]}}`),
+});
 const build = (...tools: string[]): ListedTool[] =>
-	JSON.parse(buildCatalog(tools)).tools;
+	parse(bot("alpha", ...tools));
+const parse = (...bots: CatalogSource[]): ListedTool[] =>
+	JSON.parse(buildCatalog(bots).list).tools;
 
 test("without tools there is list_instances alone", () => {
-	expect(JSON.parse(buildCatalog([]))).toEqual({ tools: [listInstances] });
+	expect(JSON.parse(buildCatalog([]).list)).toEqual({ tools: [listInstances] });
 });
 
 test("list_instances is the last, and takes no instance", () => {
@@ -63,12 +72,71 @@ describe("instance is added to every tool", () => {
 test("all else of a tool stays byte for byte", () => {
 	const text =
 		'{ "name":"a","x":1e400,"annotations":{"n":12345678901234567890}, "inputSchema" : {"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"z":{"type":"integer","maximum":18446744073709551615,"minimum":1.0},"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"pattern":"^[\\u0061]\\\\d\\"}$"}},"additionalProperties":false,"allOf":[{}]},"outputSchema":{"properties":{}} }';
-	const catalog = buildCatalog([text]);
+	const catalog = buildCatalog([bot("alpha", text)]).list;
 	const added = /,"instance":\{[^}]*\}/;
 	expect(catalog).toMatch(added);
 	expect(catalog.replace(added, "")).toBe(
 		`{"tools":[${text},${JSON.stringify(listInstances)}]}`,
 	);
+});
+
+describe("bots that differ", () => {
+	const a = '{"name":"a","description":"Does a."}';
+	const b = '{"name":"b","description":"Does b."}';
+	const otherB = '{"name":"b","description":"Does b, newly."}';
+	const bare = '{"name":"c"}';
+
+	test("show the first one's tools, then what only later ones have, and who lacks what", () => {
+		const { list, skew, names } = buildCatalog([
+			bot("alpha", b, a),
+			bot("beta", bare, otherB),
+			{ name: "gamma", tools: undefined },
+			bot("delta", a, b, bare),
+		]);
+		const tools: ListedTool[] = JSON.parse(list).tools;
+		expect(tools.map(({ name, description }) => [name, description])).toEqual([
+			["b", "Does b."],
+			["a", "Does a. (Not available on: beta.)"],
+			["c", "(Not available on: alpha.)"],
+			["list_instances", listInstances.description],
+		]);
+		expect([...skew]).toEqual([
+			["alpha", { lacks: ["c"], differs: [] }],
+			["beta", { lacks: ["a"], differs: ["b"] }],
+		]);
+		expect([...names]).toEqual(["b", "a", "c", "list_instances"]);
+	});
+
+	test("name each that lacks a tool", () => {
+		const [, second] = parse(bot("x", a, b), bot("y", a), bot("z", a));
+		expect(second?.description).toBe("Does b. (Not available on: y, z.)");
+	});
+
+	test("are not those that are the same: that is one bot's list", () => {
+		const alone = buildCatalog([bot("alpha", a, b)]);
+		const three = buildCatalog([
+			bot("alpha", a, b),
+			bot("beta", b, a),
+			{ name: "gamma", tools: undefined },
+		]);
+		expect(three.list).toBe(alone.list);
+		expect(three.skew.size).toBe(0);
+	});
+
+	test("keep every other byte of a tool that some lack", () => {
+		const text = '{"n":1e400, "description":"\\u00e9\\n","name":"d","x":{ }}';
+		const { list } = buildCatalog([bot("alpha", a), bot("beta", a, text)]);
+		expect(list).toContain(
+			'{"n":1e400, "description":"é\\n (Not available on: alpha.)","name":"d","x":{ },"inputSchema"',
+		);
+	});
+
+	test("that list a tool twice list it once", () => {
+		expect(parse(bot("alpha", a, a)).map(({ name }) => name)).toEqual([
+			"a",
+			"list_instances",
+		]);
+	});
 });
 
 describe("readTools", () => {
@@ -78,7 +146,26 @@ describe("readTools", () => {
 			readTools(
 				`{"jsonrpc":"2.0","id":1,"result":{"x":[{"name":"no"}],"tools":[ ${tools.join(" ,\n")} ],"nextCursor":"c"}}`,
 			),
-		).toEqual(tools);
+		).toEqual([
+			{ name: "a", text: tools[0] as string, readOnly: false },
+			{ name: "b", text: tools[1] as string, readOnly: false },
+		]);
+	});
+
+	test.each<[annotations: string, readOnly: boolean]>([
+		['{"readOnlyHint":true}', true],
+		['{"readOnlyHint":false}', false],
+		['{"readOnlyHint":"true"}', false],
+		['{"readOnlyHint":1}', false],
+		['{"idempotentHint":true}', false],
+		["{}", false],
+		["null", false],
+		["true", false],
+	])("with annotations %s has readOnly %p", (annotations, readOnly) => {
+		const tool = `{"name":"a","annotations":${annotations}}`;
+		expect(readTools(`{"result":{"tools":[${tool}]}}`)).toEqual([
+			{ name: "a", text: tool, readOnly },
+		]);
 	});
 
 	test("leaves out what is no tool, and a list_instances that is not ours", () => {
@@ -86,7 +173,7 @@ describe("readTools", () => {
 			readTools(
 				'{"result":{"tools":[null,1,"a",[],{},{"name":1},{"name":"list_instances"},{"name":"list\\u005finstances"},{"name":"a"}]}}',
 			),
-		).toEqual(['{"name":"a"}']);
+		).toEqual([{ name: "a", text: '{"name":"a"}', readOnly: false }]);
 	});
 
 	test.each([

@@ -35,9 +35,13 @@ test("all but instances and token has a default", () => {
 		port: 9100,
 		bindAddress: "0.0.0.0",
 		refreshIntervalMs: 300_000,
+		callTimeoutMs: 30_000,
+		maxInFlight: 256,
+		shutdownMs: 10_000,
 		defaultInstance: undefined,
 		allowedHosts: "any",
 		allowedOrigins: [],
+		log: { format: "json", level: "info" },
 		warnings: [],
 	});
 });
@@ -50,9 +54,14 @@ test("everything can be set, with white space around it", () => {
 			GATEWAY_PORT: " 0 ",
 			GATEWAY_BIND_ADDR: " 127.0.0.1",
 			REFRESH_INTERVAL_SECONDS: "1 ",
+			CALL_TIMEOUT_SECONDS: "2",
+			MAX_IN_FLIGHT: "3",
+			SHUTDOWN_SECONDS: " 0",
 			DEFAULT_INSTANCE: " beta ",
 			MCP_ALLOWED_HOSTS: "Gateway.example, [::2]",
 			MCP_ALLOWED_ORIGINS: " https://chat.example ",
+			LOG_FORMAT: "text",
+			LOG_LEVEL: "warn",
 		}),
 	).toEqual({
 		instances: [
@@ -63,9 +72,13 @@ test("everything can be set, with white space around it", () => {
 		port: 0,
 		bindAddress: "127.0.0.1",
 		refreshIntervalMs: 1_000,
+		callTimeoutMs: 2_000,
+		maxInFlight: 3,
+		shutdownMs: 0,
 		defaultInstance: "beta",
 		allowedHosts: ["gateway.example", "[::2]"],
 		allowedOrigins: ["https://chat.example"],
+		log: { format: "text", level: "warn" },
 		warnings: [],
 	});
 });

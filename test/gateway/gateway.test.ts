@@ -648,7 +648,7 @@ describe("a call whose answer is lost", () => {
 		async (_, behaviour) => {
 			await using world = await startWorld({ on: { echo: behaviour } });
 			expect(await world.text("echo", { instance: "alpha" })).toMatch(
-				/^ERROR Gateway error: OutcomeUnknown: the call of "echo" reached alpha, .*It may have been carried out.* Available instances: alpha, beta\.$/,
+				/^ERROR Gateway error: OutcomeUnknown: the outcome of echo on alpha is unknown: .* It may have been carried out\. Before repeating it, check .* Available instances: alpha, beta\.$/,
 			);
 			expect(world.alpha.received("echo")).toHaveLength(1);
 			// It says nothing of the bot's next call.
@@ -679,7 +679,7 @@ describe("a call that the bot refuses", () => {
 				on: { echo: () => new Response("no", { status }) },
 			});
 			expect(await world.text("echo", { instance: "alpha" })).toBe(
-				`ERROR Gateway error: BackendError: alpha refused the call (HTTP ${status}); nothing was done. ${available}`,
+				`ERROR Gateway error: BackendError: alpha refused the call (HTTP ${status}${status === 401 ? ": it expects another token" : ""}); nothing was done. ${available}`,
 			);
 			expect(world.alpha.received("echo")).toHaveLength(1);
 		},
@@ -701,7 +701,7 @@ describe("a bot that is away", () => {
 		expect(await world.text("echo", { guild_id: guildA })).toMatch(offline);
 		expect(await world.text("echo", { guild_id: guildB })).toBe("ran echo");
 		expect(await world.text("list_instances")).toMatch(
-			/^alpha \| offline \(.+\) \| 1 guild\(s\): A \(100000000000000001\)$/m,
+			/^alpha \| offline \(.+\) \| 1 guild\(s\): A \(100000000000000001\) \| since \d+ s$/m,
 		);
 	});
 
@@ -756,7 +756,7 @@ describe("a bot that is away", () => {
 			on: { initialize: () => new Response(null, { status: 401 }) },
 		});
 		expect(await world.text("echo", { instance: "alpha" })).toBe(
-			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 401); nothing was done. ${available}`,
+			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 401: it expects another token); nothing was done. ${available}`,
 		);
 		expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
 	});
@@ -841,7 +841,7 @@ describe("a bot with ways of its own", () => {
 			},
 		});
 		expect(await world.text("list_instances")).toContain(
-			"alpha | online | 0 guild(s)\n",
+			"alpha | online | 0 guild(s) | since 0 s\n",
 		);
 		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
 	});
@@ -883,8 +883,8 @@ describe("guilds", () => {
 		expect(await gateway.text("list_instances")).toBe(
 			[
 				"2 instance(s):",
-				"zeta | online | 1 guild(s): C (300)",
-				"alpha | online | 2 guild(s): C (300, by guild_id served by zeta), D (400)",
+				"zeta | online | 1 guild(s): C (300) | since 0 s",
+				"alpha | online | 2 guild(s): C (300, by guild_id served by zeta), D (400) | since 0 s",
 			].join("\n"),
 		);
 		expect(gateway.recorded.messages()).toContain(
@@ -963,6 +963,8 @@ describe("tools/list", () => {
 					result(id, pages[JSON.parse(body).params.cursor] ?? "{}"),
 			},
 		});
+		world.beta.tools = [];
+		await world.refresh();
 		expect((await world.tools()).map(({ name }) => name)).toEqual([
 			"a",
 			"b",
@@ -989,6 +991,7 @@ describe("tools/list", () => {
 	test("is answered from the cache, and changes with a refresh", async () => {
 		await using world = await startWorld();
 		world.alpha.tools = ['{"name":"new"}'];
+		world.beta.tools = world.alpha.tools;
 		const asked = world.alpha.received("tools/list").length;
 		expect((await world.tools()).map(({ name }) => name)).toEqual([
 			"echo",
@@ -1019,8 +1022,8 @@ describe("list_instances", () => {
 		expect(await world.text("list_instances")).toBe(
 			[
 				"2 instance(s):",
-				"alpha | online | 0 guild(s)",
-				`beta | online | 1 guild(s): B (${guildB})`,
+				"alpha | online | 0 guild(s) | since 0 s",
+				`beta | online | 1 guild(s): B (${guildB}) | since 0 s`,
 			].join("\n"),
 		);
 	});
@@ -1299,6 +1302,8 @@ describe("without the token", () => {
 			"POST /mcp/",
 			"POST //mcp",
 			"GET /metrics",
+			"GET /status",
+			"POST /metrics",
 		],
 		...[
 			"GET /healthz/",
@@ -1323,7 +1328,10 @@ describe("without the token", () => {
 				["Authorization", `Bearer ${gatewayToken}`],
 			]),
 		);
-		expect([400, 404, 405]).toContain(allowed.status);
+		expect(allowed.status).not.toBe(401);
+		if (/^GET \/(metrics|status)$/.test(requestLine))
+			expect(allowed.status).toBe(200);
+		else expect([400, 404, 405]).toContain(allowed.status);
 		if (/^(GET|DELETE|PUT|OPTIONS|PATCH|TRACE) \/mcp$/.test(requestLine)) {
 			expect(allowed.status).toBe(405);
 			expect(allowed.headers.get("allow")).toBe("POST");

@@ -5,7 +5,8 @@ import { readConfig } from "../../src/gateway/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import { createGatewayClient, gatewayToken } from "../support/gateway.ts";
 import { recordLog } from "../support/log.ts";
-import { result, startStubBackend } from "../support/stub-backend.ts";
+import { result, stall, startStubBackend } from "../support/stub-backend.ts";
+import { until } from "../support/until.ts";
 
 function spawnGateway(env: Record<string, string>) {
 	return Bun.spawn({
@@ -98,41 +99,51 @@ test("its first lines count the instances, name each with its url, and tell what
 	await away.stop();
 	const { log, messages } = recordLog();
 	const gateway = await startGateway(configOf({ alpha, beta: away }), log);
+	const last = /^(alpha serves|beta is offline)/;
+	await until(
+		"each has answered",
+		() => messages().filter((line) => last.test(line)).length === 2,
+	);
 	await gateway.close();
-	expect(messages()).toEqual([
+	expect(messages().slice(0, 4)).toEqual([
 		"2 instance(s)",
 		`alpha -> ${alpha.url}`,
 		`beta -> ${away.url}`,
+		`listening on ${gateway.url}`,
+	]);
+	expect(messages().slice(4).sort()).toEqual([
 		"alpha is online",
 		"alpha serves 2 guild(s)",
 		expect.stringMatching(/^beta is offline: .+/),
-		`listening on ${gateway.url}`,
 	]);
 });
 
-test("it listens once every bot has had its first round, and not before", async () => {
-	await using quick = startStubBackend();
+test("it serves whoever is there while another stalls: calls, tools, and guilds that are just being learnt", async () => {
 	const release = Promise.withResolvers<void>();
-	await using slow = startStubBackend({
+	await using quick = startStubBackend({
+		guilds: { "300": "C" },
 		on: {
-			list_guilds: async ({ id }) => {
+			list_guilds: async () => {
 				await release.promise;
-				return result(id, '{"content":[{"type":"text","text":"C | ID: 300"}]}');
+				return undefined;
 			},
 		},
 	});
-	const { log, messages } = recordLog();
-	const starting = startGateway(configOf({ quick, slow }), log);
-	// All in parallel: the first does not wait for the second, nor the second for the first.
-	await Promise.all([
-		quick.arrived("list_guilds"),
-		slow.arrived("list_guilds"),
-	]);
-	expect(messages().join("\n")).not.toContain("listening");
-	release.resolve();
-	const gateway = await starting;
+	await using stalled = startStubBackend({ on: { initialize: stall } });
+	const { log } = recordLog();
+	const gateway = await startGateway(configOf({ stalled, quick }), log);
 	const client = createGatewayClient(gateway.url);
-	expect(await client.text("echo", { guild_id: "300" })).toBe("ran echo");
+	const tools = client.tools();
+	const byGuild = client.text("echo", { guild_id: "300" });
+	expect(await client.text("echo", { instance: "quick" })).toBe("ran echo");
+	await quick.arrived("list_guilds");
+	release.resolve();
+	expect(await byGuild).toBe("ran echo");
+	expect((await tools).map(({ name }) => name)).toEqual([
+		"echo",
+		"list_instances",
+	]);
+	expect(stalled.received("tools/list")).toEqual([]);
 	await gateway.close();
 });
 

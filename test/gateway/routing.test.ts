@@ -1,19 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { Backend } from "../../src/gateway/backend.ts";
+import type { Backend } from "../../src/gateway/backend.ts";
 import { RouteError, route } from "../../src/gateway/routing.ts";
 import { RpcError } from "../../src/mcp/json-rpc.ts";
-import { recordLog } from "../support/log.ts";
+import { createTestBackend } from "../support/gateway.ts";
 
 /** Backends that nobody speaks to; each serves these guilds. */
 function backends(guilds: Record<string, string[]>): Backend[] {
 	return Object.entries(guilds).map(([name, ids]) => {
-		const url = "http://127.0.0.1:1";
-		const backend = new Backend({
-			instance: { name, url, endpoint: `${url}/mcp` },
-			token: "t",
-			info: { name: "test", version: "1" },
-			log: recordLog().log,
-		});
+		const { backend } = createTestBackend({ name, url: "http://127.0.0.1:1" });
 		backend.guilds = new Map(ids.map((id) => [id, `guild ${id}`]));
 		return backend;
 	});

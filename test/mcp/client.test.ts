@@ -1,5 +1,7 @@
-import { describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { createServer as createTcpServer } from "node:net";
+import { createHttpClient } from "../../src/gateway/http-client.ts";
+import { createFetchSend } from "../../src/lib/http.ts";
 import {
 	type ClientOptions,
 	type ClientResponse,
@@ -19,13 +21,27 @@ import {
 } from "../support/stub-backend.ts";
 
 const token = "a-token-of-the-test";
+/**
+ * What carries the requests, whether it knows that a connection was refused before anything was sent, and whether it
+ * takes a coding that it did not ask for.
+ */
+const carriers = {
+	fetch: { carry: createFetchSend, knowsRefusal: false, undoesCodings: true },
+	"our HTTP client": {
+		carry: (url: string) => createHttpClient({ url, maxConnections: 8 }).send,
+		knowsRefusal: true,
+		undoesCodings: false,
+	},
+};
+let carrier: (typeof carriers)[keyof typeof carriers] = carriers.fetch;
+
 /** Ends a test that would hang; nothing waits for it. */
 const patience = () => AbortSignal.timeout(4_000);
 const session: ClientSession = { id: "s", protocolVersion: "2025-11-25" };
 
 function clientOf(url: string, options: Partial<ClientOptions> = {}) {
 	const client = createClient({
-		url: `${url}/mcp`,
+		send: carrier.carry(`${url}/mcp`),
 		token,
 		info: { name: "test", version: "1" },
 		...options,
@@ -62,529 +78,582 @@ async function fault(promise: Promise<unknown>): Promise<string> {
 const ours = (id: string, result = '"ours"') =>
 	`{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 
-describe("the response is found", () => {
-	test.each<[name: string, answer: (request: RecordedRequest) => Response]>([
-		["in an SSE answer", ({ id }) => sse(ours(id))],
-		["in a JSON answer", ({ id }) => json(ours(id))],
-		[
-			"in a JSON answer of another type's name",
-			({ id }) => new Response(ours(id)),
-		],
-		[
-			"after a priming event",
-			({ id }) =>
-				eventStream(`id: 1\nretry: 5\ndata: \n\ndata: ${ours(id)}\n\n`),
-		],
-		[
-			"after comments",
-			({ id }) => eventStream(`: hi\n\n: ho\ndata: ${ours(id)}\n\n`),
-		],
-		[
-			"after notifications",
-			({ id }) =>
-				sse(
-					'{"jsonrpc":"2.0","method":"notifications/message","params":{}}',
-					ours(id),
-				),
-		],
-		[
-			"after a request of the server's under the same id",
-			({ id }) => sse(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`, ours(id)),
-		],
-		[
-			"after another request's response",
-			({ id }) =>
-				sse(ours("99999", '"theirs"'), ours(`"${id}"`, '"theirs"'), ours(id)),
-		],
-		[
-			"after another request's error",
-			({ id }) =>
-				sse(
-					'{"jsonrpc":"2.0","id":99999,"error":{"code":1,"message":"Session not found"}}',
-					ours(id),
-				),
-		],
-		[
-			"after what is no JSON",
-			({ id }) => sse("hello", "[]", "null", "1", ours(id)),
-		],
-		[
-			"in lines of data",
-			({ id }) =>
-				eventStream(
-					`data: {"jsonrpc":"2.0",\ndata: "id":${id},\ndata: "result":"ours"}\n\n`,
-				),
-		],
-		[
-			"with CR LF",
-			({ id }) => eventStream(`event: message\r\ndata: ${ours(id)}\r\n\r\n`),
-		],
-		[
-			"in events of another name",
-			({ id }) => eventStream(`event: x\ndata: ${ours(id)}\n\n`),
-		],
-		["before others", ({ id }) => sse(ours(id), ours(id, '"again"'))],
-		[
-			"with a type in capitals",
-			({ id }) => {
-				const response = sse(ours(id));
-				response.headers.set(
-					"Content-Type",
-					"Text/Event-Stream; charset=utf-8",
-				);
-				return response;
-			},
-		],
-		["with a byte order mark", ({ id }) => json(`\ufeff${ours(id)}`)],
-		["under a status that says otherwise", ({ id }) => json(ours(id), 500)],
-	])("%s", async (_, answer) => {
-		await using world = start(answer);
-		const { message, text } = await world.call();
-		expect(message.result).toBe("ours");
-		expect(JSON.parse(text)).toEqual(message);
-	});
-
-	test("when its event is complete, though the stream stays open, which is then given up", async () => {
-		const cancelled = Promise.withResolvers<void>();
-		await using world = start(({ id }) =>
-			eventStream(`data: ${ours(id)}\n\n`, {
-				open: true,
-				onCancel: () => cancelled.resolve(),
-			}),
-		);
-		expect((await world.call()).message.result).toBe("ours");
-		await cancelled.promise;
-	});
-
-	test("with every byte of its text", async () => {
-		const result =
-			'{"n":1e400, "z":1.0,"a":12345678901234567890,"s":"\\u00e9\\/ü","_meta":{"x":null}}';
-		await using world = start(({ id }) => sse(ours(id, result)));
-		const { text } = await world.call();
-		expect(text).toBe(ours("1", result));
-	});
-
-	test("compressed as well", async () => {
-		await using world = start(({ id }) => {
-			const response = new Response(Bun.gzipSync(ours(id)));
-			response.headers.set("Content-Type", "application/json");
-			response.headers.set("Content-Encoding", "gzip");
-			return response;
+describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
+	"over %s",
+	(name) => {
+		beforeEach(() => {
+			carrier = carriers[name];
 		});
-		expect((await world.call()).message.result).toBe("ours");
-	});
 
-	test("as an error, by our id or without one", async () => {
-		for (const [answered, status] of [
-			[undefined, 200],
-			["null", 200],
-			[undefined, 400],
-			["null", 400],
-			[undefined, 500],
-		] as const) {
-			await using world = start(({ id }) =>
-				rpcError(answered ?? id, -32601, "Method not found: x", status),
-			);
-			const { message } = await world.call();
-			expect(message.error).toEqual({
-				code: -32601,
-				message: "Method not found: x",
+		describe("the response is found", () => {
+			test.each<[name: string, answer: (request: RecordedRequest) => Response]>(
+				[
+					["in an SSE answer", ({ id }) => sse(ours(id))],
+					["in a JSON answer", ({ id }) => json(ours(id))],
+					[
+						"in a JSON answer of another type's name",
+						({ id }) => new Response(ours(id)),
+					],
+					[
+						"after a priming event",
+						({ id }) =>
+							eventStream(`id: 1\nretry: 5\ndata: \n\ndata: ${ours(id)}\n\n`),
+					],
+					[
+						"after comments",
+						({ id }) => eventStream(`: hi\n\n: ho\ndata: ${ours(id)}\n\n`),
+					],
+					[
+						"after notifications",
+						({ id }) =>
+							sse(
+								'{"jsonrpc":"2.0","method":"notifications/message","params":{}}',
+								ours(id),
+							),
+					],
+					[
+						"after a request of the server's under the same id",
+						({ id }) =>
+							sse(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`, ours(id)),
+					],
+					[
+						"after another request's response",
+						({ id }) =>
+							sse(
+								ours("99999", '"theirs"'),
+								ours(`"${id}"`, '"theirs"'),
+								ours(id),
+							),
+					],
+					[
+						"after another request's error",
+						({ id }) =>
+							sse(
+								'{"jsonrpc":"2.0","id":99999,"error":{"code":1,"message":"Session not found"}}',
+								ours(id),
+							),
+					],
+					[
+						"after what is no JSON",
+						({ id }) => sse("hello", "[]", "null", "1", ours(id)),
+					],
+					[
+						"in lines of data",
+						({ id }) =>
+							eventStream(
+								`data: {"jsonrpc":"2.0",\ndata: "id":${id},\ndata: "result":"ours"}\n\n`,
+							),
+					],
+					[
+						"with CR LF",
+						({ id }) =>
+							eventStream(`event: message\r\ndata: ${ours(id)}\r\n\r\n`),
+					],
+					[
+						"in events of another name",
+						({ id }) => eventStream(`event: x\ndata: ${ours(id)}\n\n`),
+					],
+					["before others", ({ id }) => sse(ours(id), ours(id, '"again"'))],
+					[
+						"with a type in capitals",
+						({ id }) => {
+							const response = sse(ours(id));
+							response.headers.set(
+								"Content-Type",
+								"Text/Event-Stream; charset=utf-8",
+							);
+							return response;
+						},
+					],
+					["with a byte order mark", ({ id }) => json(`\ufeff${ours(id)}`)],
+					[
+						"under a status that says otherwise",
+						({ id }) => json(ours(id), 500),
+					],
+				],
+			)("%s", async (_, answer) => {
+				await using world = start(answer);
+				const { message, text } = await world.call();
+				expect(message.result).toBe("ours");
+				expect(JSON.parse(text)).toEqual(message);
 			});
-		}
-	});
-});
 
-describe("a lost session", () => {
-	const lost: [name: string, answer: (request: RecordedRequest) => Response][] =
-		[
-			["404", () => new Response(null, { status: 404 })],
-			["404 with any body", ({ id }) => json(ours(id), 404)],
-			["an error", ({ id }) => rpcError(id, -32001, "Session not found")],
-			[
-				"an error in another case",
-				({ id }) => rpcError(id, -32000, "bad: SESSION NOT FOUND!"),
-			],
-			[
-				"an error without an id",
-				() => rpcError("null", -32600, "session Not Found"),
-			],
-			[
-				"an error on SSE",
-				({ id }) =>
-					sse(
-						`{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"Session not found"}}`,
-					),
-			],
-			[
-				"the words in an error's data",
-				({ id }) =>
-					json(
-						`{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"x","data":"Session not found"}}`,
-					),
-			],
-			[
-				"an error with a status",
-				({ id }) => rpcError(id, 1, "Session not found", 400),
-			],
-			[
-				"a body of status 400",
-				() => new Response("Session not found", { status: 400 }),
-			],
-			[
-				"a body of status 401",
-				() => new Response("<p>session not found</p>", { status: 401 }),
-			],
-			[
-				"a body of status 500",
-				() => json('{"error":"Session not found"}', 500),
-			],
-			[
-				"another request's error of status 400",
-				() => rpcError("77", 1, "Session not found", 400),
-			],
-		];
-	test.each(lost)("shows in %s", async (_, answer) => {
-		await using world = start(answer);
-		expect(await fault(world.call())).toStartWith("SessionNotFound");
-	});
-
-	const kept: [
-		name: string,
-		answer: (request: RecordedRequest) => Response,
-		outcome: string,
-	][] = [
-		[
-			"a result",
-			({ id }) =>
-				json(
-					ours(
-						id,
-						'{"isError":true,"content":[{"type":"text","text":"Session not found"}]}',
-					),
-				),
-			"a response",
-		],
-		[
-			"a result of status 400",
-			({ id }) => json(ours(id, '"Session not found"'), 400),
-			"a response",
-		],
-		[
-			"another error",
-			({ id }) => rpcError(id, 1, "Session expired"),
-			"a response",
-		],
-		[
-			"a body of status 200",
-			() => new Response("Session not found"),
-			"ClientError unknown",
-		],
-	];
-	test.each(kept)("does not show in %s", async (_, answer, outcome) => {
-		await using world = start(answer);
-		const got = world.call().then(() => "a response");
-		expect(await got.catch(() => fault(got))).toBe(outcome);
-	});
-});
-
-describe("a request that brings no response", () => {
-	test.each<
-		[
-			name: string,
-			answer: (request: RecordedRequest) => Response,
-			reached: string,
-		]
-	>([
-		["an empty 200", () => new Response(), "unknown"],
-		["an empty JSON answer", () => json(""), "unknown"],
-		["an empty stream", () => sse(), "unknown"],
-		["202", () => new Response(null, { status: 202 }), "unknown"],
-		["204", () => new Response(null, { status: 204 }), "unknown"],
-		["garbage", () => new Response(Uint8Array.of(0, 255, 128, 10)), "unknown"],
-		[
-			"garbage for an event stream",
-			() => eventStream("\u0000\n\n{}\n\ndata\n\n"),
-			"unknown",
-		],
-		["another's response only", () => json(ours("99999")), "unknown"],
-		[
-			"ours without result or error",
-			({ id }) => json(`{"jsonrpc":"2.0","id":${id}}`),
-			"unknown",
-		],
-		[
-			"a response cut off in its last event",
-			({ id }) => eventStream(`data: ${ours(id)}\n`),
-			"unknown",
-		],
-		[
-			"half of a JSON answer",
-			({ id }) => json(ours(id).slice(0, -1)),
-			"unknown",
-		],
-		["400", () => new Response("bad", { status: 400 }), "refused"],
-		["401", () => new Response(null, { status: 401 }), "refused"],
-		[
-			"403",
-			() => new Response("Host header is not allowed", { status: 403 }),
-			"refused",
-		],
-		["408", () => new Response(null, { status: 408 }), "unknown"],
-		["413", () => new Response(null, { status: 413 }), "refused"],
-		["500", () => new Response("oops", { status: 500 }), "unknown"],
-		["503", () => new Response(null, { status: 503 }), "unknown"],
-	])("after %s may have got this far: %s", async (_, answer, reached) => {
-		await using world = start(answer);
-		expect(await fault(world.call())).toBe(`ClientError ${reached}`);
-		expect(world.stub.received("tools/call")).toHaveLength(1);
-	});
-
-	test("because it is redirected is not sent on, nor is the token", async () => {
-		await using other = startStubBackend();
-		for (const status of [301, 302, 303, 307, 308]) {
-			await using world = start(
-				() =>
-					new Response(null, {
-						status,
-						headers: { Location: `${other.url}/mcp` },
+			test("when its event is complete, though the stream stays open, which is then given up", async () => {
+				const cancelled = Promise.withResolvers<void>();
+				await using world = start(({ id }) =>
+					eventStream(`data: ${ours(id)}\n\n`, {
+						open: true,
+						onCancel: () => cancelled.resolve(),
 					}),
-			);
-			expect(await fault(world.call())).toBe("ClientError unknown");
-		}
-		expect(other.requests).toEqual([]);
-	});
+				);
+				expect((await world.call()).message.result).toBe("ours");
+				await cancelled.promise;
+			});
 
-	test("because the connection is refused was not sent", async () => {
-		await using world = start(() => new Response());
-		await world.stub.stop();
-		expect(await fault(world.call())).toBe("ClientError unsent");
-		expect(await fault(world.connect(patience()))).toBe("ClientError unsent");
-	});
+			test("with every byte of its text", async () => {
+				const result =
+					'{"n":1e400, "z":1.0,"a":12345678901234567890,"s":"\\u00e9\\/ü","_meta":{"x":null}}';
+				await using world = start(({ id }) => sse(ours(id, result)));
+				const { text } = await world.call();
+				expect(text).toBe(ours("1", result));
+			});
 
-	test("because the host's name stands for nothing was not sent", async () => {
-		// Longer than a name's part can be: refused without asking anyone.
-		const { call } = clientOf(`http://${"x".repeat(64)}:9`);
-		expect(await fault(call())).toBe("ClientError unsent");
-	});
-
-	test.each<[name: string, partial: string]>([
-		["at once", ""],
-		["in the status line", "HTTP/1.1 20"],
-		[
-			"after the head",
-			"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n",
-		],
-		[
-			"within the body",
-			'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"jsonrpc"',
-		],
-		[
-			"within an event",
-			"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n6\r\ndata: \r\n",
-		],
-	])(
-		"because the connection is cut %s is sent once and of unknown outcome",
-		async (_, partial) => {
-			let requests = 0;
-			const tcp = createTcpServer((socket) => {
-				socket.once("data", () => {
-					requests++;
-					socket.end(partial);
+			test("compressed as well, where that is understood; we never ask for it", async () => {
+				await using world = start(({ id }) => {
+					const response = new Response(Bun.gzipSync(ours(id)));
+					response.headers.set("Content-Type", "application/json");
+					response.headers.set("Content-Encoding", "gzip");
+					return response;
 				});
-				socket.on("error", () => socket.destroy());
-			}).listen(0, "127.0.0.1");
-			await new Promise((resolve) => tcp.once("listening", resolve));
-			const address = tcp.address();
-			if (address === null || typeof address === "string")
-				throw new Error("no port");
-			const { call } = clientOf(`http://127.0.0.1:${address.port}`);
-			expect(await fault(call())).toBe("ClientError unknown");
-			expect(requests).toBe(1);
-			tcp.close();
-		},
-	);
-
-	test.each<[name: string, type: string, piece: string]>([
-		["an answer", "application/json", "x".repeat(1024 * 1024)],
-		["an event", "text/event-stream", `data: ${"x".repeat(1024 * 1024)}\n`],
-		["a line of an event", "text/event-stream", "x".repeat(1024 * 1024)],
-	])("because %s is endless is given up", async (_, type, piece) => {
-		const cancelled = Promise.withResolvers<void>();
-		const bytes = new TextEncoder().encode(piece);
-		await using world = start(() => {
-			const body = new ReadableStream({
-				pull: (controller) => controller.enqueue(bytes),
-				cancel: () => cancelled.resolve(),
+				if (carrier.undoesCodings)
+					expect((await world.call()).message.result).toBe("ours");
+				else expect(await fault(world.call())).toBe("ClientError unknown");
 			});
-			return new Response(body, { headers: { "Content-Type": type } });
+
+			test("as an error, by our id or without one", async () => {
+				for (const [answered, status] of [
+					[undefined, 200],
+					["null", 200],
+					[undefined, 400],
+					["null", 400],
+					[undefined, 500],
+				] as const) {
+					await using world = start(({ id }) =>
+						rpcError(answered ?? id, -32601, "Method not found: x", status),
+					);
+					const { message } = await world.call();
+					expect(message.error).toEqual({
+						code: -32601,
+						message: "Method not found: x",
+					});
+				}
+			});
 		});
-		expect(await fault(world.call())).toBe("ClientError unknown");
-		await cancelled.promise;
-	});
 
-	test("because it was aborted rejects with the reason", async () => {
-		await using world = start(stall);
-		const controller = new AbortController();
-		const request = world.request(
-			session,
-			"tools/call",
-			"{}",
-			controller.signal,
-		);
-		await world.stub.arrived("tools/call");
-		const reason = new Error("enough");
-		controller.abort(reason);
-		await expect(request).rejects.toBe(reason);
-	});
+		describe("a lost session", () => {
+			const lost: [
+				name: string,
+				answer: (request: RecordedRequest) => Response,
+			][] = [
+				["404", () => new Response(null, { status: 404 })],
+				["404 with any body", ({ id }) => json(ours(id), 404)],
+				["an error", ({ id }) => rpcError(id, -32001, "Session not found")],
+				[
+					"an error in another case",
+					({ id }) => rpcError(id, -32000, "bad: SESSION NOT FOUND!"),
+				],
+				[
+					"an error without an id",
+					() => rpcError("null", -32600, "session Not Found"),
+				],
+				[
+					"an error on SSE",
+					({ id }) =>
+						sse(
+							`{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"Session not found"}}`,
+						),
+				],
+				[
+					"the words in an error's data",
+					({ id }) =>
+						json(
+							`{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"x","data":"Session not found"}}`,
+						),
+				],
+				[
+					"an error with a status",
+					({ id }) => rpcError(id, 1, "Session not found", 400),
+				],
+				[
+					"a body of status 400",
+					() => new Response("Session not found", { status: 400 }),
+				],
+				[
+					"a body of status 401",
+					() => new Response("<p>session not found</p>", { status: 401 }),
+				],
+				[
+					"a body of status 500",
+					() => json('{"error":"Session not found"}', 500),
+				],
+				[
+					"another request's error of status 400",
+					() => rpcError("77", 1, "Session not found", 400),
+				],
+			];
+			test.each(lost)("shows in %s", async (_, answer) => {
+				await using world = start(answer);
+				expect(await fault(world.call())).toStartWith("SessionNotFound");
+			});
 
-	test("because it was aborted within its answer rejects with the reason", async () => {
-		await using world = start(() => eventStream(": hi\n\n", { open: true }));
-		const controller = new AbortController();
-		const request = world.request(
-			session,
-			"tools/call",
-			"{}",
-			controller.signal,
-		);
-		await world.stub.arrived("tools/call");
-		const reason = new Error("enough");
-		controller.abort(reason);
-		await expect(request).rejects.toBe(reason);
-	});
-});
-
-describe("what is sent", () => {
-	test("has our headers, ids of our own, and the params as they are", async () => {
-		await using stub = startStubBackend({ sessions: false });
-		const { call } = clientOf(stub.url, { host: "localhost:9090" });
-		const params = '{"name":"x","n":1e400,"z":1.0}';
-		await call(params);
-		await call();
-		const [first, second] = stub.requests;
-		expect(first?.body).toBe(
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
-		);
-		expect(second?.id).toBe("2");
-		expect(first?.path).toBe("/mcp");
-		const { host, authorization, accept, ...others } = Object.fromEntries(
-			first?.headers ?? [],
-		);
-		expect({ host, authorization, accept }).toEqual({
-			host: "localhost:9090",
-			authorization: `Bearer ${token}`,
-			accept: "application/json, text/event-stream",
+			const kept: [
+				name: string,
+				answer: (request: RecordedRequest) => Response,
+				outcome: string,
+			][] = [
+				[
+					"a result",
+					({ id }) =>
+						json(
+							ours(
+								id,
+								'{"isError":true,"content":[{"type":"text","text":"Session not found"}]}',
+							),
+						),
+					"a response",
+				],
+				[
+					"a result of status 400",
+					({ id }) => json(ours(id, '"Session not found"'), 400),
+					"a response",
+				],
+				[
+					"another error",
+					({ id }) => rpcError(id, 1, "Session expired"),
+					"a response",
+				],
+				[
+					"a body of status 200",
+					() => new Response("Session not found"),
+					"ClientError unknown",
+				],
+			];
+			test.each(kept)("does not show in %s", async (_, answer, outcome) => {
+				await using world = start(answer);
+				const got = world.call().then(() => "a response");
+				expect(await got.catch(() => fault(got))).toBe(outcome);
+			});
 		});
-		expect(others).toMatchObject({
-			"content-type": "application/json",
-			"mcp-session-id": "s",
-			"mcp-protocol-version": "2025-11-25",
-		});
-	});
 
-	test("has no Authorization without a token", async () => {
-		await using stub = startStubBackend();
-		const client = createClient({
-			url: `${stub.url}/mcp`,
-			info: { name: "test", version: "1" },
-		});
-		await client.connect(patience());
-		for (const { headers } of stub.requests)
-			expect(headers.has("authorization")).toBe(false);
-	});
-});
+		describe("a request that brings no response", () => {
+			test.each<
+				[
+					name: string,
+					answer: (request: RecordedRequest) => Response,
+					reached: string,
+				]
+			>([
+				["an empty 200", () => new Response(), "unknown"],
+				["an empty JSON answer", () => json(""), "unknown"],
+				["an empty stream", () => sse(), "unknown"],
+				["202", () => new Response(null, { status: 202 }), "unknown"],
+				["204", () => new Response(null, { status: 204 }), "unknown"],
+				[
+					"garbage",
+					() => new Response(Uint8Array.of(0, 255, 128, 10)),
+					"unknown",
+				],
+				[
+					"garbage for an event stream",
+					() => eventStream("\u0000\n\n{}\n\ndata\n\n"),
+					"unknown",
+				],
+				["another's response only", () => json(ours("99999")), "unknown"],
+				[
+					"ours without result or error",
+					({ id }) => json(`{"jsonrpc":"2.0","id":${id}}`),
+					"unknown",
+				],
+				[
+					"a response cut off in its last event",
+					({ id }) => eventStream(`data: ${ours(id)}\n`),
+					"unknown",
+				],
+				[
+					"half of a JSON answer",
+					({ id }) => json(ours(id).slice(0, -1)),
+					"unknown",
+				],
+				["400", () => new Response("bad", { status: 400 }), "refused"],
+				["401", () => new Response(null, { status: 401 }), "refused"],
+				[
+					"403",
+					() => new Response("Host header is not allowed", { status: 403 }),
+					"refused",
+				],
+				["408", () => new Response(null, { status: 408 }), "unknown"],
+				["413", () => new Response(null, { status: 413 }), "refused"],
+				["500", () => new Response("oops", { status: 500 }), "unknown"],
+				["503", () => new Response(null, { status: 503 }), "unknown"],
+			])("after %s may have got this far: %s", async (_, answer, reached) => {
+				await using world = start(answer);
+				expect(await fault(world.call())).toBe(`ClientError ${reached}`);
+				expect(world.stub.received("tools/call")).toHaveLength(1);
+			});
 
-describe("connect", () => {
-	const initialized = (stub: StubBackend) =>
-		stub.received("notifications/initialized");
+			test("because it is redirected is not sent on, nor is the token", async () => {
+				await using other = startStubBackend();
+				for (const status of [301, 302, 303, 307, 308]) {
+					await using world = start(
+						() =>
+							new Response(null, {
+								status,
+								headers: { Location: `${other.url}/mcp` },
+							}),
+					);
+					expect(await fault(world.call())).toBe("ClientError unknown");
+				}
+				expect(other.requests).toEqual([]);
+			});
 
-	test("is initialize, then initialized in the session; disconnect is DELETE", async () => {
-		await using stub = startStubBackend();
-		const client = clientOf(stub.url);
-		const opened = await client.connect(patience());
-		await client.disconnect(opened, patience());
-		expect(stub.requests.map(({ rpc }) => rpc)).toEqual([
-			"initialize",
-			"notifications/initialized",
-			"DELETE",
-		]);
-		const [initialize, ...rest] = stub.requests;
-		expect(JSON.parse(initialize?.body ?? "").params).toEqual({
-			protocolVersion: "2025-11-25",
-			capabilities: {},
-			clientInfo: { name: "test", version: "1" },
-		});
-		expect(initialize?.headers.has("mcp-session-id")).toBe(false);
-		expect(opened.id).toBeString();
-		for (const { headers } of rest)
-			expect(headers.get("mcp-session-id")).toBe(opened.id ?? null);
-	});
+			test("because the connection is refused was not sent, as far as that can be known", async () => {
+				await using world = start(() => new Response());
+				await world.stub.stop();
+				const refused = carrier.knowsRefusal ? "unsent" : "unknown";
+				expect(await fault(world.call())).toBe(`ClientError ${refused}`);
+				const opening = world.connect(patience());
+				expect(await fault(opening)).toBe(`ClientError ${refused}`);
+			});
 
-	test.each(["2024-11-05", "2025-03-26", "2026-07-28", "9999-12-31", "draft"])(
-		"takes the protocol version %s, and uses it from then on",
-		async (protocolVersion) => {
-			await using stub = startStubBackend({
-				sessions: false,
-				on: {
-					initialize: ({ id }) =>
-						json(ours(id, JSON.stringify({ protocolVersion }))),
+			test("because the host's name stands for nothing was not sent, as far as that can be known", async () => {
+				// Longer than a name's part can be: refused without asking anyone.
+				const { call } = clientOf(`http://${"x".repeat(64)}:9`);
+				expect(await fault(call())).toBe(
+					`ClientError ${carrier.knowsRefusal ? "unsent" : "unknown"}`,
+				);
+			});
+
+			test.each<[name: string, partial: string]>([
+				["at once", ""],
+				["in the status line", "HTTP/1.1 20"],
+				[
+					"after the head",
+					"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n",
+				],
+				[
+					"within the body",
+					'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"jsonrpc"',
+				],
+				[
+					"within an event",
+					"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n6\r\ndata: \r\n",
+				],
+			])(
+				"because the connection is cut %s is sent once and of unknown outcome",
+				async (_, partial) => {
+					let requests = 0;
+					const tcp = createTcpServer((socket) => {
+						socket.once("data", () => {
+							requests++;
+							socket.end(partial);
+						});
+						socket.on("error", () => socket.destroy());
+					}).listen(0, "127.0.0.1");
+					await new Promise((resolve) => tcp.once("listening", resolve));
+					const address = tcp.address();
+					if (address === null || typeof address === "string")
+						throw new Error("no port");
+					const { call } = clientOf(`http://127.0.0.1:${address.port}`);
+					expect(await fault(call())).toBe("ClientError unknown");
+					expect(requests).toBe(1);
+					tcp.close();
 				},
-			});
-			expect(await clientOf(stub.url).connect(patience())).toEqual({
-				id: undefined,
-				protocolVersion,
-			});
-			const [notification] = initialized(stub);
-			expect(notification?.headers.get("mcp-protocol-version")).toBe(
-				protocolVersion,
 			);
-		},
-	);
 
-	test("goes without a session id, and asks for none", async () => {
-		await using stub = startStubBackend({ sessions: false });
-		const { id } = await clientOf(stub.url).connect(patience());
-		expect(id).toBeUndefined();
-		expect(initialized(stub)[0]?.headers.has("mcp-session-id")).toBe(false);
-	});
+			test.each<[name: string, type: string, piece: string]>([
+				["an answer", "application/json", "x".repeat(1024 * 1024)],
+				["an event", "text/event-stream", `data: ${"x".repeat(1024 * 1024)}\n`],
+				["a line of an event", "text/event-stream", "x".repeat(1024 * 1024)],
+			])("because %s is endless is given up", async (_, type, piece) => {
+				const cancelled = Promise.withResolvers<void>();
+				const bytes = new TextEncoder().encode(piece);
+				await using world = start(() => {
+					const body = new ReadableStream({
+						pull: (controller) => controller.enqueue(bytes),
+						cancel: () => cancelled.resolve(),
+					});
+					return new Response(body, { headers: { "Content-Type": type } });
+				});
+				expect(await fault(world.call())).toBe("ClientError unknown");
+				await cancelled.promise;
+			});
 
-	test.each<[name: string, on: StubBackend["on"], outcome: string]>([
-		[
-			"an error",
-			{ initialize: ({ id }) => rpcError(id, -32603, "no") },
-			"ClientError refused",
-		],
-		[
-			"a result that is none",
-			{ initialize: ({ id }) => json(ours(id, "1")) },
-			"ClientError refused",
-		],
-		[
-			"401",
-			{ initialize: () => new Response(null, { status: 401 }) },
-			"ClientError refused",
-		],
-		[
-			"500",
-			{ initialize: () => new Response(null, { status: 500 }) },
-			"ClientError unknown",
-		],
-		[
-			"404",
-			{ initialize: () => new Response(null, { status: 404 }) },
-			"SessionNotFound refused",
-		],
-		[
-			"initialized refused",
-			{
-				"notifications/initialized": () => new Response(null, { status: 400 }),
-			},
-			"ClientError refused",
-		],
-	])("fails after %s", async (_, on, outcome) => {
-		await using stub = startStubBackend({ on });
-		expect(await fault(clientOf(stub.url).connect(patience()))).toBe(outcome);
-	});
-});
+			test("because it was aborted is of unknown outcome, and the server is told", async () => {
+				await using world = start(stall);
+				const controller = new AbortController();
+				const request = world.request(
+					session,
+					"tools/call",
+					"{}",
+					controller.signal,
+				);
+				await world.stub.arrived("tools/call");
+				controller.abort();
+				expect(await fault(request)).toBe("ClientError unknown");
+				await world.stub.arrived("notifications/cancelled");
+				const [cancelled] = world.stub.received("notifications/cancelled");
+				const [call] = world.stub.received("tools/call");
+				expect(JSON.parse(cancelled?.body ?? "").params.requestId).toBe(
+					JSON.parse(call?.body ?? "").id,
+				);
+			});
+
+			test("because it was aborted within its answer is of unknown outcome, and the server is told", async () => {
+				await using world = start(() =>
+					eventStream(": hi\n\n", { open: true }),
+				);
+				const controller = new AbortController();
+				const request = world.request(
+					session,
+					"tools/call",
+					"{}",
+					controller.signal,
+				);
+				await world.stub.arrived("tools/call");
+				controller.abort();
+				expect(await fault(request)).toBe("ClientError unknown");
+				await world.stub.arrived("notifications/cancelled");
+				const [cancelled] = world.stub.received("notifications/cancelled");
+				const [call] = world.stub.received("tools/call");
+				expect(JSON.parse(cancelled?.body ?? "").params.requestId).toBe(
+					JSON.parse(call?.body ?? "").id,
+				);
+			});
+		});
+
+		describe("what is sent", () => {
+			test("has our headers, ids of our own, and the params as they are", async () => {
+				await using stub = startStubBackend({ sessions: false });
+				const { call } = clientOf(stub.url, { host: "localhost:9090" });
+				const params = '{"name":"x","n":1e400,"z":1.0}';
+				await call(params);
+				await call();
+				const [first, second] = stub.requests;
+				expect(first?.body).toBe(
+					`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
+				);
+				expect(second?.id).toBe("2");
+				expect(first?.path).toBe("/mcp");
+				const { host, authorization, accept, ...others } = Object.fromEntries(
+					first?.headers ?? [],
+				);
+				expect({ host, authorization, accept }).toEqual({
+					host: "localhost:9090",
+					authorization: `Bearer ${token}`,
+					accept: "application/json, text/event-stream",
+				});
+				expect(others).toMatchObject({
+					"content-type": "application/json",
+					"mcp-session-id": "s",
+					"mcp-protocol-version": "2025-11-25",
+				});
+			});
+
+			test("has no Authorization without a token", async () => {
+				await using stub = startStubBackend();
+				const client = createClient({
+					send: carrier.carry(`${stub.url}/mcp`),
+					info: { name: "test", version: "1" },
+				});
+				await client.connect(patience());
+				for (const { headers } of stub.requests)
+					expect(headers.has("authorization")).toBe(false);
+			});
+		});
+
+		describe("connect", () => {
+			const initialized = (stub: StubBackend) =>
+				stub.received("notifications/initialized");
+
+			test("is initialize, then initialized in the session; disconnect is DELETE", async () => {
+				await using stub = startStubBackend();
+				const client = clientOf(stub.url);
+				const opened = await client.connect(patience());
+				await client.disconnect(opened, patience());
+				expect(stub.requests.map(({ rpc }) => rpc)).toEqual([
+					"initialize",
+					"notifications/initialized",
+					"DELETE",
+				]);
+				const [initialize, ...rest] = stub.requests;
+				expect(JSON.parse(initialize?.body ?? "").params).toEqual({
+					protocolVersion: "2025-11-25",
+					capabilities: {},
+					clientInfo: { name: "test", version: "1" },
+				});
+				expect(initialize?.headers.has("mcp-session-id")).toBe(false);
+				expect(opened.id).toBeString();
+				for (const { headers } of rest)
+					expect(headers.get("mcp-session-id")).toBe(opened.id ?? null);
+			});
+
+			test.each([
+				"2024-11-05",
+				"2025-03-26",
+				"2026-07-28",
+				"9999-12-31",
+				"draft",
+			])(
+				"takes the protocol version %s, and uses it from then on",
+				async (protocolVersion) => {
+					await using stub = startStubBackend({
+						sessions: false,
+						on: {
+							initialize: ({ id }) =>
+								json(ours(id, JSON.stringify({ protocolVersion }))),
+						},
+					});
+					expect(await clientOf(stub.url).connect(patience())).toEqual({
+						id: undefined,
+						protocolVersion,
+					});
+					const [notification] = initialized(stub);
+					expect(notification?.headers.get("mcp-protocol-version")).toBe(
+						protocolVersion,
+					);
+				},
+			);
+
+			test("goes without a session id, and asks for none", async () => {
+				await using stub = startStubBackend({ sessions: false });
+				const { id } = await clientOf(stub.url).connect(patience());
+				expect(id).toBeUndefined();
+				expect(initialized(stub)[0]?.headers.has("mcp-session-id")).toBe(false);
+			});
+
+			test.each<[name: string, on: StubBackend["on"], outcome: string]>([
+				[
+					"an error",
+					{ initialize: ({ id }) => rpcError(id, -32603, "no") },
+					"ClientError refused",
+				],
+				[
+					"a result that is none",
+					{ initialize: ({ id }) => json(ours(id, "1")) },
+					"ClientError refused",
+				],
+				[
+					"401",
+					{ initialize: () => new Response(null, { status: 401 }) },
+					"ClientError refused",
+				],
+				[
+					"500",
+					{ initialize: () => new Response(null, { status: 500 }) },
+					"ClientError unknown",
+				],
+				[
+					"404",
+					{ initialize: () => new Response(null, { status: 404 }) },
+					"SessionNotFound refused",
+				],
+				[
+					"initialized refused",
+					{
+						"notifications/initialized": () =>
+							new Response(null, { status: 400 }),
+					},
+					"ClientError refused",
+				],
+			])("fails after %s", async (_, on, outcome) => {
+				await using stub = startStubBackend({ on });
+				expect(await fault(clientOf(stub.url).connect(patience()))).toBe(
+					outcome,
+				);
+			});
+		});
+	},
+);
 
 describe("withId", () => {
 	test.each([

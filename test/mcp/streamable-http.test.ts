@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import * as v from "valibot";
 import { listen } from "../../src/lib/listen.ts";
 import { createServer, toolSource } from "../../src/mcp/server.ts";
@@ -17,7 +18,10 @@ type Header = readonly [name: string, value: string];
 
 const maxBodyBytes = 1_000;
 
-function start(sessions: Sessions | string = "the-constant") {
+function start(
+	sessions: Sessions | string = "the-constant",
+	bodyTimeoutMs = 10_000,
+) {
 	const { log, lines } = recordLog();
 	const calls: string[] = [];
 	const note = tool({
@@ -39,6 +43,7 @@ function start(sessions: Sessions | string = "the-constant") {
 			log,
 		}),
 		maxBodyBytes,
+		bodyTimeoutMs,
 		sessions,
 	});
 	const listener = listen({
@@ -63,6 +68,7 @@ function start(sessions: Sessions | string = "the-constant") {
 			];
 			return exchange(listener.url, requestText("POST /mcp", head), body);
 		},
+		port: listener.port,
 		send: (...parts: string[]) => exchange(listener.url, ...parts),
 		[Symbol.asyncDispose]: () => listener.close(0),
 	};
@@ -532,3 +538,27 @@ test("an upload that breaks off disturbs nobody", async () => {
 	expect((await server.post(ping)).status).toBe(200);
 	void cut.catch(() => "it was never answered, which is right");
 });
+
+test.each([
+	["Content-Length: 100\r\n\r\n", "{"],
+	["Transfer-Encoding: chunked\r\n\r\n", "1\r\n{\r\n"],
+])(
+	"a body that comes too slowly, after %j, is 408, and the connection ends",
+	async (rest, begun) => {
+		await using server = start("the-constant", 20);
+		const closed = Promise.withResolvers<string>();
+		let received = "";
+		const socket = connect(server.port, "127.0.0.1");
+		socket.on("data", (bytes) => {
+			received += bytes;
+		});
+		socket.on("error", closed.reject);
+		socket.on("close", () => closed.resolve(received));
+		socket.write(`POST /mcp HTTP/1.1\r\nHost: test\r\n${rest}${begun}`);
+		const answer = await closed.promise;
+		expect(answer).toStartWith("HTTP/1.1 408 ");
+		expect(answer).toContain(
+			'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: the body came too slowly"}}',
+		);
+	},
+);

@@ -1,7 +1,9 @@
 // The gateway in front of bots of the test's own, and a client that sees the bytes.
 
+import { Backend } from "../../src/gateway/backend.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
+import { createMetrics } from "../../src/gateway/metrics.ts";
 import { listen } from "../../src/lib/listen.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
 
@@ -144,4 +146,33 @@ export function createGatewayClient(endpoint: string) {
 			return result?.tools as { name: string; inputSchema: object }[];
 		},
 	};
+}
+
+/** A backend by itself. */
+export function createTestBackend({
+	name = "alpha",
+	url,
+	maxInFlight = 256,
+}: {
+	name?: string;
+	url: string;
+	maxInFlight?: number;
+}) {
+	const recorded = recordLog();
+	const changes = { count: 0 };
+	const metrics = createMetrics({
+		backends: () => [],
+		toolsListBytes: () => 0,
+		refreshAgeSeconds: () => 0,
+	});
+	const backend = new Backend({
+		instance: { name, url, endpoint: `${url}/mcp` },
+		token: gatewayToken,
+		info: { name: "test", version: "1" },
+		maxInFlight,
+		metrics,
+		log: recorded.log,
+		onChange: () => changes.count++,
+	});
+	return { backend, metrics, changes, messages: recorded.messages };
 }

@@ -1,5 +1,6 @@
 // An MCP client for tests: what it is told, it returns; what is refused, too.
 
+import { createFetchSend } from "../../src/lib/http.ts";
 import { type ClientSession, createClient } from "../../src/mcp/client.ts";
 import { isObject } from "../../src/mcp/json-rpc.ts";
 
@@ -23,7 +24,7 @@ export async function connectTo(
 	token?: string,
 ): Promise<McpCaller> {
 	const client = createClient({
-		url,
+		send: createFetchSend(url),
 		...(token !== undefined && { token }),
 		info: { name: "test", version: "0" },
 	});

@@ -1,0 +1,245 @@
+// One `tools/call`: where it goes, what comes of it, and the line and the figures that say so afterwards.
+
+import type { Log } from "../lib/log.ts";
+import { ClientError, type ClientResponse, withId } from "../mcp/client.ts";
+import {
+	isObject,
+	type JsonObject,
+	type RpcRequest,
+	resultResponse,
+} from "../mcp/json-rpc.ts";
+import { findMember, readMembers } from "../mcp/json-text.ts";
+import { type Answer, type Caller, withMembers } from "../mcp/server.ts";
+import { errorResult, readToolCall, textResult } from "../mcp/tool.ts";
+import type { Backend } from "./backend.ts";
+import { type Catalog, listInstances } from "./catalog.ts";
+import type { GatewayConfig } from "./config.ts";
+import { forwardedParams } from "./forward.ts";
+import { GuildSearch } from "./guild-search.ts";
+import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
+import { RouteError, type RouteFault, route } from "./routing.ts";
+import { Overloaded } from "./slots.ts";
+import { describeInstances } from "./status.ts";
+
+export interface CallsOptions {
+	config: GatewayConfig;
+	backends: readonly Backend[];
+	/** The catalogue as it is now. */
+	catalog(): Catalog;
+	metrics: GatewayMetrics;
+	log: Log;
+}
+
+/** What is known of a call while it is under way. */
+interface CallRecord {
+	/** What we call it, here and to the bot. */
+	requestId: string;
+	tool: string;
+	backend?: Backend;
+	outcome: CallOutcome;
+}
+
+const outcomeOf: Record<RouteFault, CallOutcome> = {
+	InstanceNotFound: "not_routed",
+	GuildNotFound: "not_routed",
+	NoTarget: "not_routed",
+	BackendOffline: "offline",
+	BackendError: "http_error",
+	OutcomeUnknown: "outcome_unknown",
+	Overloaded: "overloaded",
+};
+
+/** Outcomes that an operator should look at. */
+const troubles: ReadonlySet<CallOutcome> = new Set([
+	"offline",
+	"http_error",
+	"outcome_unknown",
+	"overloaded",
+]);
+
+/** Answers a `tools/call`. Throws an RpcError where it is the caller's fault. */
+export function createCalls(
+	options: CallsOptions,
+): (request: RpcRequest, caller: Caller) => Promise<Answer> {
+	const { config, backends, catalog, metrics, log } = options;
+	const guildSearch = new GuildSearch(backends);
+	// Told apart from the ids of the gateway that ran before.
+	const run = Math.random().toString(36).slice(2, 6);
+	let count = 0;
+
+	async function answer(
+		request: RpcRequest,
+		caller: Caller,
+		record: CallRecord,
+	): Promise<Answer> {
+		// Before anything is decided by a key: what stands twice could be read two ways.
+		const params = forwardedParams(request);
+		const { name, args } = readToolCall(request.params);
+		record.tool = name;
+		if (name === listInstances.name) {
+			record.outcome = "ok";
+			const lines = await describeInstances(backends, catalog);
+			return ownAnswer(request, caller, textResult(lines));
+		}
+		const timeout = AbortSignal.timeout(config.callTimeoutMs);
+		const signal = caller.signal
+			? AbortSignal.any([timeout, caller.signal])
+			: timeout;
+		try {
+			const backend = await target(args, signal);
+			record.backend = backend;
+			const { requestId } = record;
+			const response = await backend
+				.call({ tool: name, params, requestId }, signal)
+				.catch((error) => {
+					throw callFault(error, record, timeout);
+				});
+			return forwarded(request, caller, response, record);
+		} catch (error) {
+			if (caller.signal?.aborted) {
+				record.outcome = "given_up";
+				// Nobody reads this.
+				return ownAnswer(request, caller, errorResult("The caller has gone."));
+			}
+			if (!(error instanceof RouteError)) throw error;
+			record.outcome = outcomeOf[error.kind];
+			return {
+				...ownAnswer(request, caller, errorResult(error.message)),
+				isError: true,
+			};
+		}
+	}
+
+	/** The backend that the arguments name. A guild that nobody is known to serve is looked for first. */
+	async function target(
+		args: JsonObject,
+		signal: AbortSignal,
+	): Promise<Backend> {
+		try {
+			return route(args, backends, config.defaultInstance);
+		} catch (error) {
+			const unknownGuild =
+				error instanceof RouteError && error.kind === "GuildNotFound";
+			if (!unknownGuild) throw error;
+			await guildSearch.search(String(args.guild_id), signal);
+			return route(args, backends, config.defaultInstance);
+		}
+	}
+
+	/** What a call that brought no response becomes, by how far it got. */
+	function callFault(
+		error: unknown,
+		{ backend, tool }: CallRecord,
+		timeout: AbortSignal,
+	): unknown {
+		const name = backend?.name ?? "";
+		if (error instanceof Overloaded)
+			return new RouteError(
+				"Overloaded",
+				`${name} is busy (${error.message}); nothing was done. Try again in a few seconds.`,
+				backends,
+			);
+		// Its turn had not come when its time was up.
+		const waiting = !(error instanceof ClientError) && timeout.aborted;
+		if (!(error instanceof ClientError) && !waiting) return error;
+		const reason = timeout.aborted
+			? `no answer within ${config.callTimeoutMs / 1000} s`
+			: (error as Error).message;
+		const reached = waiting ? "unsent" : (error as ClientError).reached;
+		switch (reached) {
+			case "unsent":
+				return new RouteError(
+					"BackendOffline",
+					`${name} cannot be reached (${reason}); nothing was done.`,
+					backends,
+				);
+			case "refused":
+				return new RouteError(
+					"BackendError",
+					`${name} refused the call (${reason}); nothing was done.`,
+					backends,
+				);
+			case "unknown":
+				return new RouteError(
+					"OutcomeUnknown",
+					`the outcome of ${shown(tool)} on ${name} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`,
+					backends,
+				);
+		}
+	}
+
+	function note(record: CallRecord, seconds: number): void {
+		const { requestId, backend, outcome } = record;
+		const known = catalog().names.has(record.tool);
+		const instance = backend?.name ?? "";
+		metrics.calls.add([instance, known ? record.tool : "other", outcome]);
+		if (backend) metrics.callSeconds.observe([instance], seconds);
+		if (outcome === "outcome_unknown") metrics.outcomeUnknown.add([instance]);
+		log[troubles.has(outcome) ? "warn" : "info"]("call", {
+			request: requestId,
+			...(backend && { instance }),
+			tool: known ? record.tool : shown(record.tool),
+			outcome,
+			ms: Math.round(seconds * 1000),
+		});
+	}
+
+	return async (request, caller) => {
+		const from = performance.now();
+		count++;
+		const record: CallRecord = {
+			requestId: `${run}-${count.toString(36)}`,
+			tool: "",
+			outcome: "invalid",
+		};
+		try {
+			return await answer(request, caller, record);
+		} finally {
+			note(record, (performance.now() - from) / 1000);
+		}
+	};
+}
+
+/** The bot's response, every byte of it but the id. */
+function forwarded(
+	request: RpcRequest,
+	caller: Caller,
+	{ text, message }: ClientResponse,
+	record: CallRecord,
+): Answer {
+	const code = isObject(message.error) && message.error.code;
+	const isError = isObject(message.result) && message.result.isError === true;
+	const failed = "error" in message && !("result" in message);
+	record.outcome = failed ? "rpc_error" : isError ? "tool_error" : "ok";
+	const given = withId(text, request.id);
+	return {
+		text: caller.modern ? completed(given) : given,
+		isError,
+		headers: { "X-Mcp-Instance": record.backend?.name ?? "" },
+		...(typeof code === "number" && { errorCode: code }),
+	};
+}
+
+/** A result of the gateway's own. */
+function ownAnswer({ id }: RpcRequest, caller: Caller, result: string): Answer {
+	const text = resultResponse(id, result);
+	return { text: caller.modern ? completed(text) : text };
+}
+
+/** A response as the stateless revision wants it: it says that its result is complete, where a bot of ours does not. */
+function completed(response: string): string {
+	const result = findMember(readMembers(response), "result");
+	if (!result) return response;
+	const text = response.slice(result.start, result.end);
+	if (!text.startsWith("{") || findMember(readMembers(text), "resultType"))
+		return response;
+	const changed = withMembers({ resultType: "complete" }, text);
+	return response.slice(0, result.start) + changed + response.slice(result.end);
+}
+
+/** A tool's name as a caller wrote it, for people: on one line and not at any length. */
+function shown(tool: string): string {
+	return /^[\w.-]{1,100}$/.test(tool)
+		? tool
+		: JSON.stringify(tool.slice(0, 100));
+}

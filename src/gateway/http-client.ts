@@ -1,0 +1,741 @@
+// A keep-alive HTTP/1.1 client for one `http:` URL, on `Bun.connect` (https://www.rfc-editor.org/rfc/rfc9112): a bounded
+// pool, answers read strictly, and of a failed request how far it got. A request is never sent twice.
+
+import {
+	describeFault,
+	givenUp,
+	HttpFailure,
+	type HttpRequest,
+	type HttpResponse,
+	type Progress,
+	type Send,
+} from "../lib/http.ts";
+
+export interface HttpClientOptions {
+	/** An `http:` URL, path included. */
+	url: string;
+	/** Sends beyond it wait for their turn. */
+	maxConnections: number;
+	/** A kept connection is closed after this; less than Node's 5 s and Bun's 10 s, so that we are first. Default 4,000. */
+	idleTimeoutMs?: number;
+	/** Of an answer's head, and of its trailers. Default 16 KiB. */
+	maxHeadBytes?: number;
+	/** Of an answer's body, with the framing of its chunks. Default 16 MiB. */
+	maxBodyBytes?: number;
+}
+
+export interface HttpClient {
+	send: Send;
+	/** Connections there are: idle, busy, and those being made. */
+	readonly open: number;
+	/** Closes idle connections now and busy ones as they end. Later sends fail "unsent"; those that wait still get their turn. */
+	close(): void;
+}
+
+/** A client that has no connection yet. Throws a TypeError where the URL is not an `http:` one. */
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+	return new Pool(options);
+}
+
+const maxFields = 100;
+const maxChunkLineBytes = 1_024;
+const maxInterimAnswers = 8;
+
+class Pool implements HttpClient {
+	open = 0;
+	readonly limits: Limits;
+	/** The one used last is last: it is the next to be used, and the first is the next to be too old. */
+	readonly #idle: Connection[] = [];
+	readonly #waiting = new Set<Exchange>();
+	readonly #url: URL;
+	readonly #hostname: string;
+	readonly #maxConnections: number;
+	readonly #idleTimeoutMs: number;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	#closed = false;
+
+	constructor({
+		url,
+		maxConnections,
+		idleTimeoutMs = 4_000,
+		maxHeadBytes = 16 * 1_024,
+		maxBodyBytes = 16 * 1_024 * 1_024,
+	}: HttpClientOptions) {
+		this.#url = new URL(url);
+		if (this.#url.protocol !== "http:")
+			throw new TypeError(
+				`expected an http: URL, received ${this.#url.protocol}`,
+			);
+		this.#hostname = this.#url.hostname.replace(/^\[|\]$/g, "");
+		this.#maxConnections = maxConnections;
+		this.#idleTimeoutMs = idleTimeoutMs;
+		this.limits = { maxHeadBytes, maxBodyBytes };
+	}
+
+	send: Send = (request, signal) =>
+		new Promise((resolve, reject) => {
+			if (signal.aborted) throw givenUp(signal, "unsent");
+			if (this.#closed) throw new HttpFailure("the client is closed", "unsent");
+			const text = requestText(request, this.#url);
+			const exchange = new Exchange(this, text, signal, resolve, reject);
+			const kept = this.#takeIdle();
+			if (kept) kept.carry(exchange);
+			else if (this.open < this.#maxConnections) this.connect(exchange);
+			else this.#waiting.add(exchange);
+		});
+
+	close() {
+		this.#closed = true;
+		for (const connection of [...this.#idle]) connection.drop();
+	}
+
+	/** Makes a connection for an exchange. */
+	connect(exchange: Exchange) {
+		const connection = new Connection(this, exchange);
+		this.open++;
+		Bun.connect({
+			hostname: this.#hostname,
+			port: Number(this.#url.port || 80),
+			data: connection,
+			socket: socketHandlers,
+		}).catch((cause) => connection.lost(cause));
+	}
+
+	/** A connection has done its work and may do more. */
+	free(connection: Connection) {
+		const exchange = this.#takeWaiting();
+		if (exchange) return connection.carry(exchange);
+		if (this.#closed) return connection.drop();
+		connection.rest();
+		this.#idle.push(connection);
+		if (!this.#timer) this.#closeOldIn(this.#idleTimeoutMs);
+	}
+
+	/** A connection is no more, and leaves room for another. */
+	gone(connection: Connection) {
+		this.open--;
+		const index = this.#idle.indexOf(connection);
+		if (index >= 0) this.#idle.splice(index, 1);
+	}
+
+	/** Uses the room there is. */
+	connectWaiting() {
+		if (this.open >= this.#maxConnections) return;
+		const exchange = this.#takeWaiting();
+		if (exchange) this.connect(exchange);
+	}
+
+	forget(exchange: Exchange) {
+		this.#waiting.delete(exchange);
+	}
+
+	#takeWaiting(): Exchange | undefined {
+		const [exchange] = this.#waiting;
+		if (exchange) this.#waiting.delete(exchange);
+		return exchange;
+	}
+
+	#takeIdle(): Connection | undefined {
+		// The timer is late where the process was busy.
+		if (this.#idle.length > 0) this.#closeOld();
+		return this.#idle.pop();
+	}
+
+	#closeOld() {
+		const limit = performance.now() - this.#idleTimeoutMs;
+		for (;;) {
+			const [oldest] = this.#idle;
+			if (!oldest || oldest.idleSince > limit) return oldest;
+			oldest.drop();
+		}
+	}
+
+	#closeOldIn(delayMs: number) {
+		this.#timer = setTimeout(() => {
+			this.#timer = undefined;
+			const oldest = this.#closeOld();
+			if (!oldest) return;
+			const ageMs = performance.now() - oldest.idleSince;
+			this.#closeOldIn(Math.max(1, this.#idleTimeoutMs - ageMs));
+		}, delayMs);
+		this.#timer.unref();
+	}
+}
+
+const socketHandlers: Bun.SocketHandler<Connection> = {
+	open: (socket) => socket.data.opened(socket),
+	data: (socket, bytes) => socket.data.received(bytes),
+	drain: (socket) => socket.data.writeOn(),
+	end: (socket) => socket.data.ended(),
+	close: (socket, cause) => socket.data.lost(cause),
+};
+
+/** A socket, and the exchange it is busy with. */
+class Connection {
+	idleSince = 0;
+	readonly #pool: Pool;
+	#socket: Bun.Socket<Connection> | undefined;
+	#exchange: Exchange | undefined;
+	/** What the socket has not taken of the request. */
+	#unwritten: Uint8Array | undefined;
+	#reused = false;
+	#gone = false;
+
+	constructor(pool: Pool, exchange: Exchange) {
+		this.#pool = pool;
+		this.#exchange = exchange;
+		exchange.connection = this;
+	}
+
+	opened(socket: Bun.Socket<Connection>) {
+		// Given up while it was being made, which cannot be stopped.
+		if (this.#gone) return socket.terminate();
+		this.#socket = socket;
+		this.#write();
+	}
+
+	/** Sends another request over a connection that is idle. */
+	carry(exchange: Exchange) {
+		this.#reused = true;
+		this.#exchange = exchange;
+		exchange.connection = this;
+		this.#socket?.ref();
+		this.#write();
+	}
+
+	/** Waits for another request, without keeping the process alive. */
+	rest() {
+		this.idleSince = performance.now();
+		this.#socket?.unref();
+	}
+
+	#write() {
+		if (!this.#exchange) return;
+		const { text } = this.#exchange;
+		const count = this.#writeSome(text);
+		// Only a request that was cut is needed as bytes.
+		if (count < Buffer.byteLength(text))
+			this.#unwritten = Buffer.from(text).subarray(Math.max(0, count));
+		// A reset that no event has told of yet.
+		if (count < 0) this.lost();
+	}
+
+	writeOn() {
+		// An answer that came early will not change.
+		if (!this.#unwritten || !this.#exchange || this.#exchange.answer) return;
+		const count = this.#writeSome(this.#unwritten);
+		// Where the connection is lost, its end follows; an answer may stand before it.
+		if (count < 0) return;
+		const rest = this.#unwritten.subarray(count);
+		this.#unwritten = rest.length > 0 ? rest : undefined;
+	}
+
+	/** The number of bytes that left; -1 where the connection is lost. */
+	#writeSome(bytes: string | Uint8Array): number {
+		const count = this.#socket?.write(bytes) ?? -1;
+		if (count > 0) this.#exchange?.advance("sent");
+		return count;
+	}
+
+	received(bytes: Buffer) {
+		const exchange = this.#exchange;
+		// What comes unasked would be taken for the answer to the next request.
+		if (!exchange || exchange.progress === "unsent") return this.lost();
+		exchange.advance("answered");
+		let whole: boolean;
+		try {
+			whole = exchange.reader.read(bytes);
+		} catch (cause) {
+			this.drop();
+			return exchange.fail(asFailure(cause));
+		}
+		if (!whole) return;
+		this.#exchange = undefined;
+		exchange.finish();
+		if (exchange.reader.keepsConnection && !this.#unwritten)
+			this.#pool.free(this);
+		else this.drop();
+	}
+
+	/** The other end sends no more. */
+	ended() {
+		const exchange = this.#exchange;
+		// After a failed write Bun reports a reset as an orderly end.
+		if (!this.#unwritten && exchange?.reader.endsWithConnection) {
+			this.#exchange = undefined;
+			exchange.finish();
+		}
+		this.lost();
+	}
+
+	/** The connection is no more, or not of use. */
+	lost(cause?: unknown) {
+		if (this.#gone) return;
+		const exchange = this.#exchange;
+		this.#leave();
+		if (exchange && this.#reused && exchange.progress === "unsent")
+			this.#pool.connect(exchange);
+		else exchange?.fail(lossOf(exchange.progress, cause));
+		this.#pool.connectWaiting();
+	}
+
+	/** Closes the connection, whatever it is busy with. */
+	drop() {
+		if (this.#gone) return;
+		this.#leave();
+		this.#pool.connectWaiting();
+	}
+
+	#leave() {
+		this.#gone = true;
+		if (this.#exchange) this.#socket?.terminate();
+		else this.#socket?.end();
+		this.#exchange = undefined;
+		this.#pool.gone(this);
+	}
+}
+
+/** One request and its answer, wherever they are on their way. */
+class Exchange {
+	progress: Progress = "unsent";
+	connection: Connection | undefined;
+	readonly #pool: Pool;
+	readonly reader: AnswerReader;
+	readonly #signal: AbortSignal;
+	readonly #resolve: (answer: HttpResponse) => void;
+	readonly #reject: (reason: unknown) => void;
+	answer: Answer | undefined;
+
+	constructor(
+		pool: Pool,
+		readonly text: string,
+		signal: AbortSignal,
+		resolve: (answer: HttpResponse) => void,
+		reject: (reason: unknown) => void,
+	) {
+		this.#pool = pool;
+		this.reader = new AnswerReader(pool.limits, this);
+		this.#signal = signal;
+		this.#resolve = resolve;
+		this.#reject = reject;
+		signal.addEventListener("abort", this.#abort);
+	}
+
+	advance(progress: Progress) {
+		if (this.progress !== "answered") this.progress = progress;
+	}
+
+	/** The answer's head is there. */
+	begin({ status, fields }: Head) {
+		const discard = () => this.#discard();
+		this.answer = new Answer(status, fields, this.#signal, discard);
+		this.#resolve(this.answer);
+	}
+
+	/** A piece of the answer's body is there. */
+	push(bytes: Uint8Array) {
+		this.answer?.push(bytes);
+	}
+
+	finish() {
+		this.#leave();
+		this.answer?.end();
+	}
+
+	fail(reason: unknown) {
+		this.#leave();
+		this.#reject(reason);
+		this.answer?.fail(reason);
+	}
+
+	#abort = () => {
+		this.#pool.forget(this);
+		const { connection } = this;
+		this.fail(givenUp(this.#signal, this.progress));
+		connection?.drop();
+	};
+
+	#discard() {
+		const { connection } = this;
+		this.finish();
+		connection?.drop();
+	}
+
+	#leave() {
+		this.connection = undefined;
+		this.#signal.removeEventListener("abort", this.#abort);
+	}
+}
+
+/** An answer whose body may still be coming. It holds what came until that is read. */
+class Answer implements HttpResponse, AsyncIterableIterator<Uint8Array> {
+	readonly headers: HttpResponse["headers"];
+	readonly body: AsyncIterable<Uint8Array> = this;
+	readonly #signal: AbortSignal;
+	readonly #discard: () => void;
+	#pieces: Uint8Array[] = [];
+	#state: "open" | "whole" | "failed" = "open";
+	#fault: unknown;
+	#wanted: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
+
+	constructor(
+		readonly status: number,
+		fields: ReadonlyMap<string, string>,
+		signal: AbortSignal,
+		discard: () => void,
+	) {
+		this.headers = { get: (name) => fields.get(name.toLowerCase()) ?? null };
+		this.#signal = signal;
+		this.#discard = discard;
+	}
+
+	discard() {
+		if (this.#state === "open") this.#discard();
+		this.#pieces = [];
+	}
+
+	push(value: Uint8Array) {
+		if (!this.#wanted) return void this.#pieces.push(value);
+		this.#wanted.resolve({ value, done: false });
+		this.#wanted = undefined;
+	}
+
+	end() {
+		this.#state = "whole";
+		this.#wanted?.resolve({ value: undefined, done: true });
+	}
+
+	fail(fault: unknown) {
+		this.#state = "failed";
+		this.#fault = fault;
+		this.#wanted?.reject(fault);
+	}
+
+	[Symbol.asyncIterator]() {
+		return this;
+	}
+
+	async next(): Promise<IteratorResult<Uint8Array>> {
+		const value = this.#pieces.shift();
+		if (value) {
+			if (this.#signal.aborted) throw givenUp(this.#signal, "answered");
+			return { value, done: false };
+		}
+		if (this.#state === "whole") return { value: undefined, done: true };
+		if (this.#state === "failed") throw this.#fault;
+		this.#wanted = Promise.withResolvers();
+		return this.#wanted.promise;
+	}
+
+	async return(): Promise<IteratorResult<Uint8Array>> {
+		this.discard();
+		return { value: undefined, done: true };
+	}
+}
+
+interface Limits {
+	maxHeadBytes: number;
+	maxBodyBytes: number;
+}
+
+interface Head {
+	/** Of HTTP/1.x. */
+	minor: number;
+	status: number;
+	/** By lower-case name. */
+	fields: ReadonlyMap<string, string>;
+}
+
+/** What is wrong with an answer, as the end of a sentence. */
+class BadAnswer extends Error {}
+
+/** Reads one answer from bytes that are cut anywhere, and tells `sink` of its head and of the pieces of its body. */
+class AnswerReader {
+	keepsConnection = false;
+	endsWithConnection = false;
+	readonly #limits: Limits;
+	readonly #sink: Pick<Exchange, "begin" | "push">;
+	/** Reads what it can: the number of bytes, 0 where it needs more to go on. */
+	#step: ((input: Buffer) => number) | undefined = this.#readHead;
+	/** What came and could not be read yet: never more than a head. */
+	#unread: Buffer | undefined;
+	#interimAnswers = 0;
+	#bodyBytes = 0;
+	/** Of the body, or of the chunk. */
+	#bytesLeft = 0;
+
+	constructor(limits: Limits, sink: Pick<Exchange, "begin" | "push">) {
+		this.#limits = limits;
+		this.#sink = sink;
+	}
+
+	/** True: the answer is whole. Throws a BadAnswer. */
+	read(bytes: Buffer): boolean {
+		let input = this.#unread ? Buffer.concat([this.#unread, bytes]) : bytes;
+		this.#unread = undefined;
+		while (this.#step && input.length > 0) {
+			const inBody = this.#step !== this.#readHead;
+			const count = this.#step(input);
+			if (count === 0) {
+				this.#unread = input;
+				return false;
+			}
+			if (inBody) this.#countBody(count);
+			input = input.subarray(count);
+		}
+		if (this.#step) return false;
+		// More than was announced: what follows cannot be trusted.
+		if (input.length > 0) this.keepsConnection = false;
+		return true;
+	}
+
+	#countBody(count: number) {
+		this.#bodyBytes += count;
+		const { maxBodyBytes } = this.#limits;
+		if (this.#bodyBytes > maxBodyBytes)
+			throw new BadAnswer(`its body is larger than ${maxBodyBytes} bytes`);
+	}
+
+	#readHead(input: Buffer): number {
+		const end = this.#endOfBlock(input, "head");
+		if (end < 0) {
+			checkBeginning(input);
+			return 0;
+		}
+		const head = parseHead(input.toString("latin1", 0, end));
+		if (head.status >= 200) this.#begin(head);
+		else this.#skipInterim(head);
+		return end + 4;
+	}
+
+	/** Where the empty line begins that ends a head or trailers; below 0 where it has not come yet. */
+	#endOfBlock(input: Buffer, what: string): number {
+		const end = input.indexOf(emptyLine);
+		const { maxHeadBytes } = this.#limits;
+		if ((end < 0 ? input.length : end + 4) > maxHeadBytes)
+			throw new BadAnswer(`its ${what} is larger than ${maxHeadBytes} bytes`);
+		return end;
+	}
+
+	#skipInterim({ status, fields }: Head) {
+		if (status === 101) throw new BadAnswer("it changes the protocol");
+		if (fields.has("content-length") || fields.has("transfer-encoding"))
+			throw new BadAnswer("an interim answer has a body");
+		if (++this.#interimAnswers > maxInterimAnswers)
+			throw new BadAnswer("there are too many interim answers");
+	}
+
+	#begin(head: Head) {
+		const { status, fields } = head;
+		const length = contentLength(fields, this.#limits.maxBodyBytes);
+		const chunked = isChunked(head);
+		checkContentEncoding(fields);
+		this.keepsConnection = wantsToBeKept(head);
+		if (status === 204 || status === 205 || status === 304) {
+			this.#step = undefined;
+			// There is no body, but whoever announces one may send it.
+			if (length || chunked) this.keepsConnection = false;
+		} else if (chunked) this.#step = this.#readChunkLine;
+		else if (length === undefined) {
+			this.#step = this.#readToEnd;
+			this.endsWithConnection = true;
+		} else {
+			this.#bytesLeft = length;
+			this.#step = length > 0 ? this.#readSized : undefined;
+		}
+		this.#sink.begin(head);
+	}
+
+	#readToEnd(input: Buffer): number {
+		this.#sink.push(input);
+		return input.length;
+	}
+
+	#readSized(input: Buffer): number {
+		const count = this.#pushLeft(input);
+		if (this.#bytesLeft === 0) this.#step = undefined;
+		return count;
+	}
+
+	#pushLeft(input: Buffer): number {
+		const count = Math.min(input.length, this.#bytesLeft);
+		this.#sink.push(count < input.length ? input.subarray(0, count) : input);
+		this.#bytesLeft -= count;
+		return count;
+	}
+
+	#readChunkLine(input: Buffer): number {
+		const end = input.indexOf(lineEnd);
+		if ((end < 0 ? input.length : end) > maxChunkLineBytes)
+			throw new BadAnswer("a chunk's first line is too long");
+		if (end < 0) return 0;
+		const line = chunkLine.exec(input.toString("latin1", 0, end));
+		if (!line) throw new BadAnswer("a chunk's length is none");
+		this.#bytesLeft = Number.parseInt(line[1] ?? "", 16);
+		if (this.#bytesLeft > 0) {
+			this.#step = this.#readChunk;
+			return end + 2;
+		}
+		this.#step = this.#readTrailers;
+		// Left for the trailers, which are none where an empty line follows at once.
+		return end;
+	}
+
+	#readChunk(input: Buffer): number {
+		const count = this.#pushLeft(input);
+		if (this.#bytesLeft === 0) this.#step = this.#readChunkEnd;
+		return count;
+	}
+
+	#readChunkEnd(input: Buffer): number {
+		if (input.length < 2) return 0;
+		if (input[0] !== 13 || input[1] !== 10)
+			throw new BadAnswer("a chunk is longer than its length");
+		this.#step = this.#readChunkLine;
+		return 2;
+	}
+
+	#readTrailers(input: Buffer): number {
+		const end = this.#endOfBlock(input, "trailer section");
+		if (end < 0) return 0;
+		// Checked, and of no use here.
+		if (end > 0) parseFields(input.toString("latin1", 2, end).split("\r\n"));
+		this.#step = undefined;
+		return end + 4;
+	}
+}
+
+const emptyLine = Buffer.from("\r\n\r\n");
+const lineEnd = Buffer.from("\r\n");
+const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d) [\t\x20-\x7e\x80-\xff]*$/;
+const fieldName = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+const chunkLine = /^([\dA-Fa-f]{1,8})(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+
+/** Whether a head that has only begun can become one: who does not speak HTTP may never end it. */
+function checkBeginning(input: Buffer) {
+	const expected = "HTTP/1.";
+	const begun = input.toString("latin1", 0, expected.length);
+	if (!expected.startsWith(begun)) throw new BadAnswer("its first line");
+	const newline = input.indexOf(10);
+	if (newline >= 0 && input[newline - 1] !== 13)
+		throw new BadAnswer("a line that does not end in CR LF");
+}
+
+function parseHead(text: string): Head {
+	const [first = "", ...lines] = text.split("\r\n");
+	const [, minor, status] = statusLine.exec(first) ?? [];
+	if (!status) throw new BadAnswer("its first line");
+	return {
+		minor: Number(minor),
+		status: Number(status),
+		fields: parseFields(lines),
+	};
+}
+
+function parseFields(lines: readonly string[]): Map<string, string> {
+	if (lines.length > maxFields)
+		throw new BadAnswer(`it has more than ${maxFields} headers`);
+	const fields = new Map<string, string>();
+	for (const line of lines) {
+		const colon = line.indexOf(":");
+		const name = line.slice(0, Math.max(0, colon)).toLowerCase();
+		if (!fieldName.test(name) || !fieldValue.test(line))
+			throw new BadAnswer("a header line");
+		const value = trim(line, colon + 1);
+		const before = fields.get(name);
+		// Where joining would mislead, the joined value is refused: a length, a coding.
+		fields.set(name, before === undefined ? value : `${before}, ${value}`);
+	}
+	return fields;
+}
+
+/** `line` from `start`, without the spaces and tabs around; trim() knows other spaces, too. */
+function trim(line: string, start: number): string {
+	const isSpace = (at: number) => line[at] === " " || line[at] === "\t";
+	let [from, to] = [start, line.length];
+	while (from < to && isSpace(from)) from++;
+	while (to > from && isSpace(to - 1)) to--;
+	return line.slice(from, to);
+}
+
+function contentLength(fields: Head["fields"], max: number) {
+	const length = fields.get("content-length");
+	if (length === undefined) return undefined;
+	if (!/^\d+$/.test(length)) throw new BadAnswer("its Content-Length");
+	if (Number(length) > max)
+		throw new BadAnswer(`its body is larger than ${max} bytes`);
+	return Number(length);
+}
+
+function isChunked({ minor, fields }: Head): boolean {
+	const coding = fields.get("transfer-encoding");
+	if (coding === undefined) return false;
+	if (minor === 0 || !/^chunked$/i.test(coding))
+		throw new BadAnswer("its Transfer-Encoding");
+	if (fields.has("content-length"))
+		throw new BadAnswer("both Content-Length and Transfer-Encoding");
+	return true;
+}
+
+/** None was asked for, and none is undone. */
+function checkContentEncoding(fields: Head["fields"]) {
+	const encoding = fields.get("content-encoding");
+	if (encoding !== undefined && !/^identity$/i.test(encoding))
+		throw new BadAnswer("its Content-Encoding");
+}
+
+function wantsToBeKept({ minor, fields }: Head): boolean {
+	const connection = fields.get("connection")?.toLowerCase();
+	if (connection === undefined) return minor === 1;
+	const options = connection.split(",").map((option) => option.trim());
+	if (options.includes("close")) return false;
+	return minor === 1 || options.includes("keep-alive");
+}
+
+/** The headers that say where a request ends and what becomes of the connection. */
+const ourHeaders =
+	/^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
+const sentValue = /^[\t\x20-\x7e]*$/;
+
+/** The whole request, in one piece. Throws a TypeError for headers that would make another request of it. */
+function requestText(
+	{ method, headers, body = "" }: HttpRequest,
+	{ host, pathname, search }: URL,
+): string {
+	let fields = "";
+	let hosts = 0;
+	for (const [name, value] of Object.entries(headers)) {
+		if (!fieldName.test(name) || ourHeaders.test(name))
+			throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
+		// The value may be a secret.
+		if (!sentValue.test(value))
+			throw new TypeError(`the value of the header ${name} cannot be sent`);
+		if (/^host$/i.test(name)) hosts++;
+		fields += `${name}: ${value}\r\n`;
+	}
+	if (hosts > 1) throw new TypeError("the header Host cannot be sent twice");
+	if (hosts === 0) fields = `Host: ${host}\r\n${fields}`;
+	if (method === "POST" || body !== "")
+		fields += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+	return `${method} ${pathname}${search} HTTP/1.1\r\n${fields}\r\n${body}`;
+}
+
+/** How an exchange fails whose connection is no more. */
+function lossOf(progress: Progress, cause: unknown): HttpFailure {
+	const message =
+		progress === "answered"
+			? "the connection was lost in the middle of the answer"
+			: cause === undefined
+				? "the connection was lost"
+				: describeFault(cause);
+	return new HttpFailure(message, progress, { cause });
+}
+
+function asFailure(cause: unknown): unknown {
+	if (!(cause instanceof BadAnswer)) return cause;
+	return new HttpFailure(
+		`the answer is not valid: ${cause.message}`,
+		"answered",
+	);
+}

@@ -1,0 +1,147 @@
+// What a gateway counts. https://prometheus.io/docs/practices/naming/
+// Labels are bounded: names of instances, of tools in the catalogue, and words of ours.
+
+import {
+	addProcessMetrics,
+	type Counter,
+	createRegistry,
+	type Histogram,
+	type Registry,
+} from "../lib/metrics.ts";
+import { version } from "../lib/program.ts";
+
+/** What becomes of a call. */
+export type CallOutcome =
+	| "ok"
+	/** A tool's result with `isError`. */
+	| "tool_error"
+	/** The bot's JSON-RPC error. */
+	| "rpc_error"
+	/** The bot refused it with an HTTP status. */
+	| "http_error"
+	| "offline"
+	| "outcome_unknown"
+	| "overloaded"
+	/** It named no bot that there is. */
+	| "not_routed"
+	/** Its arguments or its shape were at fault. */
+	| "invalid"
+	/** Whoever sent it has gone. */
+	| "given_up";
+
+/** What a backend counts itself. */
+export interface BackendMetrics {
+	/** By instance. */
+	reinitialisations: Counter;
+	/** By instance. */
+	retries: Counter;
+	/** By instance. */
+	backendSeconds: Histogram;
+}
+
+export interface GatewayMetrics extends BackendMetrics {
+	registry: Registry;
+	/** By method and outcome. */
+	requests: Counter;
+	/** By HTTP status. */
+	responses: Counter;
+	/** By instance ("" for none), tool and outcome. */
+	calls: Counter;
+	/** By instance. */
+	outcomeUnknown: Counter;
+	/** By instance. */
+	callSeconds: Histogram;
+}
+
+/** What is read when it is asked for. */
+export interface GatewayGauges {
+	backends(): Iterable<{ name: string; online: boolean; inFlight: number }>;
+	toolsListBytes(): number;
+	/** Seconds since every bot was last asked for its state, guilds and tools. */
+	refreshAgeSeconds(): number;
+}
+
+export function createMetrics(gauges: GatewayGauges): GatewayMetrics {
+	const registry = createRegistry();
+	const name = (rest: string) => `guildhall_gateway_${rest}`;
+	const instance = ["instance"] as const;
+	registry.gauge(
+		name("build_info"),
+		"The version that runs; always 1.",
+		["version"],
+		() => [[[version], 1]],
+	);
+	registry.gauge(
+		name("backend_up"),
+		"Whether the bot answered when it was last asked.",
+		instance,
+		() =>
+			Array.from(gauges.backends(), ({ name, online }) => [
+				[name],
+				online ? 1 : 0,
+			]),
+	);
+	registry.gauge(
+		name("calls_in_flight"),
+		"Calls that the bot is busy with.",
+		instance,
+		() =>
+			Array.from(gauges.backends(), ({ name, inFlight }) => [[name], inFlight]),
+	);
+	registry.gauge(
+		name("tools_list_bytes"),
+		"Length of the tools/list result.",
+		[],
+		() => [[[], gauges.toolsListBytes()]],
+	);
+	registry.gauge(
+		name("refresh_age_seconds"),
+		"Time since every bot was last asked for its state, guilds and tools.",
+		[],
+		() => [[[], gauges.refreshAgeSeconds()]],
+	);
+	addProcessMetrics(registry);
+	return {
+		registry,
+		requests: registry.counter(
+			name("requests_total"),
+			"MCP requests by JSON-RPC method and outcome.",
+			["method", "outcome"],
+		),
+		responses: registry.counter(
+			name("http_responses_total"),
+			"HTTP responses by status.",
+			["status"],
+		),
+		calls: registry.counter(
+			name("calls_total"),
+			"Tool calls by instance, tool and outcome.",
+			["instance", "tool", "outcome"],
+		),
+		outcomeUnknown: registry.counter(
+			name("outcome_unknown_total"),
+			"Calls that may or may not have been carried out.",
+			instance,
+		),
+		reinitialisations: registry.counter(
+			name("session_reinitialisations_total"),
+			"Sessions opened in the place of another.",
+			instance,
+		),
+		retries: registry.counter(
+			name("retries_total"),
+			"Calls of reading tools that were repeated because their answer was lost.",
+			instance,
+		),
+		callSeconds: registry.histogram(
+			name("call_seconds"),
+			"Time from a forwarded call's arrival to its answer.",
+			instance,
+		),
+		backendSeconds: registry.histogram(
+			name("backend_seconds"),
+			"The bot's part of it: from the call's being sent on to its answer.",
+			instance,
+		),
+	};
+}

@@ -1,0 +1,103 @@
+// What there is to see of the backends: for a model in `list_instances`, for an operator in /status.
+
+import { version } from "../lib/program.ts";
+import type { Backend, BackendState } from "./backend.ts";
+import type { Catalog, Skew } from "./catalog.ts";
+import { findGuild } from "./routing.ts";
+
+/** The text of `list_instances`: a count line, then one line per backend, asked now how it is. */
+export async function describeInstances(
+	backends: readonly Backend[],
+	catalog: () => Catalog,
+): Promise<string[]> {
+	const states = await Promise.all(backends.map((backend) => backend.check()));
+	const lines = backends.map((backend, index) => {
+		const state = states[index] ?? backend.state;
+		const skew = catalog().skew.get(backend.name);
+		return [
+			backend.name,
+			state.online ? "online" : `offline (${state.reason})`,
+			describeGuilds(backend, backends),
+			`since ${duration(performance.now() - state.since)}`,
+			...(skew ? describeSkew(skew) : []),
+		].join(" | ");
+	});
+	return [`${backends.length} instance(s):`, ...lines];
+}
+
+function describeGuilds(
+	backend: Backend,
+	backends: readonly Backend[],
+): string {
+	const guilds = [...backend.guilds].map(([id, name]) => {
+		const first = findGuild(backends, id);
+		const elsewhere =
+			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
+		// A name with the marks of a list in it could pass for two guilds.
+		const shown = /[,()|"]/.test(name) ? JSON.stringify(name) : name;
+		return `${shown} (${id}${elsewhere})`;
+	});
+	const count = `${guilds.length} guild(s)`;
+	return guilds.length > 0 ? `${count}: ${guilds.join(", ")}` : count;
+}
+
+function describeSkew({ lacks, differs }: Skew): string[] {
+	return [
+		...(lacks.length > 0 ? [`lacks ${lacks.join(", ")}`] : []),
+		...(differs.length > 0 ? [`has another ${differs.join(", ")}`] : []),
+	];
+}
+
+/** A length of time in its largest unit, such as "12 min". */
+export function duration(ms: number): string {
+	const seconds = Math.floor(ms / 1000);
+	if (seconds < 60) return `${seconds} s`;
+	if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+	if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3_600)} h`;
+	return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** The gateway's part of GET /status. */
+export function describeStatus(
+	backends: readonly Backend[],
+	{ names, list, skew }: Catalog,
+) {
+	return {
+		name: "guildhall-gateway",
+		version,
+		uptime_seconds: Math.floor(performance.now() / 1000),
+		tools: names.size,
+		tools_list_bytes: Buffer.byteLength(list),
+		backends: backends.map((backend) => {
+			const { name, url, state, session, lastError, nextProbeAt } = backend;
+			return {
+				name,
+				url,
+				...describeState(state),
+				last_error: lastError
+					? { message: lastError.message, at: isoTime(lastError.at) }
+					: null,
+				next_attempt: nextProbeAt === undefined ? null : isoTime(nextProbeAt),
+				version: session.serverVersion ?? null,
+				sessions_opened: session.generation,
+				calls_in_flight: backend.inFlight,
+				guilds: Array.from(backend.guilds, ([id, name]) => ({ id, name })),
+				tools: backend.tools?.length ?? null,
+				...(skew.get(name) ?? { lacks: [], differs: [] }),
+			};
+		}),
+	};
+}
+
+function describeState(state: BackendState) {
+	return {
+		state: state.online ? "online" : "offline",
+		...(!state.online && { reason: state.reason }),
+		since: isoTime(state.since),
+	};
+}
+
+/** A time of the monotonic clock as the other clock has it now. */
+function isoTime(monotonicMs: number): string {
+	return new Date(Date.now() - (performance.now() - monotonicMs)).toISOString();
+}

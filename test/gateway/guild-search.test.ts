@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { GuildSearch } from "../../src/gateway/guild-search.ts";
+import { createTestBackend } from "../support/gateway.ts";
+import { stall, startStubBackend } from "../support/stub-backend.ts";
+
+const never = new AbortController().signal;
+
+test("it ends as soon as one bot turns out to serve the guild, though another stalls", async () => {
+	await using quick = startStubBackend({ guilds: { "300": "C" } });
+	await using stalled = startStubBackend({ on: { initialize: stall } });
+	const { backend } = createTestBackend({ name: "quick", url: quick.url });
+	const other = createTestBackend({ name: "stalled", url: stalled.url });
+	const search = new GuildSearch([other.backend, backend]);
+	await search.search("300", never);
+	expect(backend.guilds.has("300")).toBe(true);
+	expect(other.backend.state.online).toBe(false);
+	await backend.close();
+});
+
+test("however many search at once, each bot is asked once, and not again within 10 s", async () => {
+	await using stub = startStubBackend({ guilds: { "300": "C" } });
+	const { backend } = createTestBackend({ url: stub.url });
+	const search = new GuildSearch([backend]);
+	await Promise.all(
+		["300", "400", "500", "400"].map((id) => search.search(id, never)),
+	);
+	expect(stub.received("list_guilds")).toHaveLength(1);
+	await search.search("600", never);
+	expect(stub.received("list_guilds")).toHaveLength(1);
+	await backend.close();
+});
+
+test("who gives up waits no longer", async () => {
+	await using stub = startStubBackend({ on: { initialize: stall } });
+	const { backend } = createTestBackend({ url: stub.url });
+	const search = new GuildSearch([backend]);
+	const controller = new AbortController();
+	const searching = search.search("300", controller.signal);
+	await stub.arrived("initialize");
+	controller.abort();
+	await searching;
+	// One that has given up before it began does not wait either.
+	await search.search("300", AbortSignal.abort());
+});

@@ -1,0 +1,913 @@
+// The client against a TCP server that says exactly what a test wants it to say.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import {
+	createHttpClient,
+	type HttpClientOptions,
+} from "../../src/gateway/http-client.ts";
+import {
+	HttpFailure,
+	type HttpRequest,
+	type HttpResponse,
+	type Progress,
+} from "../../src/lib/http.ts";
+import { until } from "../support/until.ts";
+
+type Peer = Bun.Socket<{ received: string; requests: number }>;
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+	for (const close of closers.splice(0)) close();
+});
+
+/** A server that calls `answer` with each whole request, and `early` as soon as there is a connection's first byte. */
+function startStub(
+	answer: (peer: Peer, request: string, n: number) => void,
+	{ hostname = "127.0.0.1", early = (_peer: Peer) => {} } = {},
+) {
+	const stub = { url: "", accepted: 0, alive: new Set<Peer>(), requests: 0 };
+	const listener = Bun.listen<Peer["data"]>({
+		hostname,
+		port: 0,
+		socket: {
+			open(peer) {
+				peer.data = { received: "", requests: 0 };
+				stub.accepted++;
+				stub.alive.add(peer);
+			},
+			data(peer, bytes) {
+				if (peer.data.received === "") early(peer);
+				peer.data.received += bytes.toString("latin1");
+				for (;;) {
+					const request = takeRequest(peer);
+					if (request === undefined) return;
+					stub.requests++;
+					answer(peer, request, ++peer.data.requests);
+				}
+			},
+			close: (peer) => void stub.alive.delete(peer),
+		},
+	});
+	closers.push(() => listener.stop(true));
+	const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+	stub.url = `http://${host}:${listener.port}/mcp?a=1`;
+	return stub;
+}
+
+function takeRequest(peer: Peer): string | undefined {
+	const { received } = peer.data;
+	const end = received.indexOf("\r\n\r\n") + 4;
+	if (end < 4) return undefined;
+	const length = /content-length: (\d+)/i.exec(received.slice(0, end))?.[1];
+	const total = end + Number(length ?? 0);
+	if (received.length < total) return undefined;
+	peer.data.received = received.slice(total);
+	return received.slice(0, total);
+}
+
+function clientFor(url: string, options: Partial<HttpClientOptions> = {}) {
+	const client = createHttpClient({ url, maxConnections: 4, ...options });
+	closers.push(() => client.close());
+	return client;
+}
+
+const post: HttpRequest = { method: "POST", headers: {}, body: "hello" };
+const never = new AbortController().signal;
+const ok = (body: string, headers = "") =>
+	`HTTP/1.1 200 OK\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** How far a request got that was given up. */
+function givenUpAt(fault: unknown): Progress {
+	if (!(fault instanceof HttpFailure) || fault.cause !== "enough") throw fault;
+	return fault.progress;
+}
+
+async function read({ body }: HttpResponse): Promise<string> {
+	const pieces: Uint8Array[] = [];
+	for await (const piece of body) pieces.push(piece);
+	return Buffer.concat(pieces).toString();
+}
+
+/** The failure of sending, or of reading the body. */
+async function failureOf(sent: Promise<HttpResponse>): Promise<HttpFailure> {
+	const fault = await sent.then(read).then(
+		(body) => new Error(`it was answered ${body}`),
+		(cause) => cause,
+	);
+	if (!(fault instanceof HttpFailure)) throw fault;
+	return fault;
+}
+
+async function expectFailure(
+	sent: Promise<HttpResponse>,
+	progress: Progress,
+	message: RegExp | string,
+) {
+	const failure = await failureOf(sent);
+	expect(failure.message).toMatch(message);
+	expect(failure.progress).toBe(progress);
+}
+
+/** Writes all of it, however slowly it is read. */
+async function writeAll(peer: Peer, bytes: Uint8Array) {
+	for (let at = 0; at < bytes.length; ) {
+		const count = peer.write(bytes.subarray(at));
+		if (count < 0) return;
+		at += count;
+		await Bun.sleep(1);
+	}
+}
+
+describe("a request", () => {
+	async function requestSeen(
+		request: HttpRequest,
+		url?: (url: string) => string,
+	) {
+		let seen = "";
+		const stub = startStub((peer, text) => {
+			seen = text;
+			peer.write(ok(""));
+		});
+		const client = clientFor(url ? url(stub.url) : stub.url);
+		await read(await client.send(request, never));
+		return { seen, host: new URL(stub.url).host };
+	}
+
+	test("has the headers it was given, the URL's Host and its length in bytes", async () => {
+		const headers = { Accept: "a/b", "X-Y": "1\t2" };
+		const { seen, host } = await requestSeen({ ...post, headers, body: "é" });
+		expect(seen).toBe(
+			`POST /mcp?a=1 HTTP/1.1\r\nHost: ${host}\r\nAccept: a/b\r\nX-Y: 1\t2\r\nContent-Length: 2\r\n\r\n${Buffer.from("é").toString("latin1")}`,
+		);
+	});
+
+	test("has a Host that was given, in whatever case", async () => {
+		const { seen } = await requestSeen({ ...post, headers: { hOST: "a.b" } });
+		expect(seen.match(/^host:.*$/gim)).toEqual(["hOST: a.b"]);
+	});
+
+	test("has a length of 0 when it is a POST without a body, and none when it is a DELETE", async () => {
+		const bare = { headers: {}, body: undefined };
+		expect((await requestSeen({ method: "POST", ...bare })).seen).toContain(
+			"\r\nContent-Length: 0\r\n\r\n",
+		);
+		expect((await requestSeen({ method: "DELETE", ...bare })).seen).not.toMatch(
+			/content-length/i,
+		);
+	});
+
+	test.each([
+		["CR", { a: "1\r2" }],
+		["LF", { a: "1\n2" }],
+		["NUL", { a: "1\u00002" }],
+		["what is not ASCII", { a: "é" }],
+		["a name that is no token", { "a b": "1" }],
+		["a length of its own", { "content-length": "1" }],
+		["a coding of its own", { "Transfer-Encoding": "chunked" }],
+		["a Host twice", { host: "a", Host: "b" }],
+	])(
+		"is refused with %s in its headers, and nothing is begun",
+		async (_what, headers) => {
+			const stub = startStub((peer) => peer.write(ok("")));
+			const client = clientFor(stub.url);
+			const sent = client.send({ ...post, headers }, never);
+			expect(await sent.catch((cause) => cause)).toBeInstanceOf(TypeError);
+			expect(client.open).toBe(0);
+		},
+	);
+
+	test("goes to an IPv6 address, and by name", async () => {
+		const six = startStub((peer) => peer.write(ok("six")), { hostname: "::1" });
+		expect(await read(await clientFor(six.url).send(post, never))).toBe("six");
+		const four = startStub((peer) => peer.write(ok("four")));
+		const named = clientFor(four.url.replace("127.0.0.1", "localhost"));
+		expect(await read(await named.send(post, never))).toBe("four");
+	});
+
+	test("goes only to http: URLs", () => {
+		for (const url of ["https://a.b/", "ftp://a.b/", "a.b"])
+			expect(() => createHttpClient({ url, maxConnections: 1 })).toThrow(
+				TypeError,
+			);
+	});
+});
+
+const answers: [what: string, bytes: string, status: number, body: string][] = [
+	["with a length", ok("hello", "A: b\r\n"), 200, "hello"],
+	["without a body", ok(""), 200, ""],
+	[
+		"in chunks",
+		'HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n00A; x="y"\r\n0123456789\r\n0\r\n\r\n',
+		200,
+		"abc0123456789",
+	],
+	[
+		"with trailers",
+		"HTTP/1.1 200 \r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0;z\r\nX: 1\r\nY:\r\n\r\n",
+		200,
+		"a",
+	],
+	[
+		"after interim ones",
+		`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok("x")}`,
+		200,
+		"x",
+	],
+	["204", "HTTP/1.1 204 No Content\r\n\r\n", 204, ""],
+	[
+		"304 with the length of what it does not bring",
+		"HTTP/1.1 304 Not Modified\r\nContent-Length: 0\r\n\r\n",
+		304,
+		"",
+	],
+	["of an error", `HTTP/1.1 503 x\r\nContent-Length: 2\r\n\r\nno`, 503, "no"],
+	[
+		"of HTTP/1.0 that is kept",
+		"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx",
+		200,
+		"x",
+	],
+];
+
+describe("an answer", () => {
+	test.each(answers)(
+		"%s is read, wherever it is cut",
+		async (_what, bytes, status, body) => {
+			let cut = 0;
+			const stub = startStub(async (peer) => {
+				peer.setNoDelay(true);
+				peer.write(bytes.slice(0, cut));
+				await Bun.sleep(1);
+				peer.write(bytes.slice(cut));
+			});
+			const client = clientFor(stub.url);
+			for (cut = 1; cut < bytes.length; cut++) {
+				const response = await client.send(post, never);
+				expect(response.status).toBe(status);
+				expect(await read(response)).toBe(body);
+			}
+			expect(stub.accepted).toBe(1);
+		},
+	);
+
+	test.each(answers)(
+		"%s is read byte by byte",
+		async (_what, bytes, status, body) => {
+			const stub = startStub(async (peer) => {
+				peer.setNoDelay(true);
+				for (const byte of bytes) {
+					peer.write(byte);
+					await Bun.sleep(0);
+				}
+			});
+			const response = await clientFor(stub.url).send(post, never);
+			expect([response.status, await read(response)]).toEqual([status, body]);
+		},
+	);
+
+	test("has its headers by name in any case, repeated ones joined, without the space around", async () => {
+		const stub = startStub((peer) =>
+			peer.write(ok("", "X-A:  1 \t\r\nx-a: 2\r\nEmpty:\r\nX-B: \xe9\xa0\r\n")),
+		);
+		const { headers } = await clientFor(stub.url).send(post, never);
+		expect(headers.get("X-a")).toBe("1, 2");
+		expect(headers.get("EMPTY")).toBe("");
+		expect(headers.get("none")).toBeNull();
+	});
+
+	test("without a length ends with the connection, which is not kept", async () => {
+		const stub = startStub((peer) =>
+			peer.end("HTTP/1.1 200 OK\r\n\r\nall of it"),
+		);
+		const client = clientFor(stub.url);
+		expect(await read(await client.send(post, never))).toBe("all of it");
+		expect(client.open).toBe(0);
+	});
+
+	test("without a length is cut off by a reset", async () => {
+		const stub = startStub(async (peer) => {
+			peer.write("HTTP/1.1 200 OK\r\n\r\nsome");
+			await until("read", () => got === "some");
+			peer.terminate();
+		});
+		let got = "";
+		const { body } = await clientFor(stub.url).send(post, never);
+		const reading = (async () => {
+			for await (const piece of body) got += Buffer.from(piece).toString();
+		})();
+		const fault = await reading.catch((cause) => cause);
+		expect(fault).toBeInstanceOf(HttpFailure);
+		expect(fault.progress).toBe("answered");
+		expect(got).toBe("some");
+	});
+
+	test.each([
+		["Connection: close", ok("x", "Connection: x, Close\r\n")],
+		["HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx"],
+		["bytes after its end", `${ok("x")}HTTP/1.1 200 OK\r\n\r\n`],
+		["204 and a length", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n"],
+		["204 in chunks", "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n"],
+	])("with %s counts, and its connection is not kept", async (_what, bytes) => {
+		const stub = startStub((peer) => peer.write(bytes));
+		const client = clientFor(stub.url);
+		for (const accepted of [1, 2]) {
+			expect(await read(await client.send(post, never))).toMatch(/^x?$/);
+			expect(client.open).toBe(0);
+			expect(stub.accepted).toBe(accepted);
+		}
+	});
+
+	const head = "HTTP/1.1 200 OK\r\n";
+	const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`;
+	test.each<[what: string, bytes: string]>([
+		["no HTTP", "SSH-2.0-x\r\n"],
+		["an empty line first", `\r\n${ok("")}`],
+		["HTTP/2.0", "HTTP/2.0 200 OK\r\n\r\n"],
+		["HTTP/1.2", "HTTP/1.2 200 OK\r\n\r\n"],
+		["lower case", "http/1.1 200 OK\r\n\r\n"],
+		["a status of two digits", "HTTP/1.1 20 OK\r\n\r\n"],
+		["a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n"],
+		["status 099", "HTTP/1.1 099 OK\r\n\r\n"],
+		["status 600", "HTTP/1.1 600 OK\r\n\r\n"],
+		["no space after the status", "HTTP/1.1 200\r\n\r\n"],
+		["two spaces before the status", "HTTP/1.1  200 OK\r\n\r\n"],
+		["a control character in the reason", "HTTP/1.1 200 O\0K\r\n\r\n"],
+		["101", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
+		["too many interim answers", "HTTP/1.1 103 x\r\n\r\n".repeat(9)],
+		[
+			"an interim answer with a length",
+			`HTTP/1.1 103 x\r\nContent-Length: 0\r\n\r\n${ok("")}`,
+		],
+		["bare LF", "HTTP/1.1 200 OK\nContent-Length: 0\n\n"],
+		["a bare LF in the head", `${head}A: b\nContent-Length: 0\r\n\r\n`],
+		["a bare CR in the head", `${head}A: b\rContent-Length: 0\r\n\r\n`],
+		["NUL in a header", `${head}A: \0\r\n\r\n`],
+		["DEL in a header", `${head}A: \x7f\r\n\r\n`],
+		["a folded header", `${head}A: b\r\n c\r\n\r\n`],
+		["a header without a colon", `${head}A\r\n\r\n`],
+		["a header without a name", `${head}: a\r\n\r\n`],
+		["a space before the colon", `${head}Content-Length : 0\r\n\r\n`],
+		["too many headers", `${head}${"A: b\r\n".repeat(101)}\r\n`],
+		["a head too large", `${head}A: ${"x".repeat(17_000)}`],
+		["a whole head too large", `${head}A: ${"x".repeat(17_000)}\r\n\r\n`],
+		...[
+			"",
+			"x",
+			"+1",
+			"-1",
+			"0x1",
+			"1.0",
+			"1 1",
+			"1,1",
+			"99999999999999999999",
+		].map((length): [string, string] => [
+			`Content-Length ${length}`,
+			`${head}Content-Length: ${length}\r\n\r\nx`,
+		]),
+		[
+			"Content-Length twice",
+			`${head}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`,
+		],
+		[
+			"Content-Length and chunks",
+			`${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+		],
+		...["gzip, chunked", "identity", "", "chunked, chunked", "xchunked"].map(
+			(coding): [string, string] => [
+				`Transfer-Encoding ${coding}`,
+				`${head}Transfer-Encoding: ${coding}\r\n\r\n0\r\n\r\n`,
+			],
+		),
+		[
+			"chunks in HTTP/1.0",
+			"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		],
+		[
+			"Content-Encoding gzip",
+			`${head}Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n`,
+		],
+		["a chunk without a length", `${chunked}\r\n`],
+		["a chunk of -1", `${chunked}-1\r\n`],
+		["a chunk of 0x1", `${chunked}0x1\r\na\r\n`],
+		["a chunk with a length too long", `${chunked}000000001\r\na\r\n`],
+		["a chunk's line that ends in LF", `${chunked}1\na\n0\n\n\r\n`],
+		["a chunk longer than its length", `${chunked}1\r\nab\r\n0\r\n\r\n`],
+		[
+			"a chunk's extension with a control character",
+			`${chunked}1;\x01\r\na\r\n`,
+		],
+		[
+			"a chunk's extension that is too long",
+			`${chunked}1;${"x".repeat(2_000)}`,
+		],
+		["a bad trailer", `${chunked}0\r\nA b\r\n\r\n`],
+		["too many trailers", `${chunked}0\r\n${"A: b\r\n".repeat(101)}\r\n`],
+		["trailers too large", `${chunked}0\r\nA: ${"x".repeat(17_000)}`],
+		["a length over the limit", `${head}Content-Length: 16777217\r\n\r\n`],
+	])("is refused for %s", async (_what, bytes) => {
+		const stub = startStub(
+			(peer) => void writeAll(peer, Buffer.from(bytes, "latin1")),
+		);
+		const client = clientFor(stub.url);
+		await expectFailure(
+			client.send(post, never),
+			"answered",
+			/^the answer is not valid: /,
+		);
+		expect(client.open).toBe(0);
+	});
+
+	test.each([
+		["chunks", `${chunked}5\r\n12345\r\n5\r\n12345\r\n`],
+		["no length", `${head}\r\n1234567890`],
+	])(
+		"whose body of %s is larger than the limit is refused",
+		async (_what, bytes) => {
+			const stub = startStub((peer) => peer.write(bytes));
+			const client = clientFor(stub.url, { maxBodyBytes: 9 });
+			await expectFailure(
+				client.send(post, never),
+				"answered",
+				"larger than 9 bytes",
+			);
+		},
+	);
+});
+
+describe("a failure tells how far the request got:", () => {
+	test("unsent, where nobody listens", async () => {
+		const listener = Bun.listen({
+			hostname: "127.0.0.1",
+			port: 0,
+			socket: { data() {} },
+		});
+		const client = clientFor(`http://127.0.0.1:${listener.port}/`);
+		listener.stop(true);
+		await expectFailure(
+			client.send(post, never),
+			"unsent",
+			"the connection was refused",
+		);
+		expect(client.open).toBe(0);
+	});
+
+	test("unsent, where the host has no address", async () => {
+		const client = clientFor("http://no-such-host.invalid/");
+		await expectFailure(
+			client.send(post, never),
+			"unsent",
+			"the host name is not known",
+		);
+	});
+
+	test.each(["end", "terminate"] as const)(
+		"sent, where the connection is lost before the answer (%s)",
+		async (how) => {
+			const stub = startStub((peer) => void peer[how]());
+			const client = clientFor(stub.url);
+			await expectFailure(
+				client.send(post, never),
+				"sent",
+				"the connection was lost",
+			);
+			expect([client.open, stub.requests]).toEqual([0, 1]);
+		},
+	);
+
+	test("sent, on a kept connection as well: the request is not repeated", async () => {
+		const stub = startStub((peer, _request, n) =>
+			n === 1 ? peer.write(ok("x")) : peer.end(),
+		);
+		const client = clientFor(stub.url);
+		await read(await client.send(post, never));
+		await expectFailure(
+			client.send(post, never),
+			"sent",
+			"the connection was lost",
+		);
+		expect([stub.accepted, stub.requests]).toEqual([1, 2]);
+	});
+
+	test.each([
+		["the head", "HTTP/1.1 200 OK\r\nA:"],
+		["the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1234"],
+		[
+			"a chunk",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n1234",
+		],
+		[
+			"the trailers",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+		],
+		["what follows an interim answer", "HTTP/1.1 100 Continue\r\n\r\n"],
+	])("answered, where %s is cut off", async (_what, bytes) => {
+		const stub = startStub((peer) => void peer.end(bytes));
+		await expectFailure(
+			clientFor(stub.url).send(post, never),
+			"answered",
+			"in the middle of the answer",
+		);
+	});
+});
+
+describe("connections", () => {
+	test("are used again, the one used last first", async () => {
+		const ports: number[] = [];
+		const stub = startStub(async (peer, request) => {
+			ports.push(peer.remotePort);
+			if (request.endsWith("both"))
+				await until("both", () => stub.requests >= 2);
+			peer.write(ok("x"));
+		});
+		const client = clientFor(stub.url);
+		const both = { ...post, body: "both" };
+		await Promise.all([client.send(both, never), client.send(both, never)]);
+		await until("both idle", () => stub.requests === 2);
+		for (let n = 0; n < 50; n++) await read(await client.send(post, never));
+		expect([stub.accepted, client.open]).toEqual([2, 2]);
+		expect(new Set(ports.slice(2)).size).toBe(1);
+	});
+
+	test("are free as soon as the answer is there, read or not", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const client = clientFor(stub.url, { maxConnections: 1 });
+		const unread = await client.send(post, never);
+		expect(await read(await client.send(post, never))).toBe("x");
+		unread.discard();
+		expect(client.open).toBe(1);
+		expect(stub.accepted).toBe(1);
+	});
+
+	test("are never more than allowed, and those who wait are served in their order", async () => {
+		let most = 0;
+		const order: number[] = [];
+		const stub = startStub(async (peer, request) => {
+			order.push(Number(request.split("\r\n\r\n")[1]));
+			await Bun.sleep(1);
+			peer.write(ok("x"));
+		});
+		const client = clientFor(stub.url, { maxConnections: 2 });
+		await Promise.all(
+			Array.from({ length: 40 }, async (_, n) => {
+				await client.send({ ...post, body: String(n) }, never);
+				most = Math.max(most, client.open, stub.alive.size);
+			}),
+		);
+		expect([most, stub.accepted]).toEqual([2, 2]);
+		// The first two go over connections of their own, in any order.
+		expect(order.slice(2)).toEqual(Array.from({ length: 38 }, (_, n) => n + 2));
+	});
+
+	test("leave their place to those who wait when they fail", async () => {
+		const stub = startStub((peer) => void peer.terminate());
+		const client = clientFor(stub.url, { maxConnections: 1 });
+		const sends = Array.from({ length: 5 }, () =>
+			expectFailure(client.send(post, never), "sent", "lost"),
+		);
+		await Promise.all(sends);
+		expect([stub.accepted, client.open]).toEqual([5, 0]);
+	});
+
+	test("that the other end closes leave the pool", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const client = clientFor(stub.url);
+		await client.send(post, never);
+		for (const peer of stub.alive) peer.end();
+		await until("closed", () => client.open === 0);
+		expect(await read(await client.send(post, never))).toBe("x");
+	});
+
+	test("that were reset before a byte of the request left are replaced", async () => {
+		const server = Bun.spawn(["bun", "-e", resettingServer], {
+			stdin: "pipe",
+			stdout: "pipe",
+		});
+		closers.push(() => server.kill());
+		const lines = server.stdout.getReader();
+		const nextLine = async () =>
+			Buffer.from((await lines.read()).value ?? [])
+				.toString()
+				.trim();
+		const client = clientFor(`http://127.0.0.1:${await nextLine()}/`);
+		expect(await read(await client.send(post, never))).toBe("1");
+		server.stdin.write("reset\n");
+		server.stdin.flush();
+		// The reset arrives while this process does not look.
+		Bun.sleepSync(300);
+		const second = client.send(post, never);
+		expect(client.open).toBe(1);
+		expect(await read(await second)).toBe("2");
+	});
+
+	test("that bring bytes unasked are closed, and those bytes answer nothing", async () => {
+		const stub = startStub((peer) => peer.write(ok("true")));
+		const client = clientFor(stub.url);
+		await client.send(post, never);
+		for (const peer of stub.alive) peer.write(ok("smuggled"));
+		await until("closed", () => client.open === 0 && stub.alive.size === 0);
+		expect(await read(await client.send(post, never))).toBe("true");
+		expect(stub.accepted).toBe(2);
+	});
+
+	test("are closed when they are idle for too long", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const client = clientFor(stub.url, { idleTimeoutMs: 30 });
+		await client.send(post, never);
+		expect(client.open).toBe(1);
+		await until("closed", () => client.open === 0 && stub.alive.size === 0);
+	});
+
+	test("do not keep a process alive while they are idle", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const file = JSON.stringify(
+			`${import.meta.dir}/../../src/gateway/http-client.ts`,
+		);
+		const code = `
+			const { createHttpClient } = await import(${file});
+			const client = createHttpClient({ url: ${JSON.stringify(stub.url)}, maxConnections: 1, idleTimeoutMs: 1e8 });
+			await client.send({ method: "POST", headers: {}, body: "" }, new AbortController().signal);
+			console.log(client.open);
+		`;
+		const child = Bun.spawn(["bun", "-e", code], { stdout: "pipe" });
+		closers.push(() => child.kill());
+		expect(await child.exited).toBe(0);
+		expect(await child.stdout.text()).toBe("1\n");
+	});
+
+	test("to a stalled backend do not delay another client", async () => {
+		const stalled = startStub(() => {});
+		const other = startStub((peer) => peer.write(ok("x")));
+		const slow = clientFor(stalled.url, { maxConnections: 300 });
+		const given = new AbortController();
+		const sends = Array.from({ length: 300 }, () =>
+			slow.send(post, given.signal).catch(givenUpAt),
+		);
+		await until("all stalled", () => stalled.requests === 300);
+		expect(await read(await clientFor(other.url).send(post, never))).toBe("x");
+		given.abort("enough");
+		expect(new Set(await Promise.all(sends))).toEqual(new Set(["sent"]));
+		expect(slow.open).toBe(0);
+		await until("closed", () => stalled.alive.size === 0);
+	});
+});
+
+const resettingServer = `
+	const { createServer } = require("node:net");
+	let last, count = 0;
+	const server = createServer((socket) => {
+		last = socket;
+		socket.on("error", () => {});
+		socket.on("data", () => socket.write("HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n" + ++count));
+	}).listen(0, "127.0.0.1", () => console.log(server.address().port));
+	process.stdin.on("data", () => last.resetAndDestroy());
+`;
+
+describe("a signal", () => {
+	test("that has fired already lets nothing begin", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const client = clientFor(stub.url);
+		const sent = client.send(post, AbortSignal.abort("enough"));
+		expect(await sent.catch(givenUpAt)).toBe("unsent");
+		expect([client.open, stub.accepted]).toEqual([0, 0]);
+	});
+
+	/** Aborts a send once `when` holds; the reason, the pool and the socket are as they should be. */
+	async function abortWhen(
+		stub: ReturnType<typeof startStub>,
+		when: () => boolean,
+		progress: Progress,
+	) {
+		const client = clientFor(stub.url, { maxConnections: 1 });
+		const given = new AbortController();
+		const sent = client.send(post, given.signal).then(read);
+		sent.catch(() => "looked at below");
+		await until("the moment", when);
+		given.abort("enough");
+		expect(await sent.catch(givenUpAt)).toBe(progress);
+		expect(client.open).toBe(0);
+		await until("closed", () => stub.alive.size === 0);
+	}
+
+	test("ends the making of a connection, and leaves no socket", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const client = clientFor(stub.url, { maxConnections: 1 });
+		const given = new AbortController();
+		const sent = client.send(post, given.signal);
+		expect(client.open).toBe(1);
+		given.abort("enough");
+		expect(await sent.catch(givenUpAt)).toBe("unsent");
+		expect(client.open).toBe(0);
+		expect(await read(await client.send(post, never))).toBe("x");
+		await until(
+			"one socket",
+			() => stub.accepted === 2 && stub.alive.size === 1,
+		);
+		expect(stub.requests).toBe(1);
+	});
+
+	test("ends the writing", async () => {
+		const stub = startStub(() => {}, { early: (peer) => peer.pause() });
+		const body = "x".repeat(20_000_000);
+		const client = clientFor(stub.url, { maxConnections: 1 });
+		const given = new AbortController();
+		const sent = client.send({ ...post, body }, given.signal);
+		await until("begun", () =>
+			[...stub.alive].some((peer) => peer.data.received !== ""),
+		);
+		given.abort("enough");
+		expect(await sent.catch(givenUpAt)).toBe("sent");
+		expect(client.open).toBe(0);
+		expect(stub.requests).toBe(0);
+	});
+
+	test("ends the wait for the head", async () => {
+		const stub = startStub(() => {});
+		await abortWhen(stub, () => stub.requests === 1, "sent");
+	});
+
+	test("ends the wait in the middle of the head", async () => {
+		const stub = startStub((peer) => peer.write("HTTP/1.1 2"));
+		await abortWhen(stub, () => stub.requests === 1, "answered");
+	});
+
+	test("ends the reading of the body", async () => {
+		const stub = startStub((peer) =>
+			peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1"),
+		);
+		await abortWhen(stub, () => stub.requests === 1, "answered");
+	});
+
+	test("ends the reading of a body that is there", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const given = new AbortController();
+		const client = clientFor(stub.url);
+		const response = await client.send(post, given.signal);
+		given.abort("enough");
+		expect(await read(response).catch(givenUpAt)).toBe("answered");
+		expect(client.open).toBe(1);
+	});
+
+	test("ends the wait for a connection, and nobody else's", async () => {
+		let first: Peer | undefined;
+		const stub = startStub((peer, request) => {
+			if (request.endsWith("first")) first = peer;
+			else peer.write(ok("x"));
+		});
+		const client = clientFor(stub.url, { maxConnections: 1 });
+		const busy = client.send({ ...post, body: "first" }, never);
+		const given = new AbortController();
+		const waiting = client.send(post, given.signal);
+		const next = client.send(post, never);
+		given.abort("enough");
+		expect(await waiting.catch(givenUpAt)).toBe("unsent");
+		await until("the first request", () => first !== undefined);
+		first?.write(ok("y"));
+		expect(await read(await busy)).toBe("y");
+		expect(await read(await next)).toBe("x");
+		expect([stub.accepted, stub.requests, client.open]).toEqual([1, 2, 1]);
+	});
+
+	test("that fires after the answer was read does nothing", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const client = clientFor(stub.url);
+		const given = new AbortController();
+		await read(await client.send(post, given.signal));
+		given.abort("late");
+		expect(client.open).toBe(1);
+		await read(await client.send(post, never));
+		expect(stub.accepted).toBe(1);
+	});
+});
+
+describe("a body", () => {
+	const unfinished =
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
+
+	test("that is discarded before its end closes the connection", async () => {
+		const stub = startStub((peer) => peer.write(unfinished));
+		const client = clientFor(stub.url);
+		const response = await client.send(post, never);
+		response.discard();
+		expect(client.open).toBe(0);
+		await until("closed", () => stub.alive.size === 0);
+		expect(await read(response)).toBe("");
+	});
+
+	test("that nobody iterates to its end closes the connection", async () => {
+		const stub = startStub((peer) => peer.write(unfinished));
+		const client = clientFor(stub.url);
+		const { body } = await client.send(post, never);
+		for await (const piece of body) {
+			expect(Buffer.from(piece).toString()).toBe("a");
+			break;
+		}
+		expect(client.open).toBe(0);
+		await until("closed", () => stub.alive.size === 0);
+	});
+
+	test("of 10 MB goes both ways", async () => {
+		const body = "0123456789abcdef".repeat(640_000);
+		const stub = startStub((peer, request) => {
+			const echoed = request.slice(request.indexOf("\r\n\r\n") + 4);
+			void writeAll(peer, Buffer.from(ok(echoed), "latin1"));
+		});
+		const client = clientFor(stub.url);
+		for (let n = 0; n < 2; n++) {
+			const text = await read(await client.send({ ...post, body }, never));
+			expect(text === body).toBe(true);
+		}
+		expect(stub.accepted).toBe(1);
+	});
+
+	test("that is answered before it is written is not written on, and the connection not kept", async () => {
+		const answer = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig";
+		const stub = startStub(() => {}, {
+			early(peer) {
+				peer.write(answer);
+				peer.pause();
+			},
+		});
+		const client = clientFor(stub.url);
+		const body = "x".repeat(10_000_000);
+		const response = await client.send({ ...post, body }, never);
+		expect(response.status).toBe(413);
+		expect(await read(response)).toBe("big");
+		expect(client.open).toBe(0);
+		expect(stub.requests).toBe(0);
+	});
+
+	test("that is answered in part before it is written is not written on", async () => {
+		let early: Peer | undefined;
+		const stub = startStub(() => {}, {
+			early(peer) {
+				early = peer;
+				peer.write("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nb");
+				peer.pause();
+			},
+		});
+		const body = "x".repeat(20_000_000);
+		const response = await clientFor(stub.url).send({ ...post, body }, never);
+		early?.resume();
+		// What was under way arrives; then nothing more does.
+		let before = -1;
+		await until("quiet", async () => {
+			await Bun.sleep(30);
+			const now = early?.data.received.length ?? 0;
+			if (now === before) return true;
+			before = now;
+			return false;
+		});
+		expect(before).toBeGreaterThan(0);
+		expect(stub.requests).toBe(0);
+		early?.write("ig");
+		expect(await read(response)).toBe("big");
+	});
+
+	test("that is answered without a length before it is written is not known to be whole", async () => {
+		const stub = startStub(() => {}, {
+			early(peer) {
+				peer.write("HTTP/1.1 413 Too Large\r\n\r\nbig");
+				peer.pause();
+				peer.shutdown();
+			},
+		});
+		const body = "x".repeat(20_000_000);
+		const sent = clientFor(stub.url).send({ ...post, body }, never);
+		await expectFailure(sent, "answered", "in the middle of the answer");
+	});
+});
+
+describe("close()", () => {
+	test("closes idle connections at once, busy ones as they end, and lets nothing more be sent", async () => {
+		let busy: Peer | undefined;
+		const stub = startStub((peer, request) => {
+			if (request.endsWith("busy")) busy = peer;
+			else peer.write(ok("x"));
+		});
+		const client = clientFor(stub.url);
+		const slow = client.send({ ...post, body: "busy" }, never);
+		await until("busy", () => busy !== undefined);
+		await read(await client.send(post, never));
+		expect(client.open).toBe(2);
+		client.close();
+		expect(client.open).toBe(1);
+		await expectFailure(
+			client.send(post, never),
+			"unsent",
+			"the client is closed",
+		);
+		busy?.write(ok("done"));
+		expect(await read(await slow)).toBe("done");
+		expect(client.open).toBe(0);
+		await until("closed", () => stub.alive.size === 0);
+	});
+
+	test("lets those who wait have their turn", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const client = clientFor(stub.url, { maxConnections: 1 });
+		const sends = [client.send(post, never), client.send(post, never)];
+		client.close();
+		for (const sent of sends) expect(await read(await sent)).toBe("x");
+		expect([client.open, stub.accepted]).toEqual([0, 1]);
+	});
+});

@@ -1,0 +1,330 @@
+// What an operator sees of a gateway at work: headers, log lines, metrics, status.
+
+import { expect, test } from "bun:test";
+import { modernRequest } from "../support/both-servers.ts";
+import {
+	gatewayToken,
+	startTestGateway,
+	type TestGateway,
+} from "../support/gateway.ts";
+import { parseMetrics, sampleOf } from "../support/prometheus.ts";
+import {
+	type Behaviour,
+	echoTool,
+	json,
+	rpcError,
+	stall,
+	startStubBackend,
+} from "../support/stub-backend.ts";
+
+const secret = "what-ada-wrote-in-confidence";
+
+async function startWorld(on: Record<string, Behaviour> = {}) {
+	const bot = startStubBackend({
+		guilds: { "300": "C" },
+		on,
+		tools: [echoTool, '{"name":"act"}'],
+	});
+	const away = startStubBackend();
+	await away.stop();
+	const gateway = await startTestGateway(
+		{ alpha: bot, beta: away },
+		{ env: { CALL_TIMEOUT_SECONDS: "1" } },
+	);
+	return {
+		bot,
+		...gateway,
+		async [Symbol.asyncDispose]() {
+			await gateway.close();
+			await bot.stop();
+		},
+	};
+}
+
+function get(gateway: TestGateway, path: string): Promise<Response> {
+	return fetch(`${gateway.url}${path}`, {
+		headers: { Authorization: `Bearer ${gatewayToken}` },
+	});
+}
+
+const callBody = (name: string, args: object) =>
+	JSON.stringify({
+		jsonrpc: "2.0",
+		id: 1,
+		method: "tools/call",
+		params: { name, arguments: args },
+	});
+
+interface CallLine {
+	message: string;
+	level: string;
+	request: string;
+	instance?: string;
+	tool: string;
+	outcome: string;
+	ms: number;
+}
+
+const callLines = ({ recorded }: TestGateway): CallLine[] =>
+	recorded.lines
+		.map((line) => JSON.parse(line))
+		.filter(({ message }) => message === "call");
+
+test("a forwarded answer names the instance that gave it in a header, and no other answer does", async () => {
+	await using world = await startWorld({
+		act: ({ id }) => rpcError(id, -32602, "Invalid parameters: x"),
+	});
+	const instanceOf = async (body: string, headers = {}) =>
+		(await world.post(body, headers)).headers.get("x-mcp-instance");
+	expect(await instanceOf(callBody("echo", { instance: "alpha" }))).toBe(
+		"alpha",
+	);
+	expect(await instanceOf(callBody("echo", { guild_id: "300" }))).toBe("alpha");
+	expect(await instanceOf(callBody("act", { instance: "alpha" }))).toBe(
+		"alpha",
+	);
+	const modern = modernRequest("tools/call", {
+		name: "echo",
+		arguments: { instance: "alpha" },
+	});
+	expect(await instanceOf(modern.body, modern.headers)).toBe("alpha");
+
+	expect(await instanceOf(callBody("echo", { instance: "beta" }))).toBeNull();
+	expect(await instanceOf(callBody("echo", {}))).toBeNull();
+	expect(await instanceOf(callBody("list_instances", {}))).toBeNull();
+	expect(
+		await instanceOf('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'),
+	).toBeNull();
+});
+
+test("each call has an id of its own, in the log and to the bot; a client's goes nowhere", async () => {
+	await using world = await startWorld();
+	for (let count = 0; count < 3; count++)
+		await world.post(callBody("echo", { instance: "alpha" }), {
+			"X-Request-Id": "chosen-by-the-client",
+		});
+	const told = world.bot
+		.received("echo")
+		.map(({ headers }) => headers.get("x-request-id"));
+	expect(told).toEqual(callLines(world).map(({ request }) => request));
+	expect(new Set(told).size).toBe(3);
+	for (const id of told) expect(id).toMatch(/^[a-z0-9-]{3,20}$/);
+	expect(world.recorded.lines.join("\n")).not.toContain("chosen-by");
+});
+
+test("a call is one line in the log, with its outcome and without its contents", async () => {
+	await using world = await startWorld({
+		act: ({ id }) => rpcError(id, -32602, secret),
+		sorry: ({ id }) =>
+			json(
+				`{"jsonrpc":"2.0","id":${id},"result":{"isError":true,"content":[{"type":"text","text":"${secret}"}]}}`,
+			),
+		gone: () => new Response(secret, { status: 500 }),
+		refused: () => new Response(secret, { status: 403 }),
+	});
+	const calls: [tool: string, args: object][] = [
+		["echo", { instance: "alpha", text: secret }],
+		["act", { instance: "alpha" }],
+		["sorry", { instance: "alpha" }],
+		["gone", { instance: "alpha" }],
+		["refused", { instance: "alpha" }],
+		["echo", { instance: "beta" }],
+		["echo", { instance: "gamma" }],
+		["echo", { instance: 5 }],
+		["list_instances", {}],
+		["a\nb", { instance: "alpha" }],
+	];
+	for (const [tool, args] of calls) await world.post(callBody(tool, args));
+	expect(
+		callLines(world).map(({ level, tool, instance, outcome }) => [
+			level,
+			tool,
+			instance,
+			outcome,
+		]),
+	).toEqual([
+		["info", "echo", "alpha", "ok"],
+		["info", "act", "alpha", "rpc_error"],
+		["info", "sorry", "alpha", "tool_error"],
+		["warn", "gone", "alpha", "outcome_unknown"],
+		["warn", "refused", "alpha", "http_error"],
+		["warn", "echo", "beta", "offline"],
+		["info", "echo", undefined, "not_routed"],
+		["info", "echo", undefined, "invalid"],
+		["info", "list_instances", undefined, "ok"],
+		["info", '"a\\nb"', "alpha", "ok"],
+	]);
+	for (const { ms } of callLines(world)) expect(ms).toBeGreaterThanOrEqual(0);
+	const shown = [
+		world.recorded.lines.join("\n"),
+		await (await get(world, "/metrics")).text(),
+		await (await get(world, "/status")).text(),
+	].join("\n");
+	expect(shown).not.toContain(secret);
+	expect(shown).not.toContain(gatewayToken);
+});
+
+test("a caller who has gone is a call given up", async () => {
+	await using world = await startWorld({ echo: stall });
+	const controller = new AbortController();
+	const { headers, body } = modernRequest("tools/call", {
+		name: "echo",
+		arguments: { instance: "alpha" },
+	});
+	const gone = fetch(`${world.url}/mcp`, {
+		method: "POST",
+		headers: { ...headers, Authorization: `Bearer ${gatewayToken}` },
+		body,
+		signal: controller.signal,
+	});
+	await world.bot.arrived("echo");
+	controller.abort();
+	await expect(gone).rejects.toThrow();
+	await world.bot.arrived("notifications/cancelled");
+	expect(callLines(world)).toMatchObject([{ outcome: "given_up" }]);
+});
+
+test("/metrics counts requests, calls and what became of them", async () => {
+	await using world = await startWorld({
+		gone: () => new Response(null, { status: 500 }),
+	});
+	await world.tools();
+	await world.text("echo", { instance: "alpha" });
+	await world.text("echo", { guild_id: "300" });
+	for (const nobody of ["x", "y", "z"])
+		await world.text(nobody, { instance: "alpha" });
+	await world.text("gone", { instance: "alpha" });
+	await world.text("echo", { instance: "beta" });
+	world.bot.wipeSessions();
+	await world.text("act", { instance: "alpha" });
+	await world.post('{"jsonrpc":"2.0","id":1,"method":"no/such"}');
+	await world.post("{");
+	await fetch(`${world.url}/mcp`);
+
+	const response = await get(world, "/metrics");
+	expect(response.headers.get("content-type")).toBe(
+		"text/plain; version=0.0.4; charset=utf-8",
+	);
+	const metrics = parseMetrics(await response.text());
+	const value = (name: string, labels: Record<string, string> = {}) =>
+		sampleOf(metrics, `guildhall_gateway_${name}`, labels);
+	const alpha = { instance: "alpha" };
+	const call = (tool: string, outcome: string, instance = "alpha") =>
+		value("calls_total", { instance, tool, outcome });
+	expect(value("requests_total", { method: "tools/list", outcome: "ok" })).toBe(
+		1,
+	);
+	expect(value("requests_total", { method: "tools/call", outcome: "ok" })).toBe(
+		6,
+	);
+	expect(
+		value("requests_total", { method: "tools/call", outcome: "tool_error" }),
+	).toBe(2);
+	expect(
+		value("requests_total", { method: "other", outcome: "rpc_error" }),
+	).toBe(1);
+	expect(value("http_responses_total", { status: "200" })).toBe(10);
+	expect(value("http_responses_total", { status: "400" })).toBe(1);
+	expect(value("http_responses_total", { status: "401" })).toBe(1);
+	expect(call("echo", "ok")).toBe(2);
+	expect(call("other", "ok")).toBe(3);
+	expect(call("other", "outcome_unknown")).toBe(1);
+	expect(call("act", "ok")).toBe(1);
+	expect(call("echo", "offline", "beta")).toBe(1);
+	expect(value("outcome_unknown_total", alpha)).toBe(1);
+	expect(value("session_reinitialisations_total", alpha)).toBe(1);
+	expect(value("calls_in_flight", alpha)).toBe(0);
+	expect(value("backend_up", alpha)).toBe(1);
+	expect(value("backend_up", { instance: "beta" })).toBe(0);
+	expect(value("call_seconds_count", alpha)).toBe(7);
+	expect(value("backend_seconds_count", alpha)).toBe(7);
+	expect(value("tools_list_bytes")).toBeGreaterThan(100);
+	expect(value("refresh_age_seconds")).toBeGreaterThanOrEqual(0);
+	expect(sampleOf(metrics, "process_resident_memory_bytes")).toBeGreaterThan(
+		1e6,
+	);
+});
+
+test("/metrics shows calls in flight, and repeated reads", async () => {
+	let lost = 0;
+	const look = '{"name":"look","annotations":{"readOnlyHint":true}}';
+	await using bot = startStubBackend({
+		tools: [look],
+		on: {
+			echo: stall,
+			look: () =>
+				lost++ === 0 ? new Response(null, { status: 502 }) : undefined,
+		},
+	});
+	await using gateway = await startTestGateway(
+		{ alpha: bot },
+		{ env: { CALL_TIMEOUT_SECONDS: "1" } },
+	);
+	const held = gateway.text("echo", { instance: "alpha" });
+	await bot.arrived("echo");
+	await gateway.text("look", { instance: "alpha" });
+	const metrics = parseMetrics(await (await get(gateway, "/metrics")).text());
+	const alpha = { instance: "alpha" };
+	expect(sampleOf(metrics, "guildhall_gateway_calls_in_flight", alpha)).toBe(1);
+	expect(sampleOf(metrics, "guildhall_gateway_retries_total", alpha)).toBe(1);
+	expect(await held).toContain("OutcomeUnknown");
+});
+
+test("/status tells of every backend", async () => {
+	await using world = await startWorld();
+	const before = Date.now();
+	await world.text("echo", { instance: "beta" });
+	const response = await get(world, "/status");
+	expect(response.headers.get("content-type")).toStartWith("application/json");
+	const status: unknown = await response.json();
+	expect(status).toEqual({
+		name: "guildhall-gateway",
+		version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+		uptime_seconds: expect.any(Number),
+		tools: 3,
+		tools_list_bytes: expect.any(Number),
+		backends: [
+			{
+				name: "alpha",
+				url: world.bot.url,
+				state: "online",
+				since: expect.stringMatching(/^\d{4}-.*Z$/),
+				last_error: null,
+				next_attempt: null,
+				version: "1",
+				sessions_opened: 1,
+				calls_in_flight: 0,
+				guilds: [{ id: "300", name: "C" }],
+				tools: 2,
+				lacks: [],
+				differs: [],
+			},
+			{
+				name: "beta",
+				url: expect.any(String),
+				state: "offline",
+				reason: "the connection was refused",
+				since: expect.any(String),
+				last_error: {
+					message: "the connection was refused",
+					at: expect.any(String),
+				},
+				next_attempt: expect.any(String),
+				version: null,
+				sessions_opened: 0,
+				calls_in_flight: 0,
+				guilds: [],
+				tools: null,
+				lacks: [],
+				differs: [],
+			},
+		],
+	});
+	const { backends } = status as {
+		backends: { since: string; next_attempt: string }[];
+	};
+	const [, beta] = backends;
+	const since = Date.parse(beta?.since ?? "");
+	expect(Math.abs(before - since)).toBeLessThan(60_000);
+	expect(Date.parse(beta?.next_attempt ?? "")).toBeGreaterThan(since);
+});

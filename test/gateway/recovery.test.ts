@@ -1,0 +1,240 @@
+// What becomes of calls when bots lose answers, stall, are busy or are away.
+
+import { describe, expect, test } from "bun:test";
+import { startTestGateway } from "../support/gateway.ts";
+import {
+	type Behaviour,
+	eventStream,
+	rpcError,
+	stall,
+	startStubBackend,
+	textResult,
+} from "../support/stub-backend.ts";
+import { until } from "../support/until.ts";
+
+const reading =
+	'{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}';
+const writing =
+	'{"name":"act","annotations":{"readOnlyHint":false},"inputSchema":{"type":"object"}}';
+
+/** A gateway in front of one bot, to which every call goes. */
+async function startWorld(
+	on: Record<string, Behaviour> = {},
+	env: Record<string, string> = {},
+) {
+	const bot = startStubBackend({ tools: [reading, writing], on });
+	const gateway = await startTestGateway(
+		{ alpha: bot },
+		{ env: { DEFAULT_INSTANCE: "alpha", ...env } },
+	);
+	return {
+		bot,
+		...gateway,
+		async [Symbol.asyncDispose]() {
+			await gateway.close();
+			await bot.stop();
+		},
+	};
+}
+
+/** Loses the answer the first `times`, then answers. */
+function losing(times: number): Behaviour {
+	let lost = 0;
+	return () =>
+		lost++ < times ? new Response(null, { status: 500 }) : undefined;
+}
+
+describe("a lost answer", () => {
+	test("of a tool that only reads is asked for once more", async () => {
+		await using world = await startWorld({ look: losing(1) });
+		expect(await world.text("look")).toBe("ran look");
+		expect(world.bot.received("look")).toHaveLength(2);
+	});
+
+	test("of a tool that only reads is not asked for a third time", async () => {
+		await using world = await startWorld({ look: losing(2) });
+		expect(await world.text("look")).toStartWith(
+			"ERROR Gateway error: OutcomeUnknown: the outcome of look on alpha is unknown: ",
+		);
+		expect(world.bot.received("look")).toHaveLength(2);
+	});
+
+	test.each(["act", "unlisted"])("of %s is not", async (tool) => {
+		await using world = await startWorld({ [tool]: losing(1) });
+		expect(await world.text(tool)).toStartWith(
+			`ERROR Gateway error: OutcomeUnknown: the outcome of ${tool} on alpha is unknown: `,
+		);
+		expect(world.bot.received(tool)).toHaveLength(1);
+	});
+
+	test("after a lost session is still asked for once more", async () => {
+		await using world = await startWorld({ look: losing(1) });
+		world.bot.wipeSessions();
+		expect(await world.text("look")).toBe("ran look");
+		expect(world.bot.received("look")).toHaveLength(3);
+		expect(world.bot.received("initialize")).toHaveLength(2);
+	});
+
+	test("has the bot asked how it is", async () => {
+		await using world = await startWorld({ act: losing(1) });
+		const before = world.bot.received("tools/list").length;
+		await world.text("act");
+		await world.bot.arrived("tools/list", before + 1);
+	});
+
+	test("of a tool with a name that is none is shown on one line and not at any length", async () => {
+		const name = `no\nname${"x".repeat(200)}`;
+		await using world = await startWorld({ [name]: losing(1) });
+		expect(await world.text(name)).toStartWith(
+			`ERROR Gateway error: OutcomeUnknown: the outcome of ${JSON.stringify(name.slice(0, 100))} on alpha is unknown: `,
+		);
+	});
+});
+
+describe("the deadline", () => {
+	const env = { CALL_TIMEOUT_SECONDS: "1" };
+
+	test.each<[name: string, behaviour: Behaviour]>([
+		["an answer that does not come", stall],
+		["a body that does not end", () => eventStream(": hi\n\n", { open: true })],
+	])("covers %s; the bot is told", async (_, behaviour) => {
+		await using world = await startWorld({ look: behaviour }, env);
+		expect(await world.text("look")).toBe(
+			"ERROR Gateway error: OutcomeUnknown: the outcome of look on alpha is unknown: the call was sent, but no answer to it came back (no answer within 1 s). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there. Available instances: alpha.",
+		);
+		expect(world.bot.received("look")).toHaveLength(1);
+		await world.bot.arrived("notifications/cancelled");
+	});
+
+	test("covers a session that is being opened, and then nothing was done", async () => {
+		await using world = await startWorld({}, env);
+		world.bot.on.initialize = stall;
+		world.bot.wipeSessions();
+		expect(await world.text("act")).toBe(
+			"ERROR Gateway error: BackendOffline: alpha cannot be reached (no answer within 1 s); nothing was done. Available instances: alpha.",
+		);
+	});
+});
+
+describe("more calls than MAX_IN_FLIGHT", () => {
+	test("wait, as many again; beyond them a call is Overloaded at once, and another bot's are not", async () => {
+		const release = Promise.withResolvers<void>();
+		await using busy = startStubBackend({
+			on: {
+				act: async ({ id }) => {
+					await release.promise;
+					return textResult(id, "at last");
+				},
+			},
+		});
+		await using idle = startStubBackend();
+		await using gateway = await startTestGateway(
+			{ busy, idle },
+			{ env: { MAX_IN_FLIGHT: "2" } },
+		);
+		const call = () => gateway.text("act", { instance: "busy" });
+		const served = [call(), call()];
+		await busy.arrived("act", 2);
+		const waiting = [call(), call()];
+		expect(await call()).toBe(
+			"ERROR Gateway error: Overloaded: busy is busy (2 calls are in flight, and as many wait); nothing was done. Try again in a few seconds. Available instances: busy, idle.",
+		);
+		expect(await gateway.text("act", { instance: "idle" })).toBe("ran act");
+		expect(await gateway.text("list_instances")).toContain("busy | online |");
+		expect(busy.received("act")).toHaveLength(2);
+		release.resolve();
+		for (const answer of [...served, ...waiting])
+			expect(await answer).toBe("at last");
+	});
+});
+
+describe("a bot that is away", () => {
+	test("is asked again by itself until it is back, and its guilds are known then", async () => {
+		await using world = await startWorld();
+		await world.bot.stop();
+		expect(await world.text("act")).toContain("BackendOffline");
+		expect((await fetch(`${world.url}/readyz`)).status).toBe(503);
+		await using _back = startStubBackend({
+			port: world.bot.port,
+			guilds: { "300": "C" },
+		});
+		await until("the gateway is ready", async () => {
+			return (await fetch(`${world.url}/readyz`)).ok;
+		});
+		expect(await world.text("list_instances")).toContain("C (300)");
+	});
+
+	test("and is not told of an end of the gateway, which asks no more", async () => {
+		const world = await startWorld();
+		await world.bot.stop();
+		expect(await world.text("act")).toContain("BackendOffline");
+		await world.close();
+		await using back = startStubBackend({ port: world.bot.port });
+		// Longer than the first wait between two attempts.
+		await Bun.sleep(1_200);
+		expect(back.requests).toEqual([]);
+	});
+
+	test("for its guilds alone, having just started, is asked for them again", async () => {
+		await using world = await startWorld();
+		world.bot.on.list_guilds = ({ id }) =>
+			rpcError(id, -32603, "not connected yet");
+		world.bot.guilds = { "300": "C" };
+		await world.refresh();
+		expect(await world.text("list_instances")).toContain("| 0 guild(s) |");
+		delete world.bot.on.list_guilds;
+		await until("the guild is known", async () =>
+			(await world.text("list_instances")).includes("C (300)"),
+		);
+	});
+});
+
+describe("a guild that nobody is known to serve", () => {
+	test("is looked for once, before the call is GuildNotFound", async () => {
+		await using world = await startWorld();
+		world.bot.guilds = { "300": "C" };
+		const calls = Array.from({ length: 10 }, () =>
+			world.text("act", { guild_id: "300" }),
+		);
+		for (const text of await Promise.all(calls)) expect(text).toBe("ran act");
+		expect(world.bot.received("list_guilds")).toHaveLength(2);
+		world.bot.guilds = { "300": "C", "400": "D" };
+		expect(await world.text("act", { guild_id: "400" })).toStartWith(
+			'ERROR Gateway error: GuildNotFound: no instance is known to serve the guild "400".',
+		);
+		expect(world.bot.received("list_guilds")).toHaveLength(2);
+	});
+
+	test("is not looked for where the call names an instance", async () => {
+		await using world = await startWorld();
+		await world.text("act", { guild_id: "300", instance: "alpha" });
+		expect(world.bot.received("list_guilds")).toHaveLength(1);
+	});
+});
+
+describe("bots that differ", () => {
+	test("are one catalogue, and list_instances says how they differ", async () => {
+		await using older = startStubBackend({ tools: [reading] });
+		await using newer = startStubBackend({
+			tools: [`${reading.slice(0, -1)},"title":"Look"}`, writing],
+		});
+		await using gateway = await startTestGateway({ older, newer });
+		const names = async () => (await gateway.tools()).map(({ name }) => name);
+		expect(await names()).toEqual(["look", "act", "list_instances"]);
+		expect(JSON.stringify(await gateway.tools())).toContain(
+			'"description":"(Not available on: older.)"',
+		);
+		expect(await gateway.text("list_instances")).toBe(
+			[
+				"2 instance(s):",
+				"older | online | 0 guild(s) | since 0 s | lacks act",
+				"newer | online | 0 guild(s) | since 0 s | has another look",
+			].join("\n"),
+		);
+		// The first healthy one describes what both have; nothing is forgotten of one that is away.
+		await older.stop();
+		await gateway.text("list_instances");
+		expect(await names()).toEqual(["look", "act", "list_instances"]);
+		expect(JSON.stringify(await gateway.tools())).toContain('"title":"Look"');
+	});
+});
