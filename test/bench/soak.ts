@@ -1,0 +1,365 @@
+// Whether the gateway's memory stays flat under many idle connections and steady load: `bun test/bench/soak.ts`.
+// The gateway and two stubs for its bots are processes of their own; the clients live in this one.
+
+import { readFile } from "node:fs/promises";
+import { parseCommandLine } from "../../src/lib/program.ts";
+import {
+	listeningUrl,
+	type Program,
+	startProgram,
+} from "../support/program.ts";
+import { startStubBackend, textResult } from "../support/stub-backend.ts";
+
+const usage = `Usage: bun test/bench/soak.ts [--help]
+
+Holds idle client connections and concurrent calls, and prints the gateway's memory (RSS) as it goes.
+Ctrl-C ends it early, with a verdict on what there was.
+
+Environment:
+  SOAK_SECONDS      how long (60)
+  SOAK_CONNECTIONS  idle connections (10000); each takes a file descriptor here and one in the gateway
+  SOAK_CALLS        calls at a time (200; up to 256)`;
+
+const token = "soak-token-of-enough-length";
+/** How long a stub thinks: 200 calls at a time are then at most 2,000 a second. */
+const thinkMs = 100;
+/** Descriptors beside those of the idle connections. */
+const spareDescriptors = 600;
+/** Connections that are being made at once. */
+const maxConnecting = 200;
+/** What counts as flat: growth over the time after warm-up, as part of the memory at its beginning. */
+const flatGrowth = 0.05;
+
+/** Stands for two bots until stdin ends. */
+async function runStubs(): Promise<void> {
+	const stubs = ["alpha", "beta"].map((name, index) =>
+		startStubBackend({
+			guilds: { [`10000000000000000${index}`]: name },
+			on: {
+				async echo({ id }) {
+					await Bun.sleep(thinkMs);
+					return textResult(id, "x".repeat(300));
+				},
+			},
+		}),
+	);
+	// What they remember is not wanted here.
+	setInterval(() => {
+		for (const { requests } of stubs) requests.length = 0;
+	}, 1_000);
+	console.log(JSON.stringify({ stubs: stubs.map(({ url }) => url) }));
+	for await (const _ of Bun.stdin.stream());
+	process.exit(0);
+}
+
+interface IdleConnections {
+	/** Answered once, and quiet since. */
+	readonly open: number;
+	/** How many were opened in the place of one that the gateway had closed. */
+	readonly reopened: number;
+	/** How many could not be made, or ended without an answer. */
+	readonly failed: number;
+	close(): void;
+}
+
+/** Keeps `count` connections to `url`, and opens another for each that ends. */
+function holdIdle(url: string, count: number): IdleConnections {
+	const { hostname, port, pathname, host } = new URL(url);
+	const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}';
+	const request = `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+	const answered = new Set<Bun.Socket<undefined>>();
+	const known = new Set<Bun.Socket<undefined>>();
+	let connecting = 0;
+	let wanted = count;
+	let reopened = 0;
+	let failed = 0;
+	let closed = false;
+
+	const fill = () => {
+		while (!closed && wanted > 0 && connecting < maxConnecting) {
+			wanted--;
+			connecting++;
+			Bun.connect({ hostname, port: Number(port), socket: handlers }).catch(
+				() => {
+					failed++;
+					// Not at once: what refuses now does so for a while.
+					setTimeout(again, 100);
+				},
+			);
+		}
+	};
+	const again = () => {
+		connecting--;
+		wanted++;
+		fill();
+	};
+	const handlers: Bun.SocketHandler<undefined> = {
+		open(socket) {
+			known.add(socket);
+			socket.write(request);
+		},
+		data(socket) {
+			if (answered.has(socket)) return;
+			answered.add(socket);
+			connecting--;
+			fill();
+		},
+		close(socket) {
+			known.delete(socket);
+			if (closed) return;
+			if (!answered.delete(socket)) {
+				failed++;
+				return again();
+			}
+			reopened++;
+			wanted++;
+			fill();
+		},
+	};
+	fill();
+	return {
+		get open() {
+			return answered.size;
+		},
+		get reopened() {
+			return reopened;
+		},
+		get failed() {
+			return failed;
+		},
+		close() {
+			closed = true;
+			for (const socket of known) socket.terminate();
+		},
+	};
+}
+
+interface Load {
+	readonly calls: number;
+	readonly errors: number;
+	/** What went wrong first. */
+	readonly firstError: string | undefined;
+	/** Resolves when the last call has ended. */
+	close(): Promise<void>;
+}
+
+/** Keeps `count` calls under way, half of them to each instance. */
+function holdCalls(url: string, count: number): Load {
+	let calls = 0;
+	let errors = 0;
+	let firstError: string | undefined;
+	let closed = false;
+
+	async function call(id: number, instance: string) {
+		const params = { name: "echo", arguments: { instance } };
+		const response = await fetch(url, {
+			method: "POST",
+			headers: {
+				Authorization: `Bearer ${token}`,
+				"Content-Type": "application/json",
+			},
+			body: JSON.stringify({
+				jsonrpc: "2.0",
+				id,
+				method: "tools/call",
+				params,
+			}),
+		});
+		const text = await response.text();
+		if (!text.includes(`"id":${id},"result"`) || text.includes('"isError"'))
+			throw new Error(`HTTP ${response.status}: ${text}`);
+	}
+	const workers = Array.from({ length: count }, async (_, index) => {
+		while (!closed) {
+			try {
+				await call(++calls, index % 2 === 0 ? "alpha" : "beta");
+			} catch (error) {
+				errors++;
+				firstError ??= String(error);
+				await Bun.sleep(100);
+			}
+		}
+	});
+	return {
+		get calls() {
+			return calls;
+		},
+		get errors() {
+			return errors;
+		},
+		get firstError() {
+			return firstError;
+		},
+		async close() {
+			closed = true;
+			await Promise.all(workers);
+		},
+	};
+}
+
+/** Resident memory in MiB. */
+async function memoryOf(pid: number): Promise<number> {
+	const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+	const kib =
+		/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ??
+		Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout.toString();
+	return Number(kib) / 1024;
+}
+
+interface Sample {
+	second: number;
+	mib: number;
+}
+
+/** MiB a minute, by least squares. */
+function slope(samples: readonly Sample[]): number {
+	const mean = (of: (sample: Sample) => number) =>
+		samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
+	const [x, y] = [mean(({ second }) => second), mean(({ mib }) => mib)];
+	const covariance = mean(({ second, mib }) => (second - x) * (mib - y));
+	return (60 * covariance) / mean(({ second }) => (second - x) ** 2);
+}
+
+function setting(name: string, otherwise: number, most: number): number {
+	const value = Number(process.env[name] ?? otherwise);
+	if (Number.isInteger(value) && value > 0 && value <= most) return value;
+	return fail(`${name}: expected a whole number from 1 to ${most}`);
+}
+
+function fail(message: string): never {
+	console.error(message);
+	process.exit(1);
+}
+
+async function main(): Promise<void> {
+	parseCommandLine(usage, {});
+	const seconds = setting("SOAK_SECONDS", 60, 7 * 86_400);
+	const connections = setting("SOAK_CONNECTIONS", 10_000, 50_000);
+	// Bun runs no more requests of a process at once.
+	const concurrent = setting("SOAK_CALLS", 200, 256);
+	const limit = Bun.spawnSync(["sh", "-c", "ulimit -n"])
+		.stdout.toString()
+		.trim();
+	const needed = connections + concurrent + spareDescriptors;
+	if (limit !== "unlimited" && Number(limit) < needed)
+		fail(
+			`a process may have ${limit} open files here, and this needs ${needed}: raise it with "ulimit -n ${needed}" (or "ulimit -Hn" as root), or set SOAK_CONNECTIONS=${Math.max(1, Number(limit) - concurrent - spareDescriptors)}`,
+		);
+
+	await using stack = new AsyncDisposableStack();
+	const stop = Promise.withResolvers<void>();
+	for (const signal of ["SIGINT", "SIGTERM"] as const)
+		process.on(signal, () => stop.resolve());
+
+	console.log("starting two stubs and the gateway");
+	const stubs = stack.use(startProgram("test/bench/soak.ts", {}, ["stubs"]));
+	const [alpha, beta] = await stubs.line((line) =>
+		line.startsWith("{") ? (JSON.parse(line).stubs as string[]) : undefined,
+	);
+	const gateway = stack.use(
+		startProgram("src/gateway/main.ts", {
+			INSTANCES: `alpha=${alpha},beta=${beta}`,
+			MCP_AUTH_TOKEN: token,
+			GATEWAY_PORT: "0",
+			GATEWAY_BIND_ADDR: "127.0.0.1",
+		}),
+	);
+	const url = await listeningUrl(gateway);
+	void gateway.exited.then(() => stop.resolve());
+	const atRest = await memoryOf(gateway.pid);
+	console.log(
+		`gateway at rest: ${atRest.toFixed(1)} MiB; opening ${connections} idle connections, ${concurrent} calls at a time, for ${seconds} s`,
+	);
+
+	const idle = holdIdle(url, connections);
+	stack.defer(() => idle.close());
+	const load = holdCalls(url, concurrent);
+	const samples = await sample({
+		seconds,
+		gateway,
+		idle,
+		load,
+		stop: stop.promise,
+	});
+	const held = idle.open;
+	await Promise.race([load.close(), Bun.sleep(5_000)]);
+	idle.close();
+
+	if (load.firstError) console.log(`the first error: ${load.firstError}`);
+	verdict(samples, atRest);
+	if (load.errors > 0 || held < connections)
+		console.log(
+			`NOT AS IT SHOULD BE: ${load.errors} call(s) failed, ${held} of ${connections} connections were open at the end`,
+		);
+}
+
+/** A line every few seconds, until the time is over or `stop` resolves. */
+async function sample(given: {
+	seconds: number;
+	gateway: Program;
+	idle: IdleConnections;
+	load: Load;
+	stop: Promise<void>;
+}): Promise<Sample[]> {
+	const { seconds, gateway, idle, load } = given;
+	const stopped = given.stop.then(() => "stopped" as const);
+	const stepMs = Math.min(60_000, Math.max(1_000, (seconds * 1000) / 24));
+	const samples: Sample[] = [];
+	const columns = [
+		"second",
+		"RSS MiB",
+		"open",
+		"reopened",
+		"failed",
+		"calls",
+		"errors",
+	];
+	const row = (cells: readonly (string | number)[]) =>
+		console.log(cells.map((cell) => String(cell).padStart(9)).join(" "));
+	row(columns);
+	const begin = performance.now();
+	for (let next = begin + stepMs; ; next += stepMs) {
+		const pause = Bun.sleep(Math.max(0, next - performance.now()));
+		if ((await Promise.race([pause, stopped])) === "stopped") return samples;
+		const second = (performance.now() - begin) / 1000;
+		const mib = await memoryOf(gateway.pid);
+		samples.push({ second, mib });
+		const { open, reopened, failed } = idle;
+		row([
+			...[second.toFixed(0), mib.toFixed(1)],
+			...[open, reopened, failed, load.calls, load.errors],
+		]);
+		// Its log is not wanted here.
+		gateway.lines.length = 0;
+		if (second >= seconds) return samples;
+	}
+}
+
+function verdict(samples: readonly Sample[], atRest: number): void {
+	const after = samples.slice(Math.floor(samples.length / 3));
+	const [first, last] = [after[0], after.at(-1)];
+	if (!first || !last || after.length < 4) {
+		console.log("too short for a verdict");
+		return;
+	}
+	const perMinute = slope(after);
+	// By the line through all samples: a single one may stand just before or after a garbage collection.
+	const growth = (perMinute * (last.second - first.second)) / 60 / first.mib;
+	console.log(
+		[
+			`RSS at rest ${atRest.toFixed(1)} MiB`,
+			`after warm-up (${first.second.toFixed(0)} s) ${first.mib.toFixed(1)} MiB`,
+			`at the end (${last.second.toFixed(0)} s) ${last.mib.toFixed(1)} MiB`,
+			`slope ${perMinute.toFixed(2)} MiB a minute`,
+			growth < flatGrowth
+				? "flat"
+				: `GROWING: ${(100 * growth).toFixed(0)} % since the warm-up`,
+		].join("; "),
+	);
+}
+
+if (process.argv[2] === "stubs") await runStubs();
+else {
+	await main();
+	process.exit(0);
+}

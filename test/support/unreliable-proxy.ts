@@ -1,0 +1,126 @@
+// A TCP proxy in front of an HTTP server that meddles with one exchange in so many. It knows where a request begins,
+// because whoever calls waits for the answer before sending the next.
+
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { Random } from "./random.ts";
+
+const kinds = [
+	/** The connection ends before the server has seen a byte. */
+	"cut before the request",
+	/** The server sees some of the request, and then the end of the connection. */
+	"cut in the request",
+	/** The server has answered, and nobody hears of it. */
+	"cut before the answer",
+	"cut in the answer",
+	"delay of the answer",
+	/** The connection ends some time after an answer: perhaps just when the next request is on its way. */
+	"cut after the answer",
+] as const;
+export type Meddling = (typeof kinds)[number];
+
+const maxDelayMs = 800;
+const maxIdleMs = 50;
+
+export interface UnreliableProxy extends AsyncDisposable {
+	port: number;
+	/** The Mcp-Session-Id of the latest request that had one. */
+	readonly sessionId: string | undefined;
+	/** How often it has done what. */
+	readonly meddled: ReadonlyMap<Meddling, number>;
+	/** From now on everything passes as it is. */
+	calmDown(): void;
+}
+
+export interface UnreliableProxyOptions {
+	/** Where the server is on the loopback. It may go and come back. */
+	port: number;
+	/** How many of the exchanges are meddled with, from 0 to 1. */
+	probability: number;
+	random: Random;
+}
+
+export async function startUnreliableProxy({
+	port,
+	probability,
+	random,
+}: UnreliableProxyOptions): Promise<UnreliableProxy> {
+	const meddled = new Map<Meddling, number>(kinds.map((kind) => [kind, 0]));
+	const open = new Set<Socket>();
+	let calm = false;
+	let sessionId: string | undefined;
+
+	function choose(): Meddling | undefined {
+		if (calm || !random.chance(probability)) return undefined;
+		const kind = random.pick(kinds);
+		meddled.set(kind, (meddled.get(kind) ?? 0) + 1);
+		return kind;
+	}
+
+	const server = createServer({ noDelay: true }, (caller) => {
+		const callee = connect({ port, host: "127.0.0.1", noDelay: true });
+		let meddling: Meddling | undefined;
+		let delayMs = 0;
+		const later = (work: () => void) =>
+			delayMs > 0 ? void setTimeout(work, delayMs) : work();
+		const cut = () => {
+			callee.destroy();
+			if (random.chance(0.5)) caller.destroy();
+			else caller.resetAndDestroy();
+		};
+
+		caller.on("data", (chunk: Buffer) => {
+			const [head = ""] = chunk.toString("latin1").split("\r\n\r\n", 1);
+			if (!/^(POST|DELETE) /.test(head)) return void callee.write(chunk);
+			sessionId = /^mcp-session-id: *(\S+)/im.exec(head)?.[1] ?? sessionId;
+			meddling = choose();
+			delayMs =
+				meddling === "delay of the answer" ? 1 + random.below(maxDelayMs) : 0;
+			if (meddling === "cut before the request") return cut();
+			if (meddling !== "cut in the request") return void callee.write(chunk);
+			caller.pause();
+			callee.write(chunk.subarray(0, random.below(chunk.length)), cut);
+		});
+		callee.on("data", (chunk: Buffer) => {
+			switch (meddling) {
+				case "cut before the answer":
+					return cut();
+				case "cut in the answer":
+					callee.destroy();
+					return caller.end(chunk.subarray(0, random.below(chunk.length)));
+				case "cut after the answer":
+					caller.write(chunk);
+					return void setTimeout(cut, random.below(maxIdleMs));
+				default:
+					later(() => caller.write(chunk));
+			}
+		});
+		// Neither end half-closes: where one has gone, the other is told.
+		caller.on("close", () => callee.destroy());
+		callee.on("close", () => later(() => caller.end()));
+		for (const socket of [caller, callee]) {
+			open.add(socket);
+			socket.on("close", () => open.delete(socket));
+			// A "close" follows.
+			socket.on("error", () => {});
+		}
+		callee.on("error", () => caller.resetAndDestroy());
+	});
+	server.listen(0, "127.0.0.1");
+	await once(server, "listening");
+
+	return {
+		port: (server.address() as AddressInfo).port,
+		get sessionId() {
+			return sessionId;
+		},
+		meddled,
+		calmDown() {
+			calm = true;
+		},
+		async [Symbol.asyncDispose]() {
+			server.close();
+			for (const socket of open) socket.destroy();
+		},
+	};
+}
