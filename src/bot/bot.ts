@@ -3,6 +3,7 @@
 import { listen } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
+import { countResponses } from "../mcp/metrics.ts";
 import { createServer, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
@@ -88,19 +89,7 @@ export function startBot(
 		hostname: config.mcpBindAddress,
 		port: config.mcpPort,
 		settings: { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" },
-		async fetch(request, http) {
-			// What `listen` answers when this throws.
-			let status = 500;
-			try {
-				const response = await routes(request, http);
-				status = response.status;
-				return response;
-			} finally {
-				metrics.responses.add([String(status)]);
-				if (status >= 400)
-					log.debug("a request over HTTP was refused", { status });
-			}
-		},
+		fetch: countResponses(routes, metrics, log),
 		log,
 	});
 	const url = `${listener.url}/mcp`;

@@ -1,25 +1,14 @@
 // What a bot counts. https://prometheus.io/docs/practices/naming/
 // Labels are bounded: names of tools that there are, and words of ours.
 
-import {
-	addProcessMetrics,
-	type Counter,
-	createRegistry,
-	type Histogram,
-	type Registry,
-} from "../lib/metrics.ts";
-import { version } from "../lib/program.ts";
+import type { Counter, Histogram } from "../lib/metrics.ts";
+import { createServerMetrics, type ServerMetrics } from "../mcp/metrics.ts";
 
-export interface BotMetrics {
-	registry: Registry;
-	/** By JSON-RPC method and outcome. */
-	requests: Counter;
+export interface BotMetrics extends ServerMetrics {
 	/** By tool and outcome. */
 	toolCalls: Counter;
 	/** By tool. */
 	toolCallSeconds: Histogram;
-	/** By HTTP status. */
-	responses: Counter;
 	/** By outcome. */
 	platformRequests: Counter;
 }
@@ -33,16 +22,12 @@ export interface BotGauges {
 }
 
 export function createMetrics(gauges: BotGauges): BotMetrics {
-	const registry = createRegistry();
-	const name = (rest: string) => `guildhall_bot_${rest}`;
+	const prefix = "guildhall_bot_";
+	const server = createServerMetrics(prefix);
+	const { registry } = server;
+	const name = (rest: string) => prefix + rest;
 	const gauge = (rest: string, help: string, read: () => number) =>
 		registry.gauge(name(rest), help, [], () => [[[], read()]]);
-	registry.gauge(
-		name("build_info"),
-		"The version that runs; always 1.",
-		["version"],
-		() => [[[version], 1]],
-	);
 	gauge("discord_connected", "Whether Discord is connected.", () =>
 		gauges.connected() ? 1 : 0,
 	);
@@ -53,14 +38,8 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 		"Tool calls that are being answered.",
 		gauges.callsInFlight,
 	);
-	addProcessMetrics(registry);
 	return {
-		registry,
-		requests: registry.counter(
-			name("requests_total"),
-			"MCP requests by JSON-RPC method and outcome.",
-			["method", "outcome"],
-		),
+		...server,
 		toolCalls: registry.counter(
 			name("tool_calls_total"),
 			"Tool calls by tool and outcome.",
@@ -70,11 +49,6 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 			name("tool_call_seconds"),
 			"Time from a tool call's arrival to its answer.",
 			["tool"],
-		),
-		responses: registry.counter(
-			name("http_responses_total"),
-			"HTTP responses by status.",
-			["status"],
 		),
 		platformRequests: registry.counter(
 			name("platform_requests_total"),

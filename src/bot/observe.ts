@@ -3,6 +3,7 @@
 
 import type { Log } from "../lib/log.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../mcp/json-rpc.ts";
+import { countRequests } from "../mcp/metrics.ts";
 import {
 	type Answer,
 	type Caller,
@@ -29,6 +30,7 @@ export function observe(
 	server: Server,
 	{ toolNames, metrics, log }: ObserverOptions,
 ): ObservedServer {
+	const counted = countRequests(server, metrics);
 	let callsInFlight = 0;
 
 	/** `caller` has an id for the request. */
@@ -38,7 +40,7 @@ export function observe(
 	): Promise<Answer> {
 		const from = performance.now();
 		callsInFlight += 1;
-		const answer = await server.handle(request, caller);
+		const answer = await counted.handle(request, caller);
 		callsInFlight -= 1;
 		const ms = performance.now() - from;
 		const { name } = request.params;
@@ -60,7 +62,7 @@ export function observe(
 		request: RpcRequest,
 		caller: Caller,
 	): Promise<Answer> {
-		const answer = await server.handle(request, caller);
+		const answer = await counted.handle(request, caller);
 		const level = answer.errorCode === undefined ? "debug" : "info";
 		log[level]("request", {
 			...whoAsked(caller),
@@ -81,9 +83,7 @@ export function observe(
 			const requestId = given.requestId ?? crypto.randomUUID().slice(0, 8);
 			const caller = { ...given, requestId };
 			const handle = request.method === "tools/call" ? handleCall : handleOther;
-			const answer = await handle(request, caller);
-			metrics.requests.add([countedMethod(request), outcomeOf(answer)]);
-			return answer;
+			return handle(request, caller);
 		},
 	};
 }

@@ -9,18 +9,14 @@ import {
 	createHostCheck,
 	createOriginCheck,
 } from "../mcp/access.ts";
-import {
-	countedMethod,
-	createServer,
-	outcomeOf,
-	type Server,
-} from "../mcp/server.ts";
+import { countRequests, countResponses } from "../mcp/metrics.ts";
+import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
 import { Backend } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
-import { createMetrics, type GatewayMetrics } from "./metrics.ts";
+import { createMetrics } from "./metrics.ts";
 import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
 
@@ -144,7 +140,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 		log,
 	});
 	const endpoint = createEndpoint({
-		server: counted(server, metrics),
+		server: countRequests(server, metrics),
 		maxBodyBytes,
 		sessions: "gateway-session",
 	});
@@ -165,10 +161,10 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 		refuseUnauthenticated: checkOrigin,
 	});
 
-	async function respond(
+	function respond(
 		request: Request,
 		http: Bun.Server<undefined>,
-	): Promise<Response> {
+	): Response | Promise<Response> {
 		const path = pathOf(request);
 		const answer = monitor(request, path) ?? refuse(request);
 		if (answer) return answer;
@@ -177,31 +173,10 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	}
 
 	return {
-		async fetch(request, http) {
-			// What `listen` answers when this throws.
-			let status = 500;
-			try {
-				const response = await respond(request, http);
-				status = response.status;
-				return response;
-			} finally {
-				metrics.responses.add([String(status)]);
-			}
-		},
+		fetch: countResponses(respond, metrics, log),
 		refresh,
 		async close() {
 			await Promise.all(backends.map((backend) => backend.close()));
-		},
-	};
-}
-
-/** A server whose requests are counted by method and outcome. */
-function counted(server: Server, { requests }: GatewayMetrics): Server {
-	return {
-		async handle(request, caller) {
-			const answer = await server.handle(request, caller);
-			requests.add([countedMethod(request), outcomeOf(answer)]);
-			return answer;
 		},
 	};
 }

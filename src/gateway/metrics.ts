@@ -1,14 +1,8 @@
 // What a gateway counts. https://prometheus.io/docs/practices/naming/
 // Labels are bounded: names of instances, of tools in the catalogue, and words of ours.
 
-import {
-	addProcessMetrics,
-	type Counter,
-	createRegistry,
-	type Histogram,
-	type Registry,
-} from "../lib/metrics.ts";
-import { version } from "../lib/program.ts";
+import type { Counter, Histogram } from "../lib/metrics.ts";
+import { createServerMetrics, type ServerMetrics } from "../mcp/metrics.ts";
 
 /** What becomes of a call. */
 export type CallOutcome =
@@ -39,12 +33,7 @@ export interface BackendMetrics {
 	backendSeconds: Histogram;
 }
 
-export interface GatewayMetrics extends BackendMetrics {
-	registry: Registry;
-	/** By method and outcome. */
-	requests: Counter;
-	/** By HTTP status. */
-	responses: Counter;
+export interface GatewayMetrics extends BackendMetrics, ServerMetrics {
 	/** By instance ("" for none), tool and outcome. */
 	calls: Counter;
 	/** By instance. */
@@ -62,15 +51,11 @@ export interface GatewayGauges {
 }
 
 export function createMetrics(gauges: GatewayGauges): GatewayMetrics {
-	const registry = createRegistry();
-	const name = (rest: string) => `guildhall_gateway_${rest}`;
+	const prefix = "guildhall_gateway_";
+	const server = createServerMetrics(prefix);
+	const { registry } = server;
+	const name = (rest: string) => prefix + rest;
 	const instance = ["instance"] as const;
-	registry.gauge(
-		name("build_info"),
-		"The version that runs; always 1.",
-		["version"],
-		() => [[[version], 1]],
-	);
 	registry.gauge(
 		name("backend_up"),
 		"Whether the bot answered when it was last asked.",
@@ -100,19 +85,8 @@ export function createMetrics(gauges: GatewayGauges): GatewayMetrics {
 		[],
 		() => [[[], gauges.refreshAgeSeconds()]],
 	);
-	addProcessMetrics(registry);
 	return {
-		registry,
-		requests: registry.counter(
-			name("requests_total"),
-			"MCP requests by JSON-RPC method and outcome.",
-			["method", "outcome"],
-		),
-		responses: registry.counter(
-			name("http_responses_total"),
-			"HTTP responses by status.",
-			["status"],
-		),
+		...server,
 		calls: registry.counter(
 			name("calls_total"),
 			"Tool calls by instance, tool and outcome.",

@@ -468,47 +468,31 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 				await cancelled.promise;
 			});
 
-			test("because it was aborted is of unknown outcome, and the server is told", async () => {
-				await using world = start(stall);
-				const controller = new AbortController();
-				const request = world.request(
-					session,
-					"tools/call",
-					"{}",
-					controller.signal,
-				);
-				await world.stub.arrived("tools/call");
-				controller.abort();
-				expect(await fault(request)).toBe("ClientError unknown");
-				await world.stub.arrived("notifications/cancelled");
-				const [cancelled] = world.stub.received("notifications/cancelled");
-				const [call] = world.stub.received("tools/call");
-				expect(JSON.parse(cancelled?.body ?? "").params.requestId).toBe(
-					JSON.parse(call?.body ?? "").id,
-				);
-			});
-
-			test("because it was aborted within its answer is of unknown outcome, and the server is told", async () => {
-				await using world = start(() =>
-					eventStream(": hi\n\n", { open: true }),
-				);
-				const controller = new AbortController();
-				const request = world.request(
-					session,
-					"tools/call",
-					"{}",
-					controller.signal,
-				);
-				await world.stub.arrived("tools/call");
-				controller.abort();
-				expect(await fault(request)).toBe("ClientError unknown");
-				await world.stub.arrived("notifications/cancelled");
-				const [cancelled] = world.stub.received("notifications/cancelled");
-				const [call] = world.stub.received("tools/call");
-				expect(JSON.parse(cancelled?.body ?? "").params.requestId).toBe(
-					JSON.parse(call?.body ?? "").id,
-				);
-			});
+			test.each<[name: string, answer: () => Response | undefined]>([
+				["before its answer", () => undefined],
+				["within its answer", () => eventStream(": hi\n\n", { open: true })],
+			])(
+				"because it was aborted %s is of unknown outcome, and the server is told",
+				async (_, answer) => {
+					await using world = start((request) => answer() ?? stall(request));
+					const controller = new AbortController();
+					const request = world.request(
+						session,
+						"tools/call",
+						"{}",
+						controller.signal,
+					);
+					await world.stub.arrived("tools/call");
+					controller.abort();
+					expect(await fault(request)).toBe("ClientError unknown");
+					await world.stub.arrived("notifications/cancelled");
+					const [cancelled] = world.stub.received("notifications/cancelled");
+					const [call] = world.stub.received("tools/call");
+					expect(JSON.parse(cancelled?.body ?? "").params.requestId).toBe(
+						JSON.parse(call?.body ?? "").id,
+					);
+				},
+			);
 		});
 
 		describe("what is sent", () => {
