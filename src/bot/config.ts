@@ -1,31 +1,46 @@
-// What an instance's directory and the environment may say.
+// What an instance's directory and the environment say, as one configuration.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { parse as parseToml } from "smol-toml";
-import * as v from "valibot";
+import type * as v from "valibot";
 import {
-	baseUrl,
 	ConfigError,
-	hostList,
-	originList,
-	parseSettings,
-	port,
+	checkSettings,
+	describeFault,
+	didYouMean,
+	type Parsed,
 	trimEnv,
 } from "../lib/config.ts";
-import { type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
-import { isLoopbackAddress } from "../mcp/access.ts";
+import { type LogOptions, readLogOptions } from "../lib/log.ts";
+import { apiKeyPattern, environment, toml, variables } from "./settings.ts";
+import { isPlaceholder, readToml } from "./toml.ts";
+
+type TomlSettings = v.InferOutput<typeof toml>;
 
 export interface BotConfig {
+	/** The instance's directory. */
+	directory: string;
 	botName: string;
 	/** What people begin a chat command with: prefix and root, such as "!m". */
 	command: string;
+	/** The system prompt of AI chat; undefined where there is no personality file. */
+	personality: string | undefined;
+	/** IANA. */
+	timezone: string;
 	discordToken: string;
+	/** The application's id. */
+	clientId: string | undefined;
 	/** Where Discord's REST API is, without its version. */
 	discordApiUrl: string;
 	/** The guild that a tool means when it is told none. */
 	guildId: string | undefined;
+	/** PostgreSQL's; it holds a password. Without it the store is an SQLite file. */
+	databaseUrl: string | undefined;
+	/** This instance's own in the database. */
+	dbSchema: string | undefined;
+	/** Where the SQLite file goes. */
+	dataDirectory: string;
 	mcpPort: number;
 	mcpBindAddress: string;
 	/** Without one, anyone on this machine may call the tools. */
@@ -34,110 +49,120 @@ export interface BotConfig {
 	allowedHosts: readonly string[];
 	/** Web pages from elsewhere that may call it. */
 	allowedOrigins: readonly string[];
+	/** Where tool calls that change something are told of. */
+	auditChannelId: string | undefined;
+	/** How long tool calls are kept. */
+	auditDays: number;
+	gameVerifyUrl: string | undefined;
+	gameVerifySecret: string | undefined;
+	/** By variable, such as OPENAI_API_KEY. */
+	apiKeys: Readonly<Record<string, string>>;
+	/** config.toml as it stands, with its defaults. */
+	toml: TomlSettings;
 	log: LogOptions;
 }
 
-const snowflake = v.pipe(
-	v.string(),
-	v.regex(/^\d{17,20}$/, "expected an id of 17 to 20 digits"),
-);
-
-const environment = v.pipe(
-	v.object({
-		DISCORD_TOKEN: v.pipe(
-			v.string(),
-			v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
-		),
-		GUILD_ID: v.optional(snowflake),
-		DISCORD_API_URL: v.optional(baseUrl, "https://discord.com/api"),
-		MCP_PORT: v.optional(port, "9090"),
-		MCP_BIND_ADDR: v.optional(v.string(), "127.0.0.1"),
-		MCP_ALLOWED_HOSTS: v.optional(hostList),
-		MCP_ALLOWED_ORIGINS: v.optional(originList),
-		MCP_AUTH_TOKEN: v.optional(
-			v.pipe(
-				v.string(),
-				v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
-			),
-		),
-		...logSettings,
-	}),
-	v.forward(
-		v.partialCheck(
-			[["MCP_BIND_ADDR"], ["MCP_AUTH_TOKEN"]],
-			({ MCP_BIND_ADDR, MCP_AUTH_TOKEN }) =>
-				isLoopbackAddress(MCP_BIND_ADDR) || MCP_AUTH_TOKEN !== undefined,
-			"is required while MCP_BIND_ADDR can be reached from other machines",
-		),
-		["MCP_AUTH_TOKEN"],
-	),
-);
-
-/** One word, as people type it in chat. */
-function word(min: number, max: number) {
-	const fault = `expected ${min} to ${max} characters without white space`;
-	return v.pipe(
-		v.string(),
-		v.minLength(min, fault),
-		v.maxLength(max, fault),
-		v.regex(/^\S*$/, fault),
-	);
-}
-
-const toml = v.strictObject({
-	bot_name: v.pipe(
-		v.string(),
-		v.minLength(1, "expected at least 1 character"),
-		v.maxLength(100, "expected at most 100 characters"),
-	),
-	command_prefix: v.optional(word(1, 10), "!"),
-	command_root: v.optional(word(0, 20), "m"),
-});
+/** What a personality file may hold, in bytes: it is part of every request to a model. */
+const maxPersonalityBytes = 64 * 1024;
 
 /** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. */
 export function readConfig(env: Record<string, string | undefined>): BotConfig {
 	const directory = env.CONFIG_DIR?.trim();
 	if (!directory)
 		throw new ConfigError("the environment", [
-			"CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; instances/example is one to copy",
+			"CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; bun run new-instance makes one",
 		]);
 	if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
 		throw new ConfigError("the environment", [
 			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}`,
 		]);
 
-	const file = readToml(join(directory, "config.toml"));
-	const envFile = readEnvFile(join(directory, ".env"));
-	const variables = parseSettings(environment, {
-		...withoutPlaceholders(trimEnv(envFile.variables)),
-		...withoutPlaceholders(trimEnv(env)),
-	});
-	if (!file.settings || !variables.settings || envFile.faults.length > 0)
+	const file = readTomlFile(join(directory, "config.toml"));
+	const personality = readPersonality(
+		directory,
+		file.settings?.personality_file,
+	);
+	const { apiKeys, settings, faults } = readVariables(directory, env);
+	if (
+		!file.settings ||
+		!settings ||
+		faults.length + personality.faults.length > 0
+	)
 		throw new ConfigError(directory, [
-			...envFile.faults.map((fault) => `.env: ${fault}`),
-			...variables.faults.map((fault) => `.env: ${fault}`),
-			...file.faults.map((fault) => `config.toml: ${fault}`),
+			...faults,
+			...[...file.faults, ...personality.faults].map(
+				(fault) => `config.toml: ${fault}`,
+			),
 		]);
-	const settings = variables.settings;
+	const { command_prefix, command_root } = file.settings;
 	return {
+		directory,
 		botName: file.settings.bot_name,
-		command: file.settings.command_prefix + file.settings.command_root,
+		// "!m" is a prefix with its root in it.
+		command:
+			command_prefix +
+			(command_root ?? (/\p{L}$/u.test(command_prefix) ? "" : "m")),
+		personality: personality.text,
+		timezone: file.settings.timezone,
 		discordToken: settings.DISCORD_TOKEN,
+		clientId: settings.CLIENT_ID,
 		discordApiUrl: settings.DISCORD_API_URL,
 		guildId: settings.GUILD_ID,
+		databaseUrl: settings.DATABASE_URL,
+		dbSchema: settings.DB_SCHEMA,
+		dataDirectory: settings.DATA_DIR ?? join(directory, "data"),
 		mcpPort: settings.MCP_PORT,
 		mcpBindAddress: settings.MCP_BIND_ADDR,
 		mcpToken: settings.MCP_AUTH_TOKEN,
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? [],
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
+		auditChannelId: file.settings.mcp.audit_channel,
+		auditDays: file.settings.mcp.audit_days,
+		gameVerifyUrl: settings.GAME_VERIFY_URL,
+		gameVerifySecret: settings.GAME_VERIFY_SECRET,
+		apiKeys,
+		toml: file.settings,
 		log: readLogOptions(settings),
 	};
 }
 
-/** A value that begins `your-` was never filled in. */
+/** The variables of .env and of the environment, which wins. Each fault names where the value stands. */
+function readVariables(
+	directory: string,
+	env: Record<string, string | undefined>,
+) {
+	const file = readEnvFile(join(directory, ".env"));
+	const fromFile = withoutPlaceholders(trimEnv(file.variables));
+	const fromProcess = withoutPlaceholders(trimEnv(env));
+	const all = { ...fromFile, ...fromProcess };
+	const { settings, faults } = checkSettings(environment, all);
+	const known = Object.keys(variables);
+	const unknown = Object.keys(file.variables).filter(
+		(key) => !known.includes(key) && !apiKeyPattern.test(key),
+	);
+	const apiKeys = Object.fromEntries(
+		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
+	);
+	return {
+		settings,
+		apiKeys,
+		faults: [
+			...file.faults.map((fault) => `.env: ${fault}`),
+			...faults.map((fault) => {
+				const inProcess = Object.hasOwn(fromProcess, fault.path[0] ?? "");
+				return `${inProcess ? "the environment" : ".env"}: ${describeFault(fault)}`;
+			}),
+			...unknown.map(
+				(key) => `.env: ${key}: is not a known key${didYouMean(key, known)}`,
+			),
+		],
+	};
+}
+
+/** A value that was copied from the example was never filled in. */
 function withoutPlaceholders(env: Record<string, string>) {
 	return Object.fromEntries(
-		Object.entries(env).filter(([, value]) => !value.startsWith("your-")),
+		Object.entries(env).filter(([, value]) => !isPlaceholder(value)),
 	);
 }
 
@@ -150,22 +175,42 @@ function readEnvFile(path: string): {
 	try {
 		return { variables: parseEnv(readFileSync(path, "utf8")), faults: [] };
 	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		return { variables: {}, faults: [`it cannot be read (${code})`] };
+		return { variables: {}, faults: [unreadable(error)] };
 	}
 }
 
-function readToml(path: string) {
+function readTomlFile(path: string): Parsed<TomlSettings> {
 	if (!existsSync(path))
 		return {
 			settings: undefined,
 			faults: ["there is no such file; instances/example has one to copy"],
 		};
 	try {
-		return parseSettings(toml, parseToml(readFileSync(path, "utf8")));
+		return readToml(toml, readFileSync(path, "utf8"));
 	} catch (error) {
-		// The parser shows the line, with a caret under the fault.
-		const fault = error instanceof Error ? error.message : String(error);
-		return { settings: undefined, faults: [fault.trimEnd()] };
+		return { settings: undefined, faults: [unreadable(error)] };
 	}
+}
+
+/** The text of the personality file: the one that is named, or personality.txt where there is one. */
+function readPersonality(directory: string, name: string | undefined) {
+	const path = resolve(directory, name ?? "personality.txt");
+	if (name === undefined && !existsSync(path))
+		return { text: undefined, faults: [] };
+	const fail = (fault: string) => ({
+		text: undefined,
+		faults: [`personality_file: ${JSON.stringify(path)}: ${fault}`],
+	});
+	try {
+		const text = readFileSync(path, "utf8");
+		return Buffer.byteLength(text) > maxPersonalityBytes
+			? fail(`is longer than ${maxPersonalityBytes / 1024} KiB`)
+			: { text, faults: [] };
+	} catch (error) {
+		return fail(unreadable(error));
+	}
+}
+
+function unreadable(error: unknown): string {
+	return `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
 }

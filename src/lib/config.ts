@@ -18,28 +18,51 @@ export class ConfigError extends Error {
 	}
 }
 
-/** The result of one parse: settings, or the faults that stand in their way. */
-export type Parsed<T> =
-	| { settings: T; faults: [] }
-	| { settings: undefined; faults: string[] };
+/** What is wrong with one setting. The path leads to it; the message says what was expected, and what was found. */
+export interface Fault {
+	path: readonly string[];
+	message: string;
+}
 
-/**
- * Settings from `values`, checked by `schema`. A fault names its key and says what is wrong, never the value:
- * it may be a secret. A check that may show the value does so in its own message.
- */
+/** The result of one parse: settings, or the faults that stand in their way. */
+export type Parsed<T, F = string> =
+	| { settings: T; faults: [] }
+	| { settings: undefined; faults: F[] };
+
+/** As `checkSettings`, with each fault as one line that begins with its key. */
 export function parseSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>> {
+	const { settings, faults } = checkSettings(schema, values);
+	return faults.length === 0
+		? { settings: settings as v.InferOutput<S>, faults: [] }
+		: { settings: undefined, faults: faults.map(describeFault) };
+}
+
+/**
+ * Settings from `values`, checked by `schema`: all that is wrong, at once. A fault shows what was found, but for values
+ * of keys that hold secrets, and for what is so long that it may be one.
+ */
+export function checkSettings<
+	const S extends v.GenericSchema<unknown, unknown>,
+>(schema: S, values: unknown): Parsed<v.InferOutput<S>, Fault> {
 	const result = v.safeParse(schema, values);
 	const unknown = unknownKeys(schema, values);
 	if (result.success && unknown.length === 0)
 		return { settings: result.output, faults: [] };
 	const issues = result.issues ?? [];
 	const faults = [
-		...issues.filter((issue) => !isUnknownKey(issue)).map(describeIssue),
-		...unknown.map((key) => `${key}: is not a known key`),
+		...issues.filter((issue) => !isUnknownKey(issue)).map(toFault),
+		...unknown.map(({ path, known }) => ({
+			path,
+			message: `is not a known key${didYouMean(path.at(-1) ?? "", known)}`,
+		})),
 	];
 	return { settings: undefined, faults };
+}
+
+export function describeFault({ path, message }: Fault): string {
+	return `${path.join(".") || "it"}: ${message}`;
 }
 
 /** Whether Valibot found a key that a strict object does not have. A missing key is an issue of the object's, too. */
@@ -47,28 +70,104 @@ export function isUnknownKey(issue: v.BaseIssue<unknown>): boolean {
 	return (
 		issue.kind === "schema" &&
 		issue.type === "strict_object" &&
-		issue.expected === "never" &&
-		issue.path?.length === 1
+		issue.expected === "never"
 	);
+}
+
+/** A key that a strict object does not have, and those that it has. */
+export interface UnknownKey {
+	path: readonly string[];
+	known: readonly string[];
 }
 
 /**
- * The keys of `values` that a strict object does not have: all of them. Valibot stops at the first, and takes what every
- * object inherits, such as toString, for known.
+ * The keys in `values` that strict objects of the schema do not have, at any depth: all of them. Valibot stops at the
+ * first, and takes what every object inherits, such as toString, for known.
  */
-export function unknownKeys(schema: object, values: unknown): string[] {
-	const { type, entries } = schema as { type?: string; entries?: object };
-	if (type !== "strict_object" || !entries) return [];
-	return Object.keys(Object(values)).filter(
-		(key) => !Object.hasOwn(entries, key),
+export function unknownKeys(
+	schema: object,
+	values: unknown,
+	path: readonly string[] = [],
+): UnknownKey[] {
+	const { type, entries, wrapped, pipe } = schema as {
+		type?: string;
+		entries?: Record<string, object>;
+		wrapped?: object;
+		pipe?: readonly object[];
+	};
+	const inner = wrapped ?? pipe?.[0];
+	if (!entries)
+		return inner && inner !== schema ? unknownKeys(inner, values, path) : [];
+	// What is no object is another fault.
+	if (typeof values !== "object" || values === null) return [];
+	const known = Object.keys(entries);
+	return Object.entries(values).flatMap(([key, value]) => {
+		const at = [...path, key];
+		const entry = Object.hasOwn(entries, key) ? entries[key] : undefined;
+		if (entry) return unknownKeys(entry, value, at);
+		return type === "strict_object" ? [{ path: at, known }] : [];
+	});
+}
+
+function toFault(issue: v.BaseIssue<unknown>): Fault {
+	const path = (issue.path ?? []).map(({ key }) => String(key));
+	return { path, message: describeIssue(issue, path.at(-1) ?? "") };
+}
+
+function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
+	if (issue.kind !== "schema") return issue.message;
+	if (issue.received === "undefined") return "is required";
+	const expected = `expected ${issue.expected}`;
+	return holdsSecret(key)
+		? expected
+		: `${expected}, received ${masked(issue.received)}`;
+}
+
+/** Whether a setting of this name is nobody else's business. */
+export function holdsSecret(key: string): boolean {
+	return /token|secret|password|_key$|database_url/i.test(key);
+}
+
+/** Text to show, with what is so long that it may be a secret replaced by its length. */
+export function masked(text: string): string {
+	return text.replace(
+		/[^\s"'=]{24,}/g,
+		(word) => `[${word.length} characters]`,
 	);
 }
 
-function describeIssue(issue: v.BaseIssue<unknown>): string {
-	const key = v.getDotPath(issue) ?? "it";
-	if (issue.kind !== "schema") return `${key}: ${issue.message}`;
-	if (issue.received === "undefined") return `${key}: is required`;
-	return `${key}: expected ${issue.expected}`;
+/** A value to show in a fault. */
+export function shown(value: unknown): string {
+	return masked(JSON.stringify(value) ?? "nothing");
+}
+
+/** "; did you mean …?", where one of the known words is close to this one. */
+export function didYouMean(word: string, known: readonly string[]): string {
+	const near = known
+		.map((candidate) => ({ candidate, distance: distance(word, candidate) }))
+		.filter(
+			({ candidate, distance }) => distance <= Math.ceil(candidate.length / 3),
+		)
+		.toSorted((a, b) => a.distance - b.distance)[0];
+	return near ? `; did you mean ${near.candidate}?` : "";
+}
+
+/** How many letters have to be put in, taken out or changed to make one word of the other (Levenshtein). */
+function distance(a: string, b: string): number {
+	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+	for (const [i, letter] of [...a.toLowerCase()].entries()) {
+		const next = [i + 1];
+		for (const [j, other] of [...b.toLowerCase()].entries())
+			next.push(
+				Math.min(
+					(next[j] ?? 0) + 1,
+					(row[j + 1] ?? 0) + 1,
+					(row[j] ?? 0) + (letter === other ? 0 : 1),
+				),
+			);
+		row = next;
+	}
+	return row.at(-1) ?? 0;
 }
 
 /**
@@ -91,7 +190,7 @@ export function integer(min: number, max: number) {
 		v.string(),
 		v.regex(
 			/^\d{1,15}$/,
-			({ input }) => `${message}, received ${JSON.stringify(input)}`,
+			({ input }) => `${message}, received ${shown(input)}`,
 		),
 		v.transform(Number),
 		v.minValue(min, ({ input }) => `${message}, received ${input}`),
@@ -112,7 +211,7 @@ function nameList(isName: (name: string) => boolean, what: string) {
 		v.check(
 			(names) => names.every(isName),
 			({ input }) =>
-				`expected ${what}, separated by commas, received ${JSON.stringify(input.find((name) => !isName(name)))}`,
+				`expected ${what}, separated by commas, received ${shown(input.find((name) => !isName(name)))}`,
 		),
 	);
 }
@@ -146,10 +245,9 @@ export function baseUrlFault(text: string): string | undefined {
 	// Also where it is no URL: what stands before the @ may be a password.
 	if (text.includes("@"))
 		return "expected a URL without a user name and password";
-	const shown = JSON.stringify(text);
 	if (!url || !/^https?:\/\//i.test(text))
-		return `expected a URL that begins http:// or https://, received ${shown}`;
+		return `expected a URL that begins http:// or https://, received ${shown(text)}`;
 	if (url.search || url.hash || text.includes("?") || text.includes("#"))
-		return `expected a URL without ? and #, received ${shown}`;
+		return `expected a URL without ? and #, received ${shown(text)}`;
 	return undefined;
 }

@@ -78,7 +78,9 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			},
 		},
 		async call(args, context, call) {
-			const unknown = unknownKeys(input, args);
+			const unknown = unknownKeys(input, args).map(({ path }) =>
+				path.join("."),
+			);
 			const parsed = v.safeParse(input, dropNulls(input.entries, args));
 			if (!parsed.success || unknown.length > 0)
 				throw invalidArguments(parsed.issues ?? [], unknown);

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/bot/config.ts";
+import { type BotConfig, readConfig } from "../../src/bot/config.ts";
 import { ConfigError } from "../../src/lib/config.ts";
 import { defaultLogOptions } from "../../src/lib/log.ts";
 
-const token = "MTIz.secret.token-value";
+const token = "MTIz.secret.token-value-of-enough-length";
 
 /** A CONFIG_DIR that goes with the test. */
 function directory(files: Record<string, string>) {
@@ -29,24 +29,267 @@ function faultsOf(read: () => unknown): string {
 	throw new Error("there is no fault");
 }
 
+const cook = 'bot_name = "Cook"\n';
+const tokenLine = `DISCORD_TOKEN=${token}\n`;
+
+/** The configuration in a directory with these files and this environment. */
+function read(
+	files: Record<string, string>,
+	env: Record<string, string> = {},
+): BotConfig {
+	using config = directory(files);
+	return readConfig({ CONFIG_DIR: config.path, ...env });
+}
+
 test("what is not said has its default", () => {
-	using config = directory({
-		".env": `DISCORD_TOKEN=${token}\n`,
-		"config.toml": 'bot_name = "Cook"\n',
-	});
+	using config = directory({ ".env": tokenLine, "config.toml": cook });
 	expect(readConfig({ CONFIG_DIR: config.path })).toEqual({
+		directory: config.path,
 		botName: "Cook",
 		command: "!m",
+		personality: undefined,
+		timezone: "UTC",
 		discordToken: token,
+		clientId: undefined,
 		discordApiUrl: "https://discord.com/api",
 		guildId: undefined,
+		databaseUrl: undefined,
+		dbSchema: undefined,
+		dataDirectory: join(config.path, "data"),
 		mcpPort: 9090,
 		mcpBindAddress: "127.0.0.1",
 		mcpToken: undefined,
 		allowedHosts: [],
 		allowedOrigins: [],
+		auditChannelId: undefined,
+		auditDays: 90,
+		gameVerifyUrl: undefined,
+		gameVerifySecret: undefined,
+		apiKeys: {},
+		toml: {
+			bot_name: "Cook",
+			command_prefix: "!",
+			timezone: "UTC",
+			features: {
+				game: false,
+				auto_role: false,
+				join_role: false,
+				welcome: false,
+				moderation: false,
+				chat: true,
+			},
+			mcp: { audit_days: 90 },
+		},
 		log: defaultLogOptions(),
 	});
+});
+
+test("every variable and every key can be set", () => {
+	const id = "12345678901234567";
+	const config = read(
+		{
+			".env": [
+				tokenLine,
+				`CLIENT_ID=${id}1`,
+				`GUILD_ID=${id}2`,
+				"DATABASE_URL=postgres://u:p@db/guildhall",
+				"DB_SCHEMA=cook",
+				"DATA_DIR=/var/lib/cook",
+				"MCP_PORT=0",
+				"MCP_BIND_ADDR=::1",
+				"MCP_AUTH_TOKEN=a-token",
+				"MCP_ALLOWED_HOSTS=Bot.example",
+				"MCP_ALLOWED_ORIGINS=https://chat.example",
+				"GAME_VERIFY_URL=http://game:8080/",
+				"GAME_VERIFY_SECRET=s",
+				"OPENAI_API_KEY=k1",
+				"MY_OWN_API_KEY=k2",
+			].join("\n"),
+			"config.toml": `
+bot_name = "Cook"
+command_prefix = "?"
+command_root = "cook"
+personality_file = "who.txt"
+timezone = "Europe/Berlin"
+
+[features]
+game = true
+auto_role = true
+join_role = true
+welcome = true
+moderation = true
+chat = false
+
+[game]
+verify = false
+
+[auto_role]
+from_role = "${id}3"
+to_role = "${id}4"
+min_age = "3d"
+min_messages = 10
+require_all = false
+
+[join_role]
+role = "${id}5"
+
+[welcome]
+channel = "${id}6"
+message = "Hello {user}"
+
+[moderation]
+log_channel = "${id}7"
+
+[mcp]
+audit_channel = "${id}8"
+audit_days = 30
+`,
+			"who.txt": "You are a cook.\n",
+		},
+		{ ANTHROPIC_API_KEY: "k3" },
+	);
+	expect(config).toMatchObject({
+		command: "?cook",
+		personality: "You are a cook.\n",
+		timezone: "Europe/Berlin",
+		clientId: `${id}1`,
+		guildId: `${id}2`,
+		databaseUrl: "postgres://u:p@db/guildhall",
+		dbSchema: "cook",
+		dataDirectory: "/var/lib/cook",
+		mcpPort: 0,
+		mcpBindAddress: "::1",
+		mcpToken: "a-token",
+		allowedHosts: ["bot.example"],
+		allowedOrigins: ["https://chat.example"],
+		auditChannelId: `${id}8`,
+		auditDays: 30,
+		gameVerifyUrl: "http://game:8080",
+		gameVerifySecret: "s",
+		apiKeys: {
+			OPENAI_API_KEY: "k1",
+			MY_OWN_API_KEY: "k2",
+			ANTHROPIC_API_KEY: "k3",
+		},
+		toml: {
+			features: { game: true, chat: false },
+			game: { verify: false },
+			auto_role: { min_age: 259_200_000, min_messages: 10, require_all: false },
+			welcome: { message: "Hello {user}" },
+		},
+	});
+});
+
+test.each([
+	["", "!m"],
+	['command_prefix = "?"', "?m"],
+	['command_prefix = "!m"', "!m"],
+	['command_prefix = "ü"', "ü"],
+	['command_prefix = "!7"', "!7m"],
+	['command_prefix = "!m"\ncommand_root = "cook"', "!mcook"],
+	['command_root = ""', "!"],
+])("with %j commands begin with %j", (lines, command) => {
+	const config = read({
+		".env": tokenLine,
+		"config.toml": `${cook}${lines}\n`,
+	});
+	expect(config.command).toBe(command);
+});
+
+test("personality.txt is read where it is there, and one that is named must be", () => {
+	const files = { ".env": tokenLine, "config.toml": cook };
+	const text = "You are kind.\n";
+	expect(read({ ...files, "personality.txt": text }).personality).toBe(text);
+	const named = `${cook}personality_file = "other.txt"\n`;
+	expect(faultsOf(() => read({ ...files, "config.toml": named }))).toMatch(
+		/config\.toml: personality_file: ".*other\.txt": it cannot be read \(ENOENT\)/,
+	);
+	const long = "x".repeat(64 * 1024 + 1);
+	expect(faultsOf(() => read({ ...files, "personality.txt": long }))).toContain(
+		"is longer than 64 KiB",
+	);
+});
+
+test.each(["game", "auto_role", "join_role", "welcome", "moderation"])(
+	"%s that is on without its section is a fault, shown where it stands",
+	(feature) => {
+		const files = {
+			".env": tokenLine,
+			"config.toml": `${cook}[features]\n${feature} = true\n`,
+		};
+		const column = " ".repeat(`    3: ${feature} = `.length);
+		expect(faultsOf(() => read(files))).toContain(
+			`config.toml: features.${feature}: is on, and there is no section [${feature}]\n    3: ${feature} = true\n${column}^`,
+		);
+	},
+);
+
+test("a fault of config.toml shows its line, with a caret under the value", () => {
+	const files = {
+		".env": tokenLine,
+		"config.toml": `${cook}
+timezone = "Berlin"   # home
+note = """
+timezone = "no"
+"""
+features.gmae = true
+[mcp]
+audit_days = "90"
+[auto_role]
+"to_role" = "12"
+min_age = "three days"
+`,
+	};
+	const faults = faultsOf(() => read(files));
+	for (const fault of [
+		'timezone: expected an IANA time zone such as "Europe/Berlin", received "Berlin"\n    3: timezone = "Berlin"   # home\n                  ^',
+		'note: is not a known key\n    4: note = """\n              ^',
+		"features.gmae: is not a known key; did you mean game?\n    7: features.gmae = true\n                       ^",
+		'mcp.audit_days: expected number, received "90"\n    9: audit_days = "90"\n                    ^',
+		'auto_role.to_role: expected an id of 17 to 20 digits, received "12"\n    11: "to_role" = "12"\n                    ^',
+		'auto_role.min_age: expected a duration such as "30m", "12h" or "3d", received "three days"\n    12: ',
+	])
+		expect(faults).toContain(fault);
+});
+
+test("a secret that stands in config.toml is not shown", () => {
+	for (const line of [
+		`discord_token = "${token}"`,
+		`command_root = "${token}"`,
+		`discord_token = "${token}" and more`,
+	]) {
+		const files = { ".env": tokenLine, "config.toml": `${cook}${line}\n` };
+		const faults = faultsOf(() => read(files));
+		expect(faults).toContain("config.toml: ");
+		expect(faults).not.toContain(token);
+	}
+});
+
+test("an unknown variable of .env is a fault, with the one that may be meant", () => {
+	const files = {
+		".env": `${tokenLine}MCP_PROT=1\nFOO=2\n`,
+		"config.toml": cook,
+	};
+	const faults = faultsOf(() => read(files, { PATH: "/bin", HOME: "/" }));
+	expect(faults).toContain(
+		".env: MCP_PROT: is not a known key; did you mean MCP_PORT?",
+	);
+	expect(faults).toContain(".env: FOO: is not a known key");
+	expect(faults).toContain("has 2 faults");
+});
+
+test("a value that begins your- counts as unset, in .env and in config.toml", () => {
+	const files = {
+		".env": `${tokenLine}GUILD_ID=your-guild-id\nMCP_AUTH_TOKEN=your-shared-token\n`,
+		"config.toml": `${cook}timezone = "your-time-zone"\n[mcp]\naudit_channel = "your-channel"\n`,
+	};
+	const { guildId, mcpToken, timezone, auditChannelId } = read(files);
+	expect([guildId, mcpToken, timezone, auditChannelId]).toEqual([
+		undefined,
+		undefined,
+		"UTC",
+		undefined,
+	]);
 });
 
 test("the environment beats .env, and an empty value in it does not", () => {
@@ -75,8 +318,8 @@ test("the environment beats .env, and an empty value in it does not", () => {
 	});
 });
 
-test("a missing CONFIG_DIR is a fault that names the example", () => {
-	expect(faultsOf(() => readConfig({}))).toContain("instances/example");
+test("a missing CONFIG_DIR is a fault that says how to make one", () => {
+	expect(faultsOf(() => readConfig({}))).toContain("bun run new-instance");
 	expect(faultsOf(() => readConfig({ CONFIG_DIR: "/nowhere" }))).toContain(
 		'"/nowhere"',
 	);
@@ -109,7 +352,7 @@ test("all faults are told at once, by file and key, without a secret", () => {
 		".env: MCP_PORT: expected a whole number from 0 to 65535",
 		".env: DISCORD_API_URL: expected a URL",
 		'.env: LOG_FORMAT: expected ("text" | "json")',
-		'.env: LOG_LEVEL: expected ("debug" | "info" | "warn" | "error")',
+		'the environment: LOG_LEVEL: expected ("debug" | "info" | "warn" | "error")',
 		".env: MCP_AUTH_TOKEN: is required while MCP_BIND_ADDR",
 		"config.toml: bot_name: expected at least 1 character",
 		"config.toml: command_prefix: expected",

@@ -7,13 +7,14 @@ import {
 	parseSettings,
 	port,
 	trimEnv,
+	unknownKeys,
 } from "../../src/lib/config.ts";
 
-const secret = "hunter2-hunter2";
+const secret = "hunter2-hunter2-hunter2-hunter2";
 
 describe("parseSettings", () => {
 	const schema = v.strictObject({
-		TOKEN: v.pipe(v.string(), v.minLength(20, "expected 20 characters")),
+		TOKEN: v.pipe(v.string(), v.minLength(40, "expected 40 characters")),
 		PORT: port,
 		NAME: v.string(),
 		MODE: v.picklist(["fast", "slow"]),
@@ -25,17 +26,41 @@ describe("parseSettings", () => {
 			TOKEN: secret,
 			PORT: "70000",
 			MODE: secret,
-			nested: { deep: secret },
+			nested: { deep: "yes", depp: 1 },
+			modes: secret,
 			stray: secret,
 		});
 		expect(faults.toSorted()).toEqual([
-			'MODE: expected ("fast" | "slow")',
+			'MODE: expected ("fast" | "slow"), received "[31 characters]"',
 			"NAME: is required",
 			"PORT: expected a whole number from 0 to 65535, received 70000",
-			"TOKEN: expected 20 characters",
-			"nested.deep: expected boolean",
+			"TOKEN: expected 40 characters",
+			"modes: is not a known key; did you mean MODE?",
+			'nested.deep: expected boolean, received "yes"',
+			"nested.depp: is not a known key; did you mean deep?",
 			"stray: is not a known key",
 		]);
+	});
+
+	test("what every object inherits is no key", () => {
+		const nested = { deep: true, toString: 1 };
+		expect(unknownKeys(schema, { nested, valueOf: 1 })).toEqual([
+			{ path: ["nested", "toString"], known: ["deep"] },
+			{ path: ["valueOf"], known: Object.keys(schema.entries) },
+		]);
+	});
+
+	test.each([
+		"DISCORD_TOKEN",
+		"GAME_VERIFY_SECRET",
+		"X_API_KEY",
+		"DATABASE_URL",
+	])("the value of %s is not shown, however short", (key) => {
+		const { faults } = parseSettings(
+			v.strictObject({ [key]: v.picklist(["a"]) }),
+			{ [key]: "hunter2" },
+		);
+		expect(faults).toEqual([`${key}: expected "a"`]);
 	});
 
 	test("no fault shows a value that may be a secret", () => {

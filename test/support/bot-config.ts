@@ -1,20 +1,35 @@
 // A bot's configuration, for tests.
 
+import * as v from "valibot";
 import type { BotConfig } from "../../src/bot/config.ts";
+import { toml } from "../../src/bot/settings.ts";
 
 /** A bot on a free port of the loopback, without a token, whose Discord is not there; `changes` say what is otherwise. */
 export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 	return {
+		directory: "/nowhere",
 		botName: "Alpha",
 		command: "!m",
+		personality: undefined,
+		timezone: "UTC",
 		discordToken: "token",
+		clientId: undefined,
 		discordApiUrl: "http://127.0.0.1:1/api",
 		guildId: undefined,
+		databaseUrl: undefined,
+		dbSchema: undefined,
+		dataDirectory: "/nowhere/data",
 		mcpPort: 0,
 		mcpBindAddress: "127.0.0.1",
 		mcpToken: undefined,
 		allowedHosts: [],
 		allowedOrigins: [],
+		auditChannelId: undefined,
+		auditDays: 90,
+		gameVerifyUrl: undefined,
+		gameVerifySecret: undefined,
+		apiKeys: {},
+		toml: v.parse(toml, { bot_name: "Alpha" }),
 		log: { format: "json", level: "info" },
 		...changes,
 	};

@@ -1,0 +1,200 @@
+// What an instance may say about itself: the variables of its .env, and the keys of its config.toml. Each has a
+// description, from which its reference is checked.
+
+import * as v from "valibot";
+import { baseUrl, hostList, originList, port, shown } from "../lib/config.ts";
+import { logSettings } from "../lib/log.ts";
+import { isLoopbackAddress } from "../mcp/access.ts";
+
+const snowflake = v.pipe(
+	v.string(),
+	v.regex(
+		/^\d{17,20}$/,
+		({ input }) =>
+			`expected an id of 17 to 20 digits, received ${shown(input)}`,
+	),
+);
+
+/** A role of the bot's guild, by its id. */
+const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
+/** A text channel of the bot's guild, by its id. */
+const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
+
+const secret = v.pipe(
+	v.string(),
+	v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
+);
+
+/** The keys of the providers of AI that are known by name, and of any other: `<NAME>_API_KEY`. */
+export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
+
+/** The variables of an instance, in .env or in the environment. */
+export const variables = {
+	DISCORD_TOKEN: secret,
+	CLIENT_ID: v.optional(snowflake),
+	GUILD_ID: v.optional(snowflake),
+	DISCORD_API_URL: v.optional(baseUrl, "https://discord.com/api"),
+	DATABASE_URL: v.optional(v.string()),
+	DB_SCHEMA: v.optional(v.string()),
+	DATA_DIR: v.optional(v.string()),
+	MCP_PORT: v.optional(port, "9090"),
+	MCP_BIND_ADDR: v.optional(v.string(), "127.0.0.1"),
+	MCP_AUTH_TOKEN: v.optional(secret),
+	MCP_ALLOWED_HOSTS: v.optional(hostList),
+	MCP_ALLOWED_ORIGINS: v.optional(originList),
+	GAME_VERIFY_URL: v.optional(baseUrl),
+	GAME_VERIFY_SECRET: v.optional(secret),
+	...logSettings,
+};
+
+export const environment = v.pipe(
+	v.object(variables),
+	v.forward(
+		v.partialCheck(
+			[["MCP_BIND_ADDR"], ["MCP_AUTH_TOKEN"]],
+			({ MCP_BIND_ADDR, MCP_AUTH_TOKEN }) =>
+				isLoopbackAddress(MCP_BIND_ADDR) || MCP_AUTH_TOKEN !== undefined,
+			"is required while MCP_BIND_ADDR can be reached from other machines",
+		),
+		["MCP_AUTH_TOKEN"],
+	),
+);
+
+/** One word, as people type it in chat. */
+function word(min: number, max: number) {
+	const fault = ({ input }: { input: string }) =>
+		`expected ${min} to ${max} characters without white space, received ${shown(input)}`;
+	return v.pipe(
+		v.string(),
+		v.minLength(min, fault),
+		v.maxLength(max, fault),
+		v.regex(/^\S*$/, fault),
+	);
+}
+
+function text(max: number) {
+	return v.pipe(
+		v.string(),
+		v.minLength(1, "expected at least 1 character"),
+		v.maxLength(max, `expected at most ${max} characters`),
+	);
+}
+
+function whole(min: number, max: number) {
+	const fault = ({ input }: { input: number }) =>
+		`expected a whole number from ${min} to ${max}, received ${input}`;
+	return v.pipe(
+		v.number(),
+		v.integer(fault),
+		v.minValue(min, fault),
+		v.maxValue(max, fault),
+	);
+}
+
+const flag = (byDefault: boolean) => v.optional(v.boolean(), byDefault);
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A length of time such as "3d", in milliseconds. */
+const duration = v.pipe(
+	v.string(),
+	v.rawTransform(({ dataset, addIssue, NEVER }) => {
+		const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(dataset.value) ?? [];
+		if (count && unit)
+			return Number(count) * unitMs[unit as keyof typeof unitMs];
+		addIssue({
+			message: `expected a duration such as "30m", "12h" or "3d", received ${shown(dataset.value)}`,
+		});
+		return NEVER;
+	}),
+);
+
+const timezone = v.pipe(
+	v.string(),
+	v.check(
+		isTimezone,
+		({ input }) =>
+			`expected an IANA time zone such as "Europe/Berlin", received ${shown(input)}`,
+	),
+);
+
+function isTimezone(name: string): boolean {
+	// An offset is none: it knows no summer.
+	if (!/^[A-Za-z]/.test(name)) return false;
+	try {
+		new Intl.DateTimeFormat("en", { timeZone: name });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** A section for each feature that can be switched on. */
+const sections = {
+	game: v.strictObject({ verify: flag(true) }),
+	auto_role: v.strictObject({
+		from_role: v.optional(roleId),
+		to_role: roleId,
+		min_age: v.optional(duration, "0s"),
+		min_messages: v.optional(whole(0, 1_000_000), 0),
+		require_all: flag(true),
+	}),
+	join_role: v.strictObject({ role: roleId }),
+	welcome: v.strictObject({
+		channel: channelId,
+		message: v.optional(text(2_000)),
+	}),
+	moderation: v.strictObject({ log_channel: v.optional(channelId) }),
+};
+
+/** The features that have a section of their own. */
+export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
+
+/** The keys of config.toml. */
+export const toml = v.pipe(
+	v.strictObject({
+		bot_name: text(100),
+		command_prefix: v.optional(word(1, 10), "!"),
+		command_root: v.optional(word(0, 20)),
+		personality_file: v.optional(text(500)),
+		timezone: v.optional(timezone, "UTC"),
+		features: v.optional(
+			v.strictObject({
+				game: flag(false),
+				auto_role: flag(false),
+				join_role: flag(false),
+				welcome: flag(false),
+				moderation: flag(false),
+				chat: flag(true),
+			}),
+			{},
+		),
+		mcp: v.optional(
+			v.strictObject({
+				audit_channel: v.optional(channelId),
+				audit_days: v.optional(whole(1, 3_650), 90),
+			}),
+			{},
+		),
+		game: v.optional(sections.game),
+		auto_role: v.optional(sections.auto_role),
+		join_role: v.optional(sections.join_role),
+		welcome: v.optional(sections.welcome),
+		moderation: v.optional(sections.moderation),
+	}),
+	v.rawCheck(({ dataset, addIssue }) => {
+		if (!dataset.typed) return;
+		const { value: input } = dataset;
+		const { features } = input;
+		const step = { type: "object", origin: "value" } as const;
+		for (const name of sectionNames)
+			if (features[name] && input[name] === undefined)
+				addIssue({
+					message: `is on, and there is no section [${name}]`,
+					path: [
+						{ ...step, input, key: "features", value: features },
+						{ ...step, input: features, key: name, value: true },
+					],
+				});
+	}),
+);
