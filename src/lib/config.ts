@@ -50,9 +50,8 @@ export function checkSettings<
 	const unknown = unknownKeys(schema, values);
 	if (result.success && unknown.length === 0)
 		return { settings: result.output, faults: [] };
-	const issues = result.issues ?? [];
 	const faults = [
-		...issues.filter((issue) => !isUnknownKey(issue)).map(toFault),
+		...otherIssues(result.issues ?? [], unknown).map(toFault),
 		...unknown.map(({ path, known }) => ({
 			path,
 			message: `is not a known key${didYouMean(path.at(-1) ?? "", known)}`,
@@ -65,13 +64,13 @@ export function describeFault({ path, message }: Fault): string {
 	return `${path.join(".") || "it"}: ${message}`;
 }
 
-/** Whether Valibot found a key that a strict object does not have. A missing key is an issue of the object's, too. */
-export function isUnknownKey(issue: v.BaseIssue<unknown>): boolean {
-	return (
-		issue.kind === "schema" &&
-		issue.type === "strict_object" &&
-		issue.expected === "never"
-	);
+/** The issues that are not about one of these unknown keys: Valibot finds the first of each object as well. */
+export function otherIssues(
+	issues: readonly v.BaseIssue<unknown>[],
+	unknown: readonly UnknownKey[],
+): v.BaseIssue<unknown>[] {
+	const paths = new Set(unknown.map(({ path }) => path.join(".")));
+	return issues.filter((issue) => !paths.has(v.getDotPath(issue) ?? ""));
 }
 
 /** A key that a strict object does not have, and those that it has. */
@@ -89,17 +88,19 @@ export function unknownKeys(
 	values: unknown,
 	path: readonly string[] = [],
 ): UnknownKey[] {
-	const { type, entries, wrapped, pipe } = schema as {
+	const { type, entries, wrapped, item } = schema as {
 		type?: string;
 		entries?: Record<string, object>;
 		wrapped?: object;
-		pipe?: readonly object[];
+		item?: object;
 	};
-	const inner = wrapped ?? pipe?.[0];
-	if (!entries)
-		return inner && inner !== schema ? unknownKeys(inner, values, path) : [];
-	// What is no object is another fault.
-	if (typeof values !== "object" || values === null) return [];
+	if (wrapped) return unknownKeys(wrapped, values, path);
+	// What is neither a list nor an object where one belongs is another fault.
+	if (item && Array.isArray(values))
+		return values.flatMap((value, index) =>
+			unknownKeys(item, value, [...path, String(index)]),
+		);
+	if (!entries || typeof values !== "object" || values === null) return [];
 	const known = Object.keys(entries);
 	return Object.entries(values).flatMap(([key, value]) => {
 		const at = [...path, key];
@@ -116,6 +117,8 @@ function toFault(issue: v.BaseIssue<unknown>): Fault {
 
 function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
 	if (issue.kind !== "schema") return issue.message;
+	if (issue.type === "strict_object" && issue.expected === "never")
+		return "is not a known key";
 	if (issue.received === "undefined") return "is required";
 	const expected = `expected ${issue.expected}`;
 	return holdsSecret(key)

@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools
 
 import * as v from "valibot";
-import { isUnknownKey, unknownKeys } from "../lib/config.ts";
+import { otherIssues, type UnknownKey, unknownKeys } from "../lib/config.ts";
 import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
@@ -78,9 +78,7 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			},
 		},
 		async call(args, context, call) {
-			const unknown = unknownKeys(input, args).map(({ path }) =>
-				path.join("."),
-			);
+			const unknown = unknownKeys(input, args);
 			const parsed = v.safeParse(input, dropNulls(input.entries, args));
 			if (!parsed.success || unknown.length > 0)
 				throw invalidArguments(parsed.issues ?? [], unknown);
@@ -165,12 +163,11 @@ function dropNulls(entries: v.ObjectEntries, args: JsonObject): JsonObject {
 
 function invalidArguments(
 	issues: readonly v.BaseIssue<unknown>[],
-	unknown: readonly string[],
+	unknown: readonly UnknownKey[],
 ): RpcError {
 	const noSuch = (field: string) => `${field}: this tool has no such parameter`;
-	const others = issues.filter((issue) => !isUnknownKey(issue));
 	return invalidParameters([
-		...others.map((issue) => {
+		...otherIssues(issues, unknown).map((issue) => {
 			const field = v.getDotPath(issue) ?? "arguments";
 			if (issue.kind !== "schema") return `${field}: ${issue.message}`;
 			if (issue.type === "strict_object" && issue.expected === "never")
@@ -178,6 +175,6 @@ function invalidArguments(
 			if (issue.received === "undefined") return `${field}: is required`;
 			return `${field}: expected ${issue.expected}, received ${issue.received}`;
 		}),
-		...unknown.map(noSuch),
+		...unknown.map(({ path }) => noSuch(path.join("."))),
 	]);
 }

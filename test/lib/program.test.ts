@@ -131,7 +131,7 @@ describe("the start", () => {
 			code: 1,
 			stdout: "",
 			stderr:
-				'the environment has 2 faults:\n  LOG_FORMAT: expected ("text" | "json")\n  LOG_LEVEL: expected ("debug" | "info" | "warn" | "error")\n',
+				'the environment has 2 faults:\n  LOG_FORMAT: expected ("text" | "json"), received "xml"\n  LOG_LEVEL: expected ("debug" | "info" | "warn" | "error"), received "loud"\n',
 		});
 	});
 });
