@@ -27,6 +27,8 @@ export interface PostgresOptions {
 }
 
 export interface Postgres extends AsyncDisposable {
+	/** Where its data is, and nothing else. */
+	directory: string;
 	port: number;
 	/** A superuser's URL. */
 	url: string;
@@ -58,7 +60,11 @@ export async function startPostgres({
 			await chown(path, user.uid, user.gid);
 	const binaries = await readableBinaries(directory, user);
 	// A server has its own idea of where it runs and in which language.
-	const base = { ...user, cwd: directory, env: { PATH: process.env.PATH } };
+	const base = {
+		...user,
+		cwd: directory,
+		env: { PATH: process.env.PATH, TZ: "UTC" },
+	};
 
 	const made = Bun.spawnSync(
 		[
@@ -110,6 +116,7 @@ export async function startPostgres({
 
 	await start();
 	return {
+		directory,
 		port,
 		url,
 		async admin(text) {

@@ -61,7 +61,10 @@ const dayMs = 86_400_000;
 const maxNameLength = 200;
 
 /** Starts an audit log on a store, which may be degraded. */
-export function createAudit(store: Store, options: AuditOptions): Audit {
+export function createAudit(
+	store: Pick<Store, "sql" | "opened">,
+	options: AuditOptions,
+): Audit {
 	const { log, keepDays = 90, maxQueued = 10_000, deleteBatch = 500 } = options;
 	const [firstMs, mostMs] = options.backOffMs ?? [500, 5_000];
 	const queue: ToolCallRow[] = [];

@@ -186,10 +186,15 @@ function explainer(server: string, database: string, schema: string) {
 			// What is left are faults in how a statement was written.
 			if (!/CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/.test(code))
 				return undefined;
+			if (/REFUSED/.test(code))
+				return {
+					kind: "lost",
+					reason: `DATABASE_URL: nothing answers at ${server}`,
+				};
 			return {
 				kind: "lost",
-				reason: /REFUSED/.test(code)
-					? `DATABASE_URL: nothing answers at ${server}`
+				reason: /CLOSED/.test(code)
+					? `the connection to PostgreSQL at ${server} was lost`
 					: `DATABASE_URL: ${server}: ${message}`,
 			};
 		}

@@ -10,7 +10,7 @@ const harmlessPatterns = new Set([
 	"^(\\d{17,20})?$",
 	"^\\d{1,20}$",
 ]);
-/** Names that Discord gave, for the arguments that take them as any text. */
+/** Discord's names of permissions. Arguments that take lists of them, such as allow_names, take any text. */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
 const maxLength = 4_000;
@@ -35,7 +35,8 @@ function redactObject(schema: JsonSchema, given: object): object {
 		.filter(([name]) => Object.hasOwn(given, name))
 		.map(([name, property]) => {
 			const value = (given as Record<string, unknown>)[name];
-			return [name, redactValue(property, value)];
+			const allows = name.endsWith("_names") ? isPermission : isHarmless;
+			return [name, redactValue(property, value, allows)];
 		});
 	// A key that the tool does not know may itself be a text.
 	const unknown = Object.keys(given).length - kept.length;
@@ -43,18 +44,22 @@ function redactObject(schema: JsonSchema, given: object): object {
 	return Object.fromEntries(kept);
 }
 
-function redactValue(schema: JsonSchema | undefined, value: unknown): unknown {
+function redactValue(
+	schema: JsonSchema | undefined,
+	value: unknown,
+	allows: (text: string, schema: JsonSchema | undefined) => boolean,
+): unknown {
 	if (value === null || typeof value === "boolean") return value;
 	if (typeof value === "number")
 		return isNumeric(schema) ? value : "[a number]";
 	if (typeof value === "string")
-		return allows(schema, value) ? value : `[${[...value].length} characters]`;
+		return allows(value, schema) ? value : `[${[...value].length} characters]`;
 	if (Array.isArray(value)) {
 		if (schema?.type !== "array") return `[${value.length} items]`;
 		const items = schema.items as JsonSchema;
 		const shown = value
 			.slice(0, maxItems)
-			.map((item) => redactValue(items, item));
+			.map((item) => redactValue(items, item, allows));
 		return value.length > maxItems
 			? [...shown, `[${value.length - maxItems} more]`]
 			: shown;
@@ -64,10 +69,13 @@ function redactValue(schema: JsonSchema | undefined, value: unknown): unknown {
 	return `[${typeof value}]`;
 }
 
+function isPermission(text: string): boolean {
+	return knownPermissions.has(text.toUpperCase());
+}
+
 /** Whether the schema leaves no room for anything but ids, bit fields and choices, and the text is one. */
-function allows(schema: JsonSchema | undefined, text: string): boolean {
+function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (schema?.type !== "string") return false;
-	if (knownPermissions.has(text)) return true;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(text);
 	const { pattern } = schema;
 	return (

@@ -1,6 +1,7 @@
 // The store: open it, claim it, migrate it, keep it open. It starts without its database and waits for it; whoever needs
 // a row meanwhile is told so.
 
+import { hostname } from "node:os";
 import { ConfigError } from "../../lib/config.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database, Session } from "./database.ts";
@@ -20,7 +21,7 @@ import { type Sql, statementsOf } from "./statement.ts";
 import { migrations as allMigrations } from "./tables.ts";
 
 export interface StoreOptions extends StoreSettings {
-	/** Who we are, for the claim and its messages: the bot's name, process and host. */
+	/** Who we are, for the claim and its messages: see `instanceName`. */
 	instance: string;
 	log: Log;
 	migrations?: readonly Migration[];
@@ -60,6 +61,11 @@ const checkMs = 15_000;
 const maxWaiting = 1_000;
 /** What all migrations may take together. */
 const migrationTimeoutMs = 600_000;
+
+/** What an instance calls itself towards others: its bot's name, its process and its machine. */
+export function instanceName(botName: string): string {
+	return `${botName} (pid ${process.pid} on ${hostname()})`;
+}
 
 /** Opens the store, now or when its database is there. Throws a ConfigError for settings that cannot work. */
 export function startStore(options: StoreOptions): Store {

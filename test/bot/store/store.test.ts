@@ -203,6 +203,20 @@ onBoth((databases, kind) => {
 		expect(store.sql`SELECT 1`).rejects.toThrow(/database is away/);
 	});
 
+	test.each([
+		['a"b; DROP SCHEMA public; --'],
+		["Émile's $$ Bar"],
+		["UPPER lower"],
+		["select"],
+		["a".repeat(63)],
+	])("a place may be called %s", async (name) => {
+		await using opened = await openStore(await databases.place(name));
+		await opened.store.sql`INSERT INTO things (id) VALUES (${"a"})`;
+		expect(await opened.store.sql`SELECT id FROM things`).toEqual([
+			{ id: "a" },
+		]);
+	});
+
 	test("three instances do not touch each other", async () => {
 		const places = await Promise.all([1, 2, 3].map(() => databases.place()));
 		const [one, two, three] = await Promise.all(
@@ -225,22 +239,6 @@ onBoth((databases, kind) => {
 		await three.store.sql`INSERT INTO things (id) VALUES (${"more"})`;
 		await three.store.close();
 		expect(three.logged.messages()).toEqual(["the store is open"]);
-	});
-});
-
-onBoth((databases) => {
-	test.each([
-		['a"b; DROP SCHEMA public; --'],
-		["Émile's $$ Bar"],
-		["UPPER lower"],
-		["select"],
-		["a".repeat(63)],
-	])("a place may be called %s", async (name) => {
-		await using opened = await openStore(await databases.place(name));
-		await opened.store.sql`INSERT INTO things (id) VALUES (${"a"})`;
-		expect(await opened.store.sql`SELECT id FROM things`).toEqual([
-			{ id: "a" },
-		]);
 	});
 });
 
