@@ -177,11 +177,8 @@ async function readableBinaries(
 ): Promise<string> {
 	if (!user) return native;
 	const postgres = join(native, "bin/postgres");
-	const { success } = Bun.spawnSync([postgres, "--version"], {
-		...user,
-		cwd: "/",
-	});
-	if (success) return native;
+	const look = Bun.spawnSync(["test", "-x", postgres], { ...user, cwd: "/" });
+	if (look.success) return native;
 	const copy = join(directory, "native");
 	await cp(native, copy, { recursive: true, verbatimSymlinks: true });
 	await chmod(copy, 0o755);

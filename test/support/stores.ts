@@ -52,29 +52,33 @@ export function onPostgres(
 	describe.skipIf(postgresMissing !== undefined)(
 		`PostgreSQL${postgresMissing ? ` (skipped: ${postgresMissing})` : ""}`,
 		() => {
-			let server: Postgres;
+			let server: Postgres | undefined;
 			let places = 0;
 			beforeAll(async () => {
 				server = await startPostgres(options);
 			});
-			afterAll(() => server[Symbol.asyncDispose]());
+			afterAll(() => server?.[Symbol.asyncDispose]());
+			const started = () => {
+				if (server) return server;
+				throw new Error("PostgreSQL has not started");
+			};
 			define({
 				get postgres() {
-					return server;
+					return started();
 				},
 				async place(name) {
 					places += 1;
 					const schema = name ?? `place ${places}`;
 					return {
 						settings: {
-							databaseUrl: server.url,
+							databaseUrl: started().url,
 							schema,
 							directory: "/nonexistent",
 						},
 						shown: schema,
 						async look<Row>(text: string) {
 							// Of several statements, Bun gives the rows of each.
-							const results = await server.admin<Row[]>(
+							const results = await started().admin<Row[]>(
 								`SET search_path TO "${schema.replaceAll('"', '""')}"; ${text}`,
 							);
 							return [...(results.at(-1) ?? [])];

@@ -51,7 +51,7 @@ export function createPostgres(options: PostgresOptions): Database {
 				await setUp(connection, options);
 				await claim(connection, options, signal);
 				await makeSchema(connection, options.schema);
-				return createSession(pool, connection, { lost, resolve, options });
+				return createSession(pool, connection, { lost, resolve });
 			} catch (error) {
 				await pool.close({ timeout: 0 });
 				throw error;
@@ -65,15 +65,7 @@ export function createPostgres(options: PostgresOptions): Database {
 function createSession(
 	pool: SQL,
 	connection: SQL,
-	{
-		lost,
-		resolve,
-		options,
-	}: {
-		lost: Promise<string>;
-		resolve(reason: string): void;
-		options: PostgresOptions;
-	},
+	{ lost, resolve }: { lost: Promise<string>; resolve(reason: string): void },
 ): Session {
 	return {
 		begin: "BEGIN",
@@ -86,16 +78,8 @@ function createSession(
 			resolve(reason);
 			void pool.close({ timeout: 0 });
 		},
-		async close() {
-			// Whoever starts right after us finds the claim free. A connection that is gone has freed it already.
-			await Promise.race([
-				connection`SELECT pg_advisory_unlock(${claimKey(options.schema)}::bigint)`.catch(
-					() => {},
-				),
-				Bun.sleep(pollMs),
-			]);
-			await pool.close({ timeout: 0 });
-		},
+		// The server frees the lock with the connection.
+		close: () => pool.close({ timeout: 0 }),
 	};
 }
 
