@@ -93,13 +93,10 @@ export async function startPostgres({
 		const { promise: pid, resolve } = Promise.withResolvers<number>();
 		void eachLine(shell.stdout, (line) => resolve(Number(line)));
 		void eachLine(shell.stderr, (line) => said.push(line));
-		let over = false;
-		void shell.exited.then(() => {
-			over = true;
-		});
 		running = { pid: await pid, stdin: shell.stdin, ended: shell.exited };
 		await until("PostgreSQL accepts connections", () => {
-			if (over) throw new Error(`PostgreSQL ended:\n${said.join("\n")}`);
+			if (said.some((line) => line.endsWith("database system is shut down")))
+				throw new Error(`PostgreSQL ended:\n${said.join("\n")}`);
 			return said.some((line) => line.includes("ready to accept connections"));
 		});
 	}
@@ -195,14 +192,17 @@ function childrenOf(pid: number): number[] {
 		.map(([child]) => child ?? 0);
 }
 
-/** A port that nothing listens on. */
+/**
+ * A port that nothing listens on. It is below those that systems give out by themselves: a server that was killed finds it
+ * free when it starts again.
+ */
 export async function freePort(): Promise<number> {
-	const server = createServer();
-	const { promise, resolve } = Promise.withResolvers<void>();
-	server.listen(0, "127.0.0.1", resolve);
-	await promise;
-	const address = server.address();
-	await new Promise((closed) => server.close(closed));
-	if (!address || typeof address === "string") throw new Error("no port");
-	return address.port;
+	for (;;) {
+		const port = 15_000 + Math.floor(Math.random() * 17_000);
+		const { promise, resolve } = Promise.withResolvers<boolean>();
+		const probe = createServer()
+			.once("error", () => resolve(false))
+			.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+		if (await promise) return port;
+	}
 }

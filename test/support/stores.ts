@@ -135,7 +135,7 @@ export interface TestStore extends AsyncDisposable {
 
 /** A store that has made its first attempt. Retries come quickly. */
 export async function openStore(
-	place: Place,
+	place: Pick<Place, "settings">,
 	changes: Partial<StoreOptions> = {},
 ): Promise<TestStore> {
 	const logged = recordLog();

@@ -113,8 +113,6 @@ test("numbers with a gap are a fault of ours", () => {
 			schema: undefined,
 			directory: "/tmp",
 		},
-		shown: "",
-		look: async () => [],
 	};
 	expect(
 		openStore(place, { migrations: [thingsTable, { ...second, number: 3 }] }),

@@ -18,8 +18,6 @@ onPostgres((databases) => {
 			schema,
 			directory: "/nonexistent",
 		},
-		shown: schema,
-		look: async () => [],
 	});
 	const serverUrl = () => new URL(databases.postgres.url);
 
@@ -235,8 +233,6 @@ const directory = join(tmpdir(), `guildhall-outage-${process.pid}`);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 const sqliteAt = (directory: string) => ({
 	settings: { databaseUrl: undefined, schema: undefined, directory },
-	shown: directory,
-	look: async () => [],
 });
 
 test("the SQLite files are made with their directory, for their owner alone", async () => {

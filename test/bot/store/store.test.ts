@@ -1,6 +1,10 @@
 // What holds for a store on either database.
 
 import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
 import { many } from "../../../src/bot/store/statement.ts";
 import { onBoth, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -240,6 +244,25 @@ onBoth((databases, kind) => {
 		await three.store.close();
 		expect(three.logged.messages()).toEqual(["the store is open"]);
 	});
+});
+
+test("nobody writes in the middle of a transaction on SQLite", async () => {
+	const directory = await mkdtemp(join(tmpdir(), "guildhall-store-"));
+	const settings = { databaseUrl: undefined, schema: undefined, directory };
+	await using opened = await openStore({ settings });
+	await using other = new SQL({
+		adapter: "sqlite",
+		filename: join(directory, "store.sqlite"),
+	});
+	await opened.store.transaction(async (sql) => {
+		await sql`SELECT id FROM things`;
+		const theirs = other`INSERT INTO things (id) VALUES ('theirs')`;
+		expect(await theirs.catch((error) => error.code)).toBe("SQLITE_BUSY");
+		await sql`INSERT INTO things (id) VALUES (${"ours"})`;
+	});
+	expect(await other`SELECT id FROM things`).toEqual([{ id: "ours" }]);
+	await opened.store.close();
+	await rm(directory, { recursive: true });
 });
 
 test("no rows at all are a fault of ours", () => {
