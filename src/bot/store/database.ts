@@ -1,0 +1,35 @@
+// What the store asks of a database: PostgreSQL and SQLite each in a file of their own.
+
+import type { SQL } from "bun";
+import type { Fault } from "./faults.ts";
+
+export interface Database {
+	/** Where it is, for logs; without user name and password. */
+	where: string;
+	/**
+	 * Connects and takes the claim. Rejects with a StoreFailure when another instance holds it, and with an error of the
+	 * database's otherwise. When the signal fires, it rejects soon and leaves nothing open.
+	 */
+	open(signal: AbortSignal): Promise<Session>;
+	/** What an error means; undefined for a fault of ours. */
+	explain(error: unknown): Fault | undefined;
+}
+
+/**
+ * One connection, which is the claim as well: it is held for as long as the connection lives, and nothing is written
+ * without it. Whoever has lost the claim has lost the means to write.
+ */
+export interface Session {
+	/** What a transaction begins with. */
+	readonly begin: string;
+	/** Runs one statement of Bun's; again where the database says that it was not even begun. */
+	run<T>(statement: (sql: SQL) => Promise<T>): Promise<T>;
+	/** Bounds every statement from now on, where the database can do that itself. */
+	limit(ms: number): Promise<void>;
+	/** Resolves with the reason when the connection is gone. */
+	readonly lost: Promise<string>;
+	/** Gives the connection up, whatever it is doing. */
+	lose(reason: string): void;
+	/** Gives up the claim and closes. Never rejects. */
+	close(): Promise<void>;
+}

@@ -1,0 +1,222 @@
+// PostgreSQL. All of an instance's statements go over one connection, which holds an advisory lock on its schema's name:
+// the claim. The server frees the lock when the connection ends, however it ends.
+
+import { createHash } from "node:crypto";
+import { SQL } from "bun";
+import type { Database, Session } from "./database.ts";
+import { claimHeld, type Fault } from "./faults.ts";
+
+export interface PostgresOptions {
+	url: string;
+	schema: string;
+	/** Who we are, in the claim. */
+	instance: string;
+	/** What tells this process from every other one, in 8 characters. */
+	nonce: string;
+}
+
+/** How long a claim that another holds is tried again: a program that has just ended may not be gone yet. */
+const patienceMs = 1_000;
+const pollMs = 100;
+
+/** Migrations may take this long each, before `limit` is called. */
+const migrationTimeoutMs = 300_000;
+
+export function createPostgres(options: PostgresOptions): Database {
+	const { host, pathname } = new URL(options.url);
+	const server = host.includes(":") ? host : `${host}:5432`;
+	const database = decodeURIComponent(pathname.slice(1));
+	const explain = explainer(server, database, options.schema);
+	return {
+		where: `PostgreSQL at ${server}, database "${database}", schema "${options.schema}"`,
+		explain,
+		async open(signal) {
+			const { promise: lost, resolve } = Promise.withResolvers<string>();
+			const pool = new SQL({
+				url: options.url,
+				max: 1,
+				bigint: true,
+				// A connection that ends for being old or idle would take the claim with it.
+				idleTimeout: 0,
+				maxLifetime: 0,
+				onclose: (error) =>
+					resolve(explain(error)?.reason ?? "the connection was closed"),
+			});
+			const cut = () => void pool.close({ timeout: 0 });
+			signal.addEventListener("abort", cut, { once: true });
+			try {
+				signal.throwIfAborted();
+				// The pool would put a new connection, without the claim, in the place of a lost one. A reserved one stays lost.
+				const connection = await pool.reserve();
+				await setUp(connection, options);
+				await claim(connection, options, signal);
+				await makeSchema(connection, options.schema);
+				return createSession(pool, connection, { lost, resolve });
+			} catch (error) {
+				await pool.close({ timeout: 0 });
+				throw error;
+			} finally {
+				signal.removeEventListener("abort", cut);
+			}
+		},
+	};
+}
+
+function createSession(
+	pool: SQL,
+	connection: SQL,
+	{ lost, resolve }: { lost: Promise<string>; resolve(reason: string): void },
+): Session {
+	return {
+		begin: "BEGIN",
+		lost,
+		run: (statement) => statement(connection),
+		async limit(ms) {
+			await connection`SELECT set_config('statement_timeout', ${String(Math.ceil(ms))}, false)`;
+		},
+		lose(reason) {
+			resolve(reason);
+			void pool.close({ timeout: 0 });
+		},
+		// The server frees the lock with the connection.
+		close: () => pool.close({ timeout: 0 }),
+	};
+}
+
+/** Values only: a schema's name is one of them. */
+async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
+	const settings = {
+		search_path: quoted(options.schema),
+		// Seen in pg_stat_activity, and by whoever finds the claim taken. PostgreSQL keeps 63 bytes.
+		application_name: `${options.nonce} ${options.instance}`
+			.replace(/[^\x20-\x7e]/g, "?")
+			.slice(0, 63),
+		statement_timeout: String(migrationTimeoutMs),
+		// A machine that vanished does not hold its claim for the hours that are the system's default.
+		tcp_keepalives_idle: "15",
+		tcp_keepalives_interval: "5",
+		tcp_keepalives_count: "3",
+		// A statement at work does not hold the claim of a client that is gone.
+		client_connection_check_interval: "5000",
+	};
+	// An older server does not know all of them.
+	for (const [name, value] of Object.entries(settings))
+		await connection`SELECT set_config(name, ${value}, false) FROM pg_settings WHERE name = ${name}`;
+}
+
+/** Takes the claim; rejects with a StoreFailure that names who else has it. */
+async function claim(
+	connection: SQL,
+	{ schema, instance, nonce }: PostgresOptions,
+	signal: AbortSignal,
+): Promise<void> {
+	const key = claimKey(schema);
+	const end = performance.now() + patienceMs;
+	for (;;) {
+		const [row] =
+			await connection`SELECT pg_try_advisory_lock(${key}::bigint) AS taken`;
+		if (row.taken) return;
+		const holder = await holderOf(connection, key);
+		// An earlier connection of this process, whose end the server has not noticed.
+		if (holder?.name.startsWith(`${nonce} `))
+			await connection`SELECT pg_terminate_backend(${holder.pid})`;
+		else if (holder && performance.now() > end)
+			throw claimHeld(
+				"DB_SCHEMA",
+				`the schema "${schema}"`,
+				holder.name.replace(/^[0-9a-f]{8} /, ""),
+				instance,
+			);
+		signal.throwIfAborted();
+		await Bun.sleep(pollMs);
+	}
+}
+
+async function holderOf(connection: SQL, key: string) {
+	const [row] = await connection`
+		SELECT l.pid, coalesce(nullif(a.application_name, ''), 'another process') AS name
+		FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND ((l.classid::bigint << 32) | l.objid::bigint) = ${key}::bigint`;
+	return row as { pid: bigint; name: string } | undefined;
+}
+
+/** The advisory lock of a schema, by its name: a schema that is dropped and made again has the same. */
+function claimKey(schema: string): string {
+	const hash = createHash("sha256").update(`guildhall ${schema}`).digest();
+	return hash.readBigInt64BE().toString();
+}
+
+async function makeSchema(connection: SQL, schema: string): Promise<void> {
+	// Asked first: who may not create schemas can still use one that was made for them.
+	const [found] =
+		await connection`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`;
+	if (!found)
+		await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
+}
+
+/** A name in SQL text, whatever is in it. */
+function quoted(name: string): string {
+	return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** What PostgreSQL's errors mean. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+function explainer(server: string, database: string, schema: string) {
+	return (error: unknown): Fault | undefined => {
+		if (!(error instanceof SQL.PostgresError)) return undefined;
+		const { code, message } = error;
+		if (code !== "ERR_POSTGRES_SERVER_ERROR") {
+			// What is left are faults in how a statement was written.
+			if (!/CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/.test(code))
+				return undefined;
+			if (/REFUSED/.test(code))
+				return {
+					kind: "lost",
+					reason: `DATABASE_URL: nothing answers at ${server}`,
+				};
+			return {
+				kind: "lost",
+				reason: /CLOSED/.test(code)
+					? `the connection to PostgreSQL at ${server} was lost`
+					: `DATABASE_URL: ${server}: ${message}`,
+			};
+		}
+		const state = String(error.errno);
+		const fault = (kind: Fault["kind"], reason: string) => ({ kind, reason });
+		if (state.startsWith("28"))
+			return fault(
+				"lost",
+				`DATABASE_URL: PostgreSQL at ${server} refuses the user name or the password (${message})`,
+			);
+		if (state === "3D000")
+			return fault(
+				"lost",
+				`DATABASE_URL: PostgreSQL at ${server} has no database "${database}"`,
+			);
+		if (state === "42501")
+			return fault(
+				"lost",
+				`DB_SCHEMA: the user of DATABASE_URL may not create or use the schema "${schema}" (${message})`,
+			);
+		if (state === "3F000" || state === "42P01")
+			return fault(
+				"gone",
+				`DB_SCHEMA: the schema "${schema}" or a table in it is gone (${message})`,
+			);
+		// Over a quota or a limit of the file system, the code is that of an internal error.
+		if (state === "53100" || /^could not (extend|write)/.test(message))
+			return fault(
+				"refused",
+				`the disk of PostgreSQL at ${server} is full (${message})`,
+			);
+		if (state === "25006")
+			return fault("refused", `PostgreSQL at ${server} is read-only`);
+		if (/^(57014|55P03|40)/.test(state) || state === "53200")
+			return fault("passing", message);
+		// Connections, resources, an operator, the system: 57P01 is a server that stops, 57P03 one that starts.
+		if (/^(08|53|57|58)/.test(state))
+			return fault("lost", `PostgreSQL at ${server}: ${message}`);
+		return undefined;
+	};
+}

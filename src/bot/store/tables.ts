@@ -1,0 +1,6 @@
+// Every table there is, in the order in which they came: its file beside this one brings the migration.
+
+import type { Migration } from "./migrations.ts";
+import { toolCallsTable } from "./tool-calls.ts";
+
+export const migrations: readonly Migration[] = [toolCallsTable];

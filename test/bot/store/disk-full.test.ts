@@ -1,0 +1,103 @@
+// The disk full, on either database: by a limit on the size of files, which needs no rights and no disk of its own.
+// Where a disk is really full, the databases have codes of their own for it, and mean the same.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { createPostgres } from "../../../src/bot/store/postgres.ts";
+import { createSqlite } from "../../../src/bot/store/sqlite.ts";
+import { eachLine } from "../../../src/demo/child.ts";
+import { onBoth, type Place } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const limitKib = 2048;
+
+/** An instance in a process of its own, whose files stop growing; it writes rows until then. */
+function startFilling({ settings }: Place) {
+	const child = Bun.spawn(
+		[
+			"sh",
+			"-c",
+			// Without the signal, the write fails, as it does on a full disk.
+			`ulimit -f ${limitKib * 2}; trap '' XFSZ; exec "$0" "$@"`,
+			process.execPath,
+			join(import.meta.dir, "instance.fixture.ts"),
+		],
+		{
+			env: {
+				NAME: "filler",
+				PADDING: "2000",
+				DATA_DIR: settings.directory,
+				...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
+				...(settings.schema && { DB_SCHEMA: settings.schema }),
+			},
+			stdin: "pipe",
+			stdout: "pipe",
+			stderr: "inherit",
+		},
+	);
+	const lines: string[] = [];
+	void eachLine(child.stdout, (line) => lines.push(line));
+	return {
+		lines,
+		async [Symbol.asyncDispose]() {
+			child.kill("SIGKILL");
+			await child.exited;
+		},
+	};
+}
+
+onBoth(
+	(databases, kind) => {
+		test("what is full refuses rows, keeps those it has, and goes on when there is room", async () => {
+			const place = await databases.place();
+			await using instance = startFilling(place);
+			const full = await until("it is full", () =>
+				instance.lines.find((line) => line.includes('{"unavailable"')),
+			);
+			expect(full).toMatch(/the disk of .* is full/);
+			const said = instance.lines.join("\n");
+			expect(said).toContain('"the store is degraded"');
+			const kept = await place.look("SELECT id FROM things");
+			expect(kept.length).toBeGreaterThan(10);
+
+			await place.look(
+				kind === "SQLite"
+					? "DELETE FROM things; PRAGMA wal_checkpoint(TRUNCATE)"
+					: "TRUNCATE things",
+			);
+			await until("it writes again", async () => {
+				const rows = await place.look("SELECT id FROM things LIMIT 1");
+				return rows.length > 0;
+			});
+			await until("it says so", () =>
+				instance.lines.some((line) => line.includes("takes writes again")),
+			);
+			expect(instance.lines.join("\n")).not.toContain('{"failed"');
+		});
+	},
+	{ maxFileKib: limitKib },
+);
+
+test("a disk that is really full means the same", () => {
+	const postgres = createPostgres({
+		url: "postgres://ada@db/bots",
+		schema: "a",
+		instance: "a",
+		nonce: "a",
+	});
+	const refused = new SQL.PostgresError("could not write: No space left", {
+		code: "ERR_POSTGRES_SERVER_ERROR",
+		errno: "53100",
+	});
+	expect(postgres.explain(refused)).toMatchObject({ kind: "refused" });
+	const sqlite = createSqlite({ directory: "/data", instance: "a" });
+	const full = new SQL.SQLiteError("database or disk is full", {
+		code: "SQLITE_FULL",
+		errno: 13,
+	});
+	expect(sqlite.explain(full)).toMatchObject({
+		kind: "refused",
+		reason: expect.stringContaining("DATA_DIR: the disk of /data/store.sqlite"),
+	});
+});

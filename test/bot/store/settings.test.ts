@@ -1,0 +1,52 @@
+// DATABASE_URL and DB_SCHEMA: what is refused, and that a fault never shows a password.
+
+import { expect, test } from "bun:test";
+import { storeFaults } from "../../../src/bot/store/settings.ts";
+
+const faults = (databaseUrl: string | undefined, schema?: string) =>
+	storeFaults({ databaseUrl, schema, directory: "/data" });
+const good = "postgres://ada:s3cret@db.example/bots";
+
+test.each([
+	[undefined, undefined],
+	[undefined, "alpha"],
+	[good, "alpha"],
+	[good, 'Émile\'s "bar"'],
+	["postgresql://ada@[::1]:5433/bots?sslmode=verify-full", "a"],
+	["postgres://ada:s3%2Fcr%23et%40@db:5432/b%20ots", "public"],
+])("%s with the schema %s is fine", (url, schema) => {
+	expect(faults(url, schema)).toEqual([]);
+});
+
+test.each([
+	"s3cret",
+	"mysql://ada:s3cret@db/bots",
+	"postgres:ada:s3cret@db/bots",
+	"postgres://ada:s3cret@/bots",
+	"postgres://ada:s3cret@db",
+	"postgres://ada:s3cret@db/",
+	"postgres://ada:12/s3cret@db/bots",
+	"postgres://ada:12#s3cret@db/bots",
+	"postgres://ada:12?s3cret@db/bots",
+	"postgres://ada:s3cret%@db/bots",
+	"postgres://ada:s3cret@db:99999/bots",
+])("DATABASE_URL=%s is refused without being shown", (url) => {
+	const [fault, ...others] = faults(url, "alpha");
+	expect(fault).toStartWith("DATABASE_URL: expected a URL such as postgres://");
+	expect(fault).not.toContain("s3cret");
+	expect(others).toEqual([]);
+});
+
+test.each([
+	[undefined, "DB_SCHEMA: is required beside DATABASE_URL"],
+	["é".repeat(32), "DB_SCHEMA: expected at most 63 bytes"],
+	["a\0b", "DB_SCHEMA: expected a name without control characters"],
+	["pg_temp", 'DB_SCHEMA: "pg_temp" is PostgreSQL\'s own'],
+	["INFORMATION_SCHEMA", "DB_SCHEMA: "],
+])("DB_SCHEMA=%j is refused", (schema, fault) => {
+	expect(faults(good, schema)).toEqual([expect.stringContaining(fault)]);
+});
+
+test("all faults come at once", () => {
+	expect(faults("nonsense", undefined)).toHaveLength(2);
+});

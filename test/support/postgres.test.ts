@@ -1,0 +1,28 @@
+// The servers of tests leave nothing behind.
+
+import { expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { postgresMissing } from "./postgres.ts";
+import { isRunning } from "./program.ts";
+import { until } from "./until.ts";
+
+test.skipIf(postgresMissing !== undefined).each(["--running", "--stopped"])(
+	"a server ends when the process that started it is killed (%s)",
+	async (state) => {
+		const child = Bun.spawn(
+			[process.execPath, join(import.meta.dir, "postgres.fixture.ts"), state],
+			{ stdout: "pipe" },
+		);
+		const { value } = await child.stdout.getReader().read();
+		const { directory } = JSON.parse(new TextDecoder().decode(value));
+		const pidFile = await Bun.file(
+			join(directory, "data/postmaster.pid"),
+		).text();
+		const pid = Number(pidFile.split("\n")[0]);
+		expect(await isRunning(pid)).toBe(true);
+		child.kill("SIGKILL");
+		await until("the server has ended", async () => !(await isRunning(pid)));
+		await rm(directory, { recursive: true, force: true });
+	},
+);

