@@ -1,18 +1,22 @@
 // The one place that wires Discord, the tools and the MCP server.
 
-import { listen } from "../lib/listen.ts";
+import { type Listener, type ListenOptions, listen } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
 import { countResponses } from "../mcp/metrics.ts";
 import { createServer, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
+import { createAuditChannel } from "./audit-channel.ts";
 import type { BotConfig } from "./config.ts";
 import { Connection } from "./connection.ts";
 import type { BotContext } from "./context.ts";
 import { createRoutes } from "./http.ts";
 import { createMetrics } from "./metrics.ts";
 import { observe } from "./observe.ts";
+import { sectionNames } from "./settings.ts";
+import { createAudit } from "./store/audit.ts";
+import { instanceName, startStore } from "./store/store.ts";
 import { tools as allTools } from "./tools/index.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
@@ -36,7 +40,18 @@ export function startBot(
 	log: Log,
 	tools: readonly Tool<BotContext>[] = allTools,
 ): Bot {
+	const store = startStore({
+		databaseUrl: config.databaseUrl,
+		schema: config.dbSchema,
+		directory: config.dataDirectory,
+		instance: instanceName(config.botName),
+		log,
+	});
+	const audit = createAudit(store, { log, keepDays: config.auditDays });
 	const metrics = createMetrics({
+		storeReady: () => store.state === "ready",
+		auditQueued: () => audit.queued,
+		auditDropped: () => audit.dropped,
 		callsInFlight: () => server.callsInFlight,
 		sessions: () => sessions.size,
 		connected: () => connection.state.connected,
@@ -48,6 +63,14 @@ export function startBot(
 		log,
 		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
 	});
+	const auditChannel =
+		config.auditChannelId === undefined
+			? undefined
+			: createAuditChannel({
+					channelId: config.auditChannelId,
+					connection,
+					log,
+				});
 	const sessions = new Sessions(sessionLimits);
 	const info = { name: "guildhall-bot", title: config.botName, version };
 	const server = observe(
@@ -58,10 +81,20 @@ export function startBot(
 				connection,
 				guildId: config.guildId,
 				turns: new Map(),
+				audit,
 			}),
 			log,
 		}),
-		{ toolNames: new Set(tools.map(({ name }) => name)), metrics, log },
+		{
+			tools,
+			guildId: config.guildId,
+			metrics,
+			log,
+			audit(call, changes) {
+				audit.record(call);
+				if (changes) auditChannel?.announce(call);
+			},
+		},
 	);
 	const routes = createRoutes({
 		server,
@@ -69,23 +102,37 @@ export function startBot(
 		token: config.mcpToken,
 		allowedHosts: config.allowedHosts,
 		allowedOrigins: config.allowedOrigins,
-		ready: () => connection.ready,
+		readiness: () =>
+			!connection.ready
+				? "starting"
+				: store.state === "ready"
+					? "ready"
+					: "degraded",
 		monitor: {
 			notReady: () =>
 				connection.state.connected ? undefined : "Discord is not connected",
+			// It serves its tools all the same.
+			degraded: () => store.state !== "ready",
 			status: () => ({
 				name: info.name,
 				version,
 				bot_name: config.botName,
 				uptime_seconds: Math.floor(process.uptime()),
 				discord: describeConnection(connection),
+				store: {
+					state: store.state,
+					since: store.since.toISOString(),
+					...(store.reason !== undefined && { reason: store.reason }),
+					audit_queued: audit.queued,
+					audit_dropped: audit.dropped,
+				},
 				sessions: sessions.size,
 				calls_in_flight: server.callsInFlight,
 			}),
 			registry: metrics.registry,
 		},
 	});
-	const listener = listen({
+	const listener = listenOr(() => void store.close(), {
 		hostname: config.mcpBindAddress,
 		port: config.mcpPort,
 		settings: { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" },
@@ -94,6 +141,8 @@ export function startBot(
 	});
 	const url = `${listener.url}/mcp`;
 	log.info(`${config.botName} listens on ${url}`, { url });
+	for (const name of missingFeatures(config))
+		log.warn(`features.${name} is on, and this version does not have it yet`);
 	const opened = connection.open();
 
 	return {
@@ -101,13 +150,30 @@ export function startBot(
 		get ready() {
 			return connection.ready;
 		},
-		failed: connection.failed,
+		failed: Promise.race([connection.failed, store.failed]),
 		async close() {
 			await listener.close(shutdownMs);
 			await connection.close();
 			await opened;
+			await audit.close();
+			await store.close();
 		},
 	};
+}
+
+/** Features that the configuration knows, and the program does not. */
+function missingFeatures({ toml }: BotConfig): string[] {
+	return sectionNames.filter((name) => toml.features[name]);
+}
+
+/** Listens; where that fails, `undo` is called first. */
+function listenOr(undo: () => void, options: ListenOptions): Listener {
+	try {
+		return listen(options);
+	} catch (error) {
+		undo();
+		throw error;
+	}
 }
 
 /** The bot's connection, for an operator. */

@@ -14,6 +14,7 @@ import {
 } from "../lib/config.ts";
 import { type LogOptions, readLogOptions } from "../lib/log.ts";
 import { apiKeyPattern, environment, toml, variables } from "./settings.ts";
+import { storeFaults } from "./store/settings.ts";
 import { isPlaceholder, readToml } from "./toml.ts";
 
 type TomlSettings = v.InferOutput<typeof toml>;
@@ -136,6 +137,10 @@ function readVariables(
 	const fromProcess = withoutPlaceholders(trimEnv(env));
 	const all = { ...fromFile, ...fromProcess };
 	const { settings, faults } = checkSettings(environment, all);
+	const storage = storeFaults({
+		databaseUrl: all.DATABASE_URL,
+		schema: all.DB_SCHEMA,
+	});
 	const known = Object.keys(variables);
 	const unknown = Object.keys(file.variables).filter(
 		(key) => !known.includes(key) && !apiKeyPattern.test(key),
@@ -152,6 +157,7 @@ function readVariables(
 				const inProcess = Object.hasOwn(fromProcess, fault.path[0] ?? "");
 				return `${inProcess ? "the environment" : ".env"}: ${describeFault(fault)}`;
 			}),
+			...storage.map((fault) => `.env: ${fault}`),
 			...unknown.map(
 				(key) => `.env: ${key}: is not a known key${didYouMean(key, known)}`,
 			),

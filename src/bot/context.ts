@@ -31,6 +31,7 @@ import {
 	requireRoleBelow,
 } from "./permissions.ts";
 import { permitWrites, type ToolRun, withinRun } from "./rest.ts";
+import type { Audit } from "./store/audit.ts";
 import { inTurn, type Turns } from "./turns.ts";
 
 /** What a whole tool may take; each platform call in it has 10 s of its own. */
@@ -45,12 +46,15 @@ export interface BotContext {
 	guildId: string | undefined;
 	/** The edits at work: those of the same thing take turns. */
 	turns: Turns;
+	/** The calls so far. */
+	audit: Pick<Audit, "recent">;
 }
 
 /** What every tool is given beside its arguments. */
 export interface ToolContext {
 	discord: Client<true>;
 	connection: Connection;
+	audit: Pick<Audit, "recent">;
 }
 
 /** What an argument names, by its schema: what its `find` gives. */
@@ -116,8 +120,8 @@ export function tool<const Entries extends v.ObjectEntries>(
 				mayWrite: definition.effect === "write",
 			};
 			const work = async () => {
-				const { connection } = bot;
-				const context = { discord: connection.discord, connection };
+				const { connection, audit } = bot;
+				const context = { discord: connection.discord, connection, audit };
 				const found = takesGuild
 					? await findAll(definition, args, bot)
 					: undefined;

@@ -21,8 +21,8 @@ export interface RoutesOptions {
 	token: string | undefined;
 	allowedHosts: readonly string[];
 	allowedOrigins: readonly string[];
-	/** Whether the bot can act on Discord. */
-	ready(): boolean;
+	/** Whether the bot can act on Discord, and has its store. */
+	readiness(): "starting" | "degraded" | "ready";
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
 }
 
@@ -32,7 +32,7 @@ export function createRoutes({
 	token,
 	allowedHosts,
 	allowedOrigins,
-	ready,
+	readiness,
 	monitor: monitorOptions,
 }: RoutesOptions) {
 	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
@@ -64,7 +64,7 @@ export function createRoutes({
 		if (refusal) return refusal;
 		// Whoever spells out that it wants a stream is an MCP client, and is told that there is none.
 		if (isGet(request) && !wantsStream(request))
-			return new Response(ready() ? "ready" : "starting");
+			return new Response(readiness());
 		return checkBearer(request) ?? endpoint(request, http);
 	};
 }

@@ -18,6 +18,11 @@ export interface BotGauges {
 	callsInFlight(): number;
 	sessions(): number;
 	connected(): boolean;
+	storeReady(): boolean;
+	/** Calls that wait to be written to the audit log. */
+	auditQueued(): number;
+	/** Calls that never were. */
+	auditDropped(): number;
 	guilds(): number;
 }
 
@@ -30,6 +35,20 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 		registry.gauge(name(rest), help, [], () => [[[], read()]]);
 	gauge("discord_connected", "Whether Discord is connected.", () =>
 		gauges.connected() ? 1 : 0,
+	);
+	gauge("store_ready", "Whether the store is there and takes writes.", () =>
+		gauges.storeReady() ? 1 : 0,
+	);
+	gauge(
+		"audit_queued",
+		"Tool calls that wait to be written to the audit log.",
+		gauges.auditQueued,
+	);
+	registry.readCounter(
+		name("audit_dropped_total"),
+		"Tool calls that were never written to the audit log.",
+		[],
+		() => [[[], gauges.auditDropped()]],
 	);
 	gauge("guilds", "Guilds that the bot is in.", gauges.guilds);
 	gauge("sessions", "Open MCP sessions.", gauges.sessions);

@@ -1,8 +1,13 @@
-// What is counted and logged of every MCP request, by wrapping the server that answers it. Of a call's arguments only
-// the guild's id is looked at.
+// What is counted, logged and kept of every MCP request, by wrapping the server that answers it. Of a call's arguments
+// the log has the guild's id, and the audit what is no text.
 
 import type { Log } from "../lib/log.ts";
-import { isObject, type JsonObject, type RpcRequest } from "../mcp/json-rpc.ts";
+import {
+	errorCode,
+	isObject,
+	type JsonObject,
+	type RpcRequest,
+} from "../mcp/json-rpc.ts";
 import { countRequests } from "../mcp/metrics.ts";
 import {
 	type Answer,
@@ -11,13 +16,21 @@ import {
 	outcomeOf,
 	type Server,
 } from "../mcp/server.ts";
+import type { Tool } from "../mcp/tool.ts";
+import type { BotContext } from "./context.ts";
 import type { BotMetrics } from "./metrics.ts";
+import type { AuditedCall } from "./store/audit.ts";
+import { redact } from "./store/redact.ts";
 
 export interface ObserverOptions {
 	/** The tools that there are. */
-	toolNames: ReadonlySet<string>;
+	tools: readonly Tool<BotContext>[];
+	/** The guild that a call means that names none. */
+	guildId: string | undefined;
 	metrics: BotMetrics;
 	log: Log;
+	/** Is told of every call that has ended; `changes`: it was to change something. */
+	audit(call: AuditedCall, changes: boolean): void;
 }
 
 export interface ObservedServer extends Server {
@@ -28,8 +41,9 @@ export interface ObservedServer extends Server {
 /** `server`, with every request counted, and every tool call and every refusal logged under an id. */
 export function observe(
 	server: Server,
-	{ toolNames, metrics, log }: ObserverOptions,
+	{ tools, guildId, metrics, log, audit }: ObserverOptions,
 ): ObservedServer {
+	const byName = new Map(tools.map((tool) => [tool.name, tool]));
 	const counted = countRequests(server, metrics);
 	let callsInFlight = 0;
 
@@ -44,17 +58,34 @@ export function observe(
 		callsInFlight -= 1;
 		const ms = performance.now() - from;
 		const { name } = request.params;
-		const known = typeof name === "string" && toolNames.has(name);
-		const tool = known ? name : "other";
-		metrics.toolCalls.add([tool, outcomeOf(answer)]);
-		metrics.toolCallSeconds.observe([tool], ms / 1000);
+		const args = isObject(request.params.arguments)
+			? request.params.arguments
+			: {};
+		const tool = typeof name === "string" ? byName.get(name) : undefined;
+		const shown = tool?.name ?? unknownName(name);
+		const label = tool?.name ?? "other";
+		metrics.toolCalls.add([label, outcomeOf(answer)]);
+		metrics.toolCallSeconds.observe([label], ms / 1000);
 		log.info("call", {
 			...whoAsked(caller),
-			tool: known ? name : unknownName(name),
-			guild_id: guildId(request.params),
+			tool: shown,
+			guild_id: namedGuild(args),
 			...result(answer),
 			ms: Math.round(ms),
 		});
+		audit(
+			{
+				at: new Date(Date.now() - ms),
+				requestId: caller.requestId,
+				client: caller.session?.clientName ?? "",
+				tool: shown,
+				guildId: namedGuild(args) ?? guildId,
+				arguments: redact(tool?.listing.inputSchema ?? {}, args),
+				outcome: auditedOutcome(answer),
+				milliseconds: ms,
+			},
+			changes(tool, args),
+		);
 		return answer;
 	}
 
@@ -104,8 +135,22 @@ function unknownName(name: unknown): string {
 }
 
 /** The guild that a call names, if it looks like one. */
-function guildId(params: JsonObject): string | undefined {
-	const args = params.arguments;
-	const id = isObject(args) ? args.guild_id : undefined;
+function namedGuild({ guild_id: id }: JsonObject): string | undefined {
 	return typeof id === "string" && /^\d{17,20}$/.test(id) ? id : undefined;
+}
+
+function auditedOutcome({ errorCode: code, isError }: Answer) {
+	if (code === errorCode.internal) return "error";
+	if (code !== undefined) return "refused";
+	return isError ? "failed" : "done";
+}
+
+function changes(
+	tool: Tool<BotContext> | undefined,
+	args: JsonObject,
+): boolean {
+	if (!tool) return false;
+	const { annotations } = tool.listing;
+	const reads = isObject(annotations) && annotations.readOnlyHint === true;
+	return !reads && args.dry_run !== true;
 }

@@ -7,6 +7,8 @@ import { metricsContentType, type Registry } from "./metrics.ts";
 export interface MonitorOptions {
 	/** Why the program cannot do its work now, in a few words without detail; undefined when it can. */
 	notReady(): string | undefined;
+	/** Whether something is missing without which it can do its work all the same. */
+	degraded?(): boolean;
 	/** What `/status` shows, as JSON. */
 	status(): unknown;
 	registry: Registry;
@@ -19,6 +21,7 @@ export interface MonitorOptions {
 /** Answers GET and HEAD on the four routes; undefined: `path` is none of them. */
 export function createMonitor({
 	notReady,
+	degraded = () => false,
 	status,
 	registry,
 	refuse,
@@ -33,7 +36,8 @@ export function createMonitor({
 
 	function readiness(): Response {
 		const reason = notReady();
-		return reason === undefined ? text("ok") : text(reason, 503);
+		if (reason !== undefined) return text(reason, 503);
+		return text(degraded() ? "degraded" : "ok");
 	}
 
 	function metrics(): Response {

@@ -153,6 +153,12 @@ test.concurrent("with Discord a bot is ready, and its state shows who and where 
 			user: simulator.bot("alpha").username,
 			guilds: [{ id: guild.id, name: guild.name, members: guild.members.size }],
 		},
+		store: {
+			state: "ready",
+			since: expect.stringMatching(/^\d{4}-/),
+			audit_queued: 0,
+			audit_dropped: 0,
+		},
 		sessions: 1,
 		calls_in_flight: 0,
 	});
@@ -161,6 +167,9 @@ test.concurrent("with Discord a bot is ready, and its state shows who and where 
 	expect(value("discord_connected")).toBe(1);
 	expect(value("guilds")).toBe(1);
 	expect(value("sessions")).toBe(1);
+	expect(value("store_ready")).toBe(1);
+	expect(value("audit_queued")).toBe(0);
+	expect(value("audit_dropped_total")).toBe(0);
 	expect(value("calls_in_flight")).toBe(0);
 	expect(sampleOf(metrics, "guildhall_bot_build_info", { version })).toBe(1);
 	expect(sampleOf(metrics, "process_resident_memory_bytes")).toBeGreaterThan(0);

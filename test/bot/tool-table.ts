@@ -336,4 +336,10 @@ export const table: Record<string, Row> = {
 		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
 		dryRun: /^Would ban thing-\d+ \(@thing-\d+, ID: \d+\)\.$/m,
 	},
+	list_recent_tool_calls: {
+		effect: "reads",
+		ids: {},
+		args: () => ({ before: "2000-01-01T00:00:00Z" }),
+		answer: () => ["No call of a tool is on record that matches."],
+	},
 };

@@ -1,5 +1,8 @@
 // A bot's configuration, for tests.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as v from "valibot";
 import type { BotConfig } from "../../src/bot/config.ts";
 import { toml } from "../../src/bot/settings.ts";
@@ -18,7 +21,7 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		guildId: undefined,
 		databaseUrl: undefined,
 		dbSchema: undefined,
-		dataDirectory: "/nowhere/data",
+		dataDirectory: changes.dataDirectory ?? temporaryDirectory(),
 		mcpPort: 0,
 		mcpBindAddress: "127.0.0.1",
 		mcpToken: undefined,
@@ -33,4 +36,11 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		log: { format: "json", level: "info" },
 		...changes,
 	};
+}
+
+/** A directory that goes when the tests end. */
+function temporaryDirectory(): string {
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
+	return directory;
 }

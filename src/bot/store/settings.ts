@@ -13,7 +13,10 @@ export interface StoreSettings {
 }
 
 /** What is wrong with them, each fault beginning with its variable. A URL is never shown: it holds a password. */
-export function storeFaults({ databaseUrl, schema }: StoreSettings): string[] {
+export function storeFaults({
+	databaseUrl,
+	schema,
+}: Omit<StoreSettings, "directory">): string[] {
 	if (databaseUrl === undefined) return [];
 	const faults: string[] = [];
 	const urlFault = databaseUrlFault(databaseUrl);

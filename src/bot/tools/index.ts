@@ -1,5 +1,6 @@
 // Every tool there is. The order is the order of tools/list.
 
+import { listRecentToolCalls } from "./audit.ts";
 import {
 	createChannel,
 	editChannel,
@@ -22,4 +23,5 @@ export const tools = [
 	setChannelPermissions,
 	editRole,
 	ban,
+	listRecentToolCalls,
 ];

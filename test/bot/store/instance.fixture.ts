@@ -17,7 +17,7 @@ const store = startStore({
 	schema: DB_SCHEMA,
 	directory: DATA_DIR,
 	instance: `${NAME} (pid ${process.pid} on here)`,
-	log: createLog("json"),
+	log: createLog({ format: "json", level: "info" }),
 	migrations: [thingsTable],
 	backOffMs: [20, 100],
 	queryTimeoutMs: 2_000,

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { storeFaults } from "../../../src/bot/store/settings.ts";
 
 const faults = (databaseUrl: string | undefined, schema?: string) =>
-	storeFaults({ databaseUrl, schema, directory: "/data" });
+	storeFaults({ databaseUrl, schema });
 const good = "postgres://ada:s3cret@db.example/bots";
 
 test.each([

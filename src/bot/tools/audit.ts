@@ -1,0 +1,76 @@
+// The audit log: what was done through this bot's tools.
+
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import { limit } from "../arguments.ts";
+import { tool } from "../context.ts";
+import { time } from "../describe.ts";
+import { oneField } from "../text.ts";
+
+export const listRecentToolCalls = tool({
+	name: "list_recent_tool_calls",
+	title: "List recent tool calls",
+	description:
+		"List the latest calls of this bot's tools, newest first: time, tool, outcome (done, failed, refused, error), duration, guild id, client, request id and arguments, with texts replaced by their length. When there are more, the last line gives `next_before`, to be passed as `before`.",
+	effect: "read",
+	input: v.strictObject({
+		limit: limit(100, 20),
+		tool: v.optional(
+			v.pipe(v.string(), v.description("Only calls of the tool of this name.")),
+		),
+		outcome: v.optional(
+			v.pipe(
+				v.picklist(["done", "failed", "refused", "error"]),
+				v.description("Only calls with this outcome."),
+			),
+		),
+		before: v.optional(
+			v.pipe(
+				v.string(),
+				v.regex(
+					/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/,
+					"expected a time such as 2026-01-31T12:00:00.000Z",
+				),
+				v.description(
+					"Only calls before this time (ISO 8601, UTC); the latest when omitted.",
+				),
+			),
+		),
+	}),
+	async run({ limit, tool, outcome, before }, { audit }) {
+		const instant = before === undefined ? undefined : new Date(before);
+		if (instant && Number.isNaN(instant.getTime()))
+			throw new ToolError(`There is no time ${before}.`);
+		const found = await audit.recent({
+			limit: limit + 1,
+			tool,
+			outcome,
+			before: instant,
+		});
+		const calls = found.slice(0, limit);
+		const last = calls.at(-1);
+		if (!last) return "No call of a tool is on record that matches.";
+		const next = found[limit];
+		// Two of the same instant may be shown twice, and are never left out.
+		const nextBefore = next?.at === last.at ? last.at + 1 : last.at;
+		const lines = calls.map((call) =>
+			[
+				time(new Date(call.at)),
+				call.tool,
+				call.outcome,
+				`${call.milliseconds} ms`,
+				`guild: ${call.guild_id ?? "none"}`,
+				`client: ${call.client || "unknown"}`,
+				`request: ${call.request_id ?? "none"}`,
+				call.arguments,
+			]
+				.map(oneField)
+				.join(" | "),
+		);
+		return [
+			`${calls.length} call(s), newest first:`,
+			...lines,
+			...(next ? [`next_before=${new Date(nextBefore).toISOString()}`] : []),
+		];
+	},
+});
