@@ -2,6 +2,7 @@
 // the log has the guild's id, and the audit what is no text.
 
 import type { Log } from "../lib/log.ts";
+import { quoted } from "../lib/text.ts";
 import {
 	errorCode,
 	isObject,
@@ -130,7 +131,7 @@ function result(answer: Answer) {
 /** What was called and does not exist, in quotation marks and not at any length. */
 function unknownName(name: unknown): string {
 	return typeof name === "string"
-		? JSON.stringify(name.slice(0, 60))
+		? quoted(name)
 		: `a name of type ${typeof name}`;
 }
 

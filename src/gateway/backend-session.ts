@@ -28,19 +28,19 @@ export interface BackendSessionOptions {
 	client: Client;
 	/** Is told that a session was opened in the place of a lost one. */
 	onReplaced(): void;
+	/** Is told that a request is sent again, in a new session. */
+	onResent(): void;
 }
 
 export class BackendSession {
-	readonly #client: Client;
-	readonly #onReplaced: () => void;
+	readonly #options: BackendSessionOptions;
 	#current: ClientSession | undefined;
 	#opening: Promise<ClientSession> | undefined;
 	#generation = 0;
 	#closed = false;
 
-	constructor({ client, onReplaced }: BackendSessionOptions) {
-		this.#client = client;
-		this.#onReplaced = onReplaced;
+	constructor(options: BackendSessionOptions) {
+		this.#options = options;
 	}
 
 	/** How many sessions were opened so far; the current one is the last of them. */
@@ -69,6 +69,7 @@ export class BackendSession {
 		} catch (error) {
 			if (!(error instanceof SessionNotFound)) throw error;
 		}
+		this.#options.onResent();
 		// However many calls ran into it: the first replaces the session, the others find the new one.
 		if (this.#current === session) this.#current = undefined;
 		const fresh = await this.#get(signal);
@@ -88,7 +89,7 @@ export class BackendSession {
 		this.#current = undefined;
 		if (!session?.id) return;
 		const signal = AbortSignal.timeout(goodbyeTimeoutMs);
-		await this.#client.disconnect(session, signal).catch(() => {});
+		await this.#options.client.disconnect(session, signal).catch(() => {});
 	}
 
 	/** Ends the session for good. Never rejects. */
@@ -104,7 +105,13 @@ export class BackendSession {
 		{ method, params, requestId }: SessionRequest,
 		signal: AbortSignal,
 	): Promise<ClientResponse> {
-		return this.#client.request(session, method, params, signal, requestId);
+		return this.#options.client.request(
+			session,
+			method,
+			params,
+			signal,
+			requestId,
+		);
 	}
 
 	/** The session, opened if there is none. However many ask at once, one is opened. */
@@ -124,10 +131,10 @@ export class BackendSession {
 		try {
 			// Not under the first caller's signal: the others would fail with it.
 			const signal = AbortSignal.timeout(handshakeTimeoutMs);
-			const session = await this.#client.connect(signal);
+			const session = await this.#options.client.connect(signal);
 			this.#current = session;
 			this.#generation++;
-			if (this.#generation > 1) this.#onReplaced();
+			if (this.#generation > 1) this.#options.onReplaced();
 			return session;
 		} catch (cause) {
 			// Whatever became of the handshake, the request that needed it was not sent.
@@ -137,7 +144,7 @@ export class BackendSession {
 }
 
 function notBegun({ reason }: AbortSignal): ClientError {
-	return new ClientError("there was no time left to open a session", "unsent", {
+	return new ClientError("no session could be opened in time", "unsent", {
 		cause: reason,
 	});
 }

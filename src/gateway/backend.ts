@@ -5,6 +5,7 @@
 
 import { createFetchSend } from "../lib/http.ts";
 import type { Log } from "../lib/log.ts";
+import { onOneLine } from "../lib/text.ts";
 import {
 	ClientError,
 	type ClientResponse,
@@ -35,6 +36,8 @@ const spareConnections = 8;
 const probeMs = [1_000, 60_000] as const;
 /** A tools/list of more pages than this does not end. */
 const maxPages = 100;
+/** What is said of one that nobody has spoken to. */
+const notYetReached = "not yet reached";
 /** How much of a fault is shown. */
 const maxReasonLength = 300;
 
@@ -84,7 +87,7 @@ export class Backend {
 	#state: BackendState = {
 		online: false,
 		since: performance.now(),
-		reason: "not yet reached",
+		reason: notYetReached,
 	};
 	#refreshing: Promise<void> | undefined;
 	#checking: Promise<BackendState> | undefined;
@@ -119,6 +122,7 @@ export class Backend {
 					`${this.name}: a new session in the place of the last`,
 				);
 			},
+			onResent: () => metrics.retries.add([this.name, "session_lost"]),
 		});
 	}
 
@@ -171,7 +175,7 @@ export class Backend {
 	/** Ends its session, for good. Never rejects. */
 	async close(): Promise<void> {
 		this.#closed = true;
-		clearTimeout(this.#probe);
+		this.#cancelProbe();
 		await this.session.close();
 		this.#http?.close();
 	}
@@ -188,6 +192,9 @@ export class Backend {
 		const send = async () => {
 			try {
 				const response = await this.session.request(request, signal);
+				checkResult(response);
+				// What it has to offer may be something else by now.
+				if (!this.#state.online) void this.refresh();
 				this.#setOnline();
 				return response;
 			} catch (error) {
@@ -200,7 +207,7 @@ export class Backend {
 		} catch (error) {
 			const lost = error instanceof ClientError && error.reached === "unknown";
 			if (!lost || signal.aborted || !this.#readOnly.has(tool)) throw error;
-			this.#options.metrics.retries.add([this.name]);
+			this.#options.metrics.retries.add([this.name, "read"]);
 			return await send();
 		}
 	}
@@ -208,8 +215,9 @@ export class Backend {
 	/** What a call that brought no response says of the bot. */
 	#notice(error: unknown, signal: AbortSignal): void {
 		if (!(error instanceof ClientError)) return;
-		// Whose time is up, or who has gone, says nothing of it.
-		if (signal.aborted) return;
+		// That someone has gone says nothing of it; that it did not answer in time does.
+		const late = (signal.reason as Error | undefined)?.name === "TimeoutError";
+		if (signal.aborted && !late) return;
 		if (error.reached === "unsent") this.#setOffline(error);
 		// A connection that was lost may have been the bot's last.
 		else if (error.reached === "unknown") {
@@ -254,7 +262,7 @@ export class Backend {
 			this.#noteError(error);
 			if (this.#failures === 0)
 				this.#options.log.warn(`${this.name}: its guilds could not be listed`, {
-					reason: this.#reasonOf(error),
+					reason: this.reasonOf(error),
 				});
 			this.#probeAgain();
 		}
@@ -266,7 +274,9 @@ export class Backend {
 		try {
 			return await this.#toolPages(signal);
 		} catch (error) {
-			if (!open || signal.aborted) throw error;
+			// A connection that was lost says nothing of the session, in which calls may be under way.
+			const wrong = error instanceof ClientError && error.reached === "refused";
+			if (!open || !wrong || signal.aborted) throw error;
 			void this.session.end();
 			return this.#toolPages(signal);
 		}
@@ -316,17 +326,17 @@ export class Backend {
 
 	#setOffline(error: unknown): void {
 		const reason = this.#noteError(error);
-		const wasOnline = this.#state.online;
-		const since = wasOnline ? performance.now() : this.#state.since;
+		const before = this.#state;
+		const since = before.online ? performance.now() : before.since;
 		this.#state = { online: false, since, reason };
 		this.#scheduleProbe();
-		if (!wasOnline) return;
+		if (!before.online && before.reason !== notYetReached) return;
 		this.#options.log.warn(`${this.name} is offline: ${reason}`);
 		this.#options.onChange();
 	}
 
 	#noteError(error: unknown): string {
-		const message = this.#reasonOf(error);
+		const message = this.reasonOf(error);
 		this.lastError = { message, at: performance.now() };
 		return message;
 	}
@@ -340,13 +350,7 @@ export class Backend {
 
 	#scheduleProbe(): void {
 		if (this.#closed || this.#probe) return;
-		const [first, most] = probeMs;
-		const doubled = first * 2 ** Math.min(this.#failures, 10);
-		// Half of the wait is chance: bots that went away together do not come back to a stampede.
-		const ms = Math.max(
-			first,
-			Math.min(doubled, most) * (0.5 + Math.random() / 2),
-		);
+		const ms = probeDelayMs(this.#failures, Math.random());
 		this.nextProbeAt = performance.now() + ms;
 		this.#probe = setTimeout(() => {
 			this.#cancelProbe();
@@ -361,11 +365,29 @@ export class Backend {
 	}
 
 	/** Why something failed, for people, on one line. Some of the words may be a bot's, and quote what we sent. */
-	#reasonOf(error: unknown): string {
+	reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
-		return error.message
-			.replaceAll(this.#options.token, "[token]")
-			.slice(0, maxReasonLength)
-			.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
+		const text = error.message.replaceAll(this.#options.token, "[token]");
+		return onOneLine(text, maxReasonLength);
 	}
+}
+
+/** How long to wait for the next probe after so many that failed; `random` is from 0 to 1. */
+export function probeDelayMs(failures: number, random: number): number {
+	const [first, most] = probeMs;
+	const doubled = Math.min(first * 2 ** failures, most);
+	// Half of the wait is chance: bots that went away together do not come back to a stampede.
+	return Math.max(first, doubled * (0.5 + random / 2));
+}
+
+/** A result of a tool has something in it; an empty one is an answer that was lost. */
+function checkResult({ message }: ClientResponse): void {
+	if (isObject(message.error)) return;
+	const { result } = message;
+	if (
+		isObject(result) &&
+		(Array.isArray(result.content) || isObject(result.structuredContent))
+	)
+		return;
+	throw new ClientError("the answer has no content", "unknown");
 }

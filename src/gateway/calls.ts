@@ -1,6 +1,7 @@
 // One `tools/call`: where it goes, what comes of it, and the line and the figures that say so afterwards.
 
 import type { Log } from "../lib/log.ts";
+import { shownName } from "../lib/text.ts";
 import { ClientError, type ClientResponse, withId } from "../mcp/client.ts";
 import {
 	isObject,
@@ -28,6 +29,8 @@ export interface CallsOptions {
 	catalog(): Catalog;
 	metrics: GatewayMetrics;
 	log: Log;
+	/** Fires when calls that are not answered by now will not be. */
+	stopping: AbortSignal;
 }
 
 /** What is known of a call while it is under way. */
@@ -61,7 +64,7 @@ const troubles: ReadonlySet<CallOutcome> = new Set([
 export function createCalls(
 	options: CallsOptions,
 ): (request: RpcRequest, caller: Caller) => Promise<Answer> {
-	const { config, backends, catalog, metrics, log } = options;
+	const { config, backends, catalog, metrics, log, stopping } = options;
 	const guildSearch = new GuildSearch(backends);
 	// Told apart from the ids of the gateway that ran before.
 	const run = Math.random().toString(36).slice(2, 6);
@@ -82,9 +85,9 @@ export function createCalls(
 			return ownAnswer(request, caller, textResult(lines));
 		}
 		const timeout = AbortSignal.timeout(config.callTimeoutMs);
-		const signal = caller.signal
-			? AbortSignal.any([timeout, caller.signal])
-			: timeout;
+		const signal = AbortSignal.any(
+			caller.signal ? [timeout, stopping, caller.signal] : [timeout, stopping],
+		);
 		try {
 			const backend = await target(args, signal);
 			record.backend = backend;
@@ -99,7 +102,10 @@ export function createCalls(
 			if (caller.signal?.aborted) {
 				record.outcome = "given_up";
 				// Nobody reads this.
-				return ownAnswer(request, caller, errorResult("The caller has gone."));
+				return {
+					...ownAnswer(request, caller, errorResult("The caller has gone.")),
+					isError: true,
+				};
 			}
 			if (!(error instanceof RouteError)) throw error;
 			record.outcome = outcomeOf[error.kind];
@@ -140,11 +146,14 @@ export function createCalls(
 				backends,
 			);
 		// Its turn had not come when its time was up.
-		const waiting = !(error instanceof ClientError) && timeout.aborted;
+		const ended = timeout.aborted || stopping.aborted;
+		const waiting = !(error instanceof ClientError) && ended;
 		if (!(error instanceof ClientError) && !waiting) return error;
 		const reason = timeout.aborted
 			? `no answer within ${config.callTimeoutMs / 1000} s`
-			: (error as Error).message;
+			: stopping.aborted
+				? "the gateway was stopped"
+				: backend?.reasonOf(error);
 		const reached = waiting ? "unsent" : (error as ClientError).reached;
 		switch (reached) {
 			case "unsent":
@@ -162,7 +171,7 @@ export function createCalls(
 			case "unknown":
 				return new RouteError(
 					"OutcomeUnknown",
-					`the outcome of ${shown(tool)} on ${name} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`,
+					`the outcome of ${shownName(tool)} on ${name} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`,
 					backends,
 				);
 		}
@@ -178,7 +187,7 @@ export function createCalls(
 		log[troubles.has(outcome) ? "warn" : "info"]("call", {
 			request: requestId,
 			...(backend && { instance }),
-			tool: known ? record.tool : shown(record.tool),
+			tool: known ? record.tool : shownName(record.tool),
 			outcome,
 			ms: Math.round(seconds * 1000),
 		});
@@ -235,11 +244,4 @@ function completed(response: string): string {
 		return response;
 	const changed = withMembers({ resultType: "complete" }, text);
 	return response.slice(0, result.start) + changed + response.slice(result.end);
-}
-
-/** A tool's name as a caller wrote it, for people: on one line and not at any length. */
-function shown(tool: string): string {
-	return /^[\w.-]{1,100}$/.test(tool)
-		? tool
-		: JSON.stringify(tool.slice(0, 100));
 }

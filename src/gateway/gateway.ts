@@ -21,6 +21,8 @@ import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
 
 const maxBodyBytes = 64 * 1024;
+/** How long the answers to calls that are given up may take to leave. */
+const farewellMs = 500;
 /** After the first bot has shown its tools, how much longer the first tools/list waits for the others'. */
 const firstCatalogGraceMs = 1_000;
 
@@ -35,6 +37,8 @@ export interface Gateway {
 	): Response | Promise<Response>;
 	/** Asks every backend for its state, guilds and tools; up to 5 s. Never rejects. */
 	refresh(): Promise<void>;
+	/** Answers every call that is still in flight: that it is given up. */
+	giveUp(): void;
 	/** Ends the sessions with the backends. */
 	close(): Promise<void>;
 }
@@ -66,6 +70,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	/** While the first tools are on their way. */
 	let firstCatalog: Promise<unknown> | undefined;
 	let started = false;
+	const stopping = new AbortController();
 	let refreshedAt = performance.now();
 
 	function rebuildCatalog(): void {
@@ -108,8 +113,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	}
 
 	function logState({ name, state, guilds }: Backend): void {
-		if (!state.online) log.warn(`${name} is offline: ${state.reason}`);
-		else log.info(`${name} serves ${guilds.size} guild(s)`);
+		if (state.online) log.info(`${name} serves ${guilds.size} guild(s)`);
 	}
 
 	function warnOfSharedGuilds(): void {
@@ -135,6 +139,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 				catalog: () => catalog,
 				metrics,
 				log,
+				stopping: stopping.signal,
 			}),
 		},
 		log,
@@ -175,6 +180,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	return {
 		fetch: countResponses(respond, metrics, log),
 		refresh,
+		giveUp: () => stopping.abort(),
 		async close() {
 			await Promise.all(backends.map((backend) => backend.close()));
 		},
@@ -214,7 +220,9 @@ export async function startGateway(
 		async close() {
 			closed = true;
 			clearTimeout(timer);
-			await listener.close(config.shutdownMs);
+			const last = setTimeout(gateway.giveUp, config.shutdownMs);
+			await listener.close(config.shutdownMs + farewellMs);
+			clearTimeout(last);
 			await gateway.close();
 		},
 	};

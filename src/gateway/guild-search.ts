@@ -5,10 +5,13 @@ import { findGuild } from "./routing.ts";
 
 /** At most so often is everyone asked because of a guild that nobody knows: anyone may name one. */
 const minIntervalMs = 10_000;
+/** How many calls may wait for that at once. */
+const maxWaiting = 1_000;
 
 export class GuildSearch {
 	readonly #backends: readonly Backend[];
 	#round: readonly Promise<void>[] | undefined;
+	#waiting = 0;
 	#lastAt = Number.NEGATIVE_INFINITY;
 
 	constructor(backends: readonly Backend[]) {
@@ -17,11 +20,12 @@ export class GuildSearch {
 
 	/**
 	 * Asks every bot for its guilds, once for all who search meanwhile, and resolves as soon as one turns out to serve
-	 * this guild, or all have answered, or the signal fires. Within 10 s of the last round it resolves at once.
+	 * this guild, or all have answered, or the signal fires. Within 10 s of the last round it resolves at once, and so it
+	 * does for who comes when a thousand wait.
 	 */
 	async search(guildId: string, signal: AbortSignal): Promise<void> {
 		const round = this.#join();
-		if (!round || signal.aborted) return;
+		if (!round || signal.aborted || this.#waiting >= maxWaiting) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const look = () => {
 			if (findGuild(this.#backends, guildId)) resolve();
@@ -30,7 +34,9 @@ export class GuildSearch {
 		signal.addEventListener("abort", stop, { once: true });
 		for (const answered of round) void answered.then(look);
 		void Promise.all(round).then(stop);
+		this.#waiting++;
 		await promise;
+		this.#waiting--;
 		signal.removeEventListener("abort", stop);
 	}
 

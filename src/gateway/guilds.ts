@@ -1,5 +1,6 @@
 // The guilds in a bot's answer to `list_guilds`. Its text is an interface: a count line, then `<name> | ID: <id>` each.
 
+import { onOneLine } from "../lib/text.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 
 /** Names are shown again in `list_instances`, so they are kept short. */
@@ -33,10 +34,8 @@ function readLine(line: string): { id: string; name: string } | undefined {
 		/ID: (\d+)\s*$/.exec(tail) ?? [...tail.matchAll(/\b(\d{17,20})\b/g)].at(-1);
 	const id = match?.[1];
 	if (!match || id === undefined) return undefined;
-	const name = line
-		.slice(0, line.length - tail.length + match.index)
-		.slice(0, maxTailLength)
-		.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+	const before = line.slice(0, line.length - tail.length + match.index);
+	const name = onOneLine(before, maxTailLength)
 		.trim()
 		.replace(/\|$/, "")
 		.trim();

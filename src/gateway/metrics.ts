@@ -27,7 +27,7 @@ export type CallOutcome =
 export interface BackendMetrics {
 	/** By instance. */
 	reinitialisations: Counter;
-	/** By instance. */
+	/** By instance and reason: "session_lost", or "read" for a tool that only reads. */
 	retries: Counter;
 	/** By instance. */
 	backendSeconds: Histogram;
@@ -104,8 +104,8 @@ export function createMetrics(gauges: GatewayGauges): GatewayMetrics {
 		),
 		retries: registry.counter(
 			name("retries_total"),
-			"Calls of reading tools that were repeated because their answer was lost.",
-			instance,
+			"Requests sent again: in a new session, or because a reading tool's answer was lost.",
+			["instance", "reason"],
 		),
 		callSeconds: registry.histogram(
 			name("call_seconds"),

@@ -1,5 +1,6 @@
 // Arguments → backend, or a route error.
 
+import { quoted } from "../lib/text.ts";
 import type { JsonObject } from "../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
@@ -46,7 +47,7 @@ export function route(
 		if (backend) return backend;
 		throw new RouteError(
 			"InstanceNotFound",
-			`no instance is called ${quote(instance)}.`,
+			`no instance is called ${quoted(instance)}.`,
 			backends,
 		);
 	}
@@ -55,7 +56,7 @@ export function route(
 		if (backend) return backend;
 		throw new RouteError(
 			"GuildNotFound",
-			`no instance is known to serve the guild ${quote(guildId)}. list_instances shows who serves what.`,
+			`no instance is known to serve the guild ${quoted(guildId)}. list_instances shows who serves what.`,
 			backends,
 		);
 	}
@@ -74,9 +75,4 @@ function readText(args: JsonObject, key: string): string | undefined {
 	if (typeof value !== "string")
 		throw invalidParameters([`${key}: expected a string`]);
 	return value || undefined;
-}
-
-/** What the caller sent, on one line and not at any length. */
-function quote(text: string): string {
-	return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -46,6 +46,7 @@ export class Slots {
 	}
 
 	async #wait(signal: AbortSignal): Promise<void> {
+		signal.throwIfAborted();
 		const { max, maxWaitMs } = this.#limits;
 		const { promise, resolve, reject } = Promise.withResolvers<void>();
 		const take = () => {

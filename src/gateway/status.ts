@@ -1,9 +1,13 @@
 // What there is to see of the backends: for a model in `list_instances`, for an operator in /status.
 
 import { version } from "../lib/program.ts";
+import { shownName } from "../lib/text.ts";
 import type { Backend, BackendState } from "./backend.ts";
 import type { Catalog, Skew } from "./catalog.ts";
 import { findGuild } from "./routing.ts";
+
+/** How many tools are listed by name where bots differ. */
+const maxNames = 40;
 
 /** The text of `list_instances`: a count line, then one line per backend, asked now how it is. */
 export async function describeInstances(
@@ -43,9 +47,16 @@ function describeGuilds(
 
 function describeSkew({ lacks, differs }: Skew): string[] {
 	return [
-		...(lacks.length > 0 ? [`lacks ${lacks.join(", ")}`] : []),
-		...(differs.length > 0 ? [`has another ${differs.join(", ")}`] : []),
+		...(lacks.length > 0 ? [`lacks ${listNames(lacks)}`] : []),
+		...(differs.length > 0 ? [`has another ${listNames(differs)}`] : []),
 	];
+}
+
+/** Names of tools, which a bot may choose as it likes. */
+function listNames(names: readonly string[]): string {
+	const more = names.length - maxNames;
+	const listed = names.slice(0, maxNames).map(shownName).join(", ");
+	return more > 0 ? `${listed} and ${more} more` : listed;
 }
 
 /** A length of time in its largest unit, such as "12 min". */

@@ -2,6 +2,7 @@
 // Callers pass facts as fields; tokens, codes and message texts are never among them.
 
 import * as v from "valibot";
+import { escapeBreaks } from "./text.ts";
 
 /** Facts beside a message. An Error is written with its stack and its causes. */
 export type Fields = Record<string, unknown>;
@@ -72,21 +73,12 @@ function jsonLine(time: string, level: Level, message: string, fields: Fields) {
 function textLine(time: string, level: Level, message: string, fields: Fields) {
 	const facts = Object.entries(fields).map(([name, value]) => {
 		if (value instanceof Error)
-			return `\n${describe(value).split("\n").map(visible).join("\n")}`;
+			return `\n${describe(value).split("\n").map(escapeBreaks).join("\n")}`;
 		// As in JSON, a fact that is undefined is none.
 		const text = JSON.stringify(value);
-		return text === undefined ? "" : ` ${name}=${visible(text)}`;
+		return text === undefined ? "" : ` ${name}=${escapeBreaks(text)}`;
 	});
-	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${visible(message)}${facts.join("")}`;
-}
-
-/** A message may quote the world outside: what would end its line, or command a terminal, is escaped. */
-function visible(text: string): string {
-	return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) =>
-		character === "\n"
-			? "\\n"
-			: `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-	);
+	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${escapeBreaks(message)}${facts.join("")}`;
 }
 
 /** An error's stack, followed by the stacks of its causes. */

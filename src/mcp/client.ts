@@ -53,10 +53,7 @@ export class SessionNotFound extends ClientError {
 		status: number,
 		readonly response?: ClientResponse,
 	) {
-		super(
-			`HTTP ${status}: the session is not known there`,
-			status < 500 ? "refused" : "unknown",
-		);
+		super(`HTTP ${status}: the session is not known there`, "refused");
 	}
 }
 
@@ -198,12 +195,14 @@ export function createClient(options: ClientOptions): Client {
 				'{"jsonrpc":"2.0","method":"notifications/initialized"}',
 				signal,
 			);
-			if (status >= 300)
-				throw new ClientError(
-					`notifications/initialized was answered HTTP ${status}`,
-					"refused",
-				);
-			return session;
+			if (status < 300) return session;
+			// It was opened, and will not be used.
+			const ending = AbortSignal.timeout(cancelTimeoutMs);
+			tell("DELETE", session, undefined, ending).catch(() => {});
+			throw new ClientError(
+				`notifications/initialized was answered HTTP ${status}`,
+				"refused",
+			);
 		},
 		async disconnect(session, signal) {
 			await tell("DELETE", session, undefined, signal);
@@ -243,8 +242,10 @@ async function readResponse(
 			continue;
 		}
 		const found = { text, message };
-		if (mentionsLostSession(message.error))
+		if (saysLostSession(message.error, response.status))
 			throw new SessionNotFound(response.status, found);
+		// A result under a status that says otherwise is not to be relied on.
+		if (!isObject(message.error) && response.status >= 400) break;
 		return found;
 	}
 	if (response.status < 400)
@@ -252,9 +253,11 @@ async function readResponse(
 			`HTTP ${response.status} without a response in it`,
 			"unknown",
 		);
-	if (mentionsLostSession(seen)) throw new SessionNotFound(response.status);
+	const refusal = response.status < 500;
+	if (refusal && lostSession.test(seen))
+		throw new SessionNotFound(response.status);
 	// 4xx says that the request was at fault and not carried out; 408 does not say how far it got.
-	const refused = response.status < 500 && response.status !== 408;
+	const refused = refusal && response.status !== 408;
 	throw new ClientError(
 		describeStatus(response.status),
 		refused ? "refused" : "unknown",
@@ -299,16 +302,26 @@ function parseResponse(
 		return undefined; // What it says instead is judged by the status.
 	}
 	if (!isObject(message)) return undefined;
+	const answers = isObject(message.result) || isObject(message.error);
 	const ours =
 		message.id === id
-			? "result" in message || "error" in message
-			: (message.id ?? null) === null && "error" in message;
+			? answers
+			: (message.id ?? null) === null && isObject(message.error);
 	return ours ? (message as ClientResponse["message"]) : undefined;
 }
 
-function mentionsLostSession(fault: unknown): boolean {
-	const text = typeof fault === "string" ? fault : JSON.stringify(fault);
-	return text !== undefined && /session not found/i.test(text);
+const lostSession = /session not found/i;
+
+/**
+ * Whether a JSON-RPC error is about the session. Under 4xx it was refused anyway; otherwise the words may come from a
+ * tool that ran, and have to stand at the beginning, after nothing but a label such as "Bad Request: ".
+ */
+function saysLostSession(error: unknown, status: number): boolean {
+	const message = isObject(error) ? error.message : undefined;
+	if (typeof message !== "string" || status >= 500) return false;
+	return status >= 400
+		? lostSession.test(message)
+		: /^([\w -]{1,30}: ?)?session not found\b/i.test(message);
 }
 
 function toClientError(cause: unknown): ClientError {

@@ -424,7 +424,7 @@ describe("the log", () => {
 		const lines = bot.entries("call");
 		expect(lines).toEqual([
 			expect.objectContaining({
-				tool: JSON.stringify(`line\nbreak ${"x".repeat(49)}`),
+				tool: JSON.stringify(`line\nbreak ${"x".repeat(89)}`),
 				outcome: "rpc_error",
 				code: -32601,
 			}),

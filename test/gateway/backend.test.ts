@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { probeDelayMs } from "../../src/gateway/backend.ts";
 import { ClientError } from "../../src/mcp/client.ts";
 import { createTestBackend } from "../support/gateway.ts";
 import { rpcError, stall, startStubBackend } from "../support/stub-backend.ts";
@@ -94,4 +95,138 @@ test("a check that is not answered in time is offline, for want of an answer", a
 		online: false,
 		reason: "no answer in time",
 	});
+});
+
+test("a call that is not answered in time has the bot asked how it is", async () => {
+	await using stub = startStubBackend({ on: { echo: stall } });
+	const { backend } = backendOf(stub.url);
+	await backend.refresh();
+	await fault(backend.call(echo, AbortSignal.timeout(5)));
+	expect(backend.lastError?.message).toBe("no answer in time");
+	expect(backend.nextProbeAt).toBeGreaterThan(0);
+	await backend.close();
+	expect(backend.nextProbeAt).toBeUndefined();
+});
+
+test("a caller who has gone says nothing of the bot", async () => {
+	await using stub = startStubBackend({ on: { echo: stall } });
+	const { backend } = backendOf(stub.url);
+	await backend.refresh();
+	const controller = new AbortController();
+	const call = backend.call(echo, controller.signal);
+	await stub.arrived("echo");
+	controller.abort();
+	await fault(call);
+	expect(backend.lastError).toBeUndefined();
+	expect(backend.nextProbeAt).toBeUndefined();
+	await backend.close();
+});
+
+test("one that answers a call again is asked for what it has to offer, at once", async () => {
+	await using stub = startStubBackend();
+	const { backend } = backendOf(stub.url);
+	await backend.refresh();
+	await stub.stop();
+	await backend.check();
+	expect(backend.nextProbeAt).toBeGreaterThan(0);
+	await using again = startStubBackend({
+		port: stub.port,
+		guilds: { "300": "C" },
+	});
+	await backend.call(echo, AbortSignal.timeout(4_000));
+	await backend.refresh();
+	expect([...backend.guilds.keys()]).toEqual(["300"]);
+	expect(again.received("list_guilds")).toHaveLength(1);
+	expect(backend.nextProbeAt).toBeUndefined();
+	await backend.close();
+});
+
+test("however many ask, a check and a refresh are done once", async () => {
+	await using stub = startStubBackend();
+	const { backend } = backendOf(stub.url);
+	await Promise.all([backend.refresh(), backend.refresh(), backend.refresh()]);
+	expect(stub.received("tools/list")).toHaveLength(1);
+	await Promise.all([backend.check(), backend.check(), backend.check()]);
+	expect(stub.received("tools/list")).toHaveLength(2);
+	await backend.close();
+});
+
+test("a refresh whose answer is lost leaves the session to the calls in it", async () => {
+	const release = Promise.withResolvers<void>();
+	let lost = 0;
+	await using stub = startStubBackend({
+		on: {
+			echo: async () => {
+				await release.promise;
+				return undefined;
+			},
+			"tools/list": () =>
+				lost++ === 1 ? new Response(null, { status: 503 }) : undefined,
+		},
+	});
+	const { backend } = backendOf(stub.url);
+	await backend.refresh();
+	const call = backend.call(echo, AbortSignal.timeout(4_000));
+	await stub.arrived("echo");
+	await backend.refresh();
+	expect(backend.state.online).toBe(false);
+	release.resolve();
+	expect((await call).message).toHaveProperty("result");
+	expect(stub.received("DELETE")).toEqual([]);
+	expect(stub.received("initialize")).toHaveLength(1);
+	await backend.close();
+});
+
+test("waits between probes double from 1 s to 60 s, half of each by chance", () => {
+	const waits = (random: number) =>
+		Array.from({ length: 9 }, (_, failures) => probeDelayMs(failures, random));
+	expect(waits(1)).toEqual([
+		1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000,
+	]);
+	expect(waits(0)).toEqual([
+		1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000,
+	]);
+	expect(probeDelayMs(1_000_000, 0.5)).toBe(45_000);
+});
+
+test("each probe that fails is followed by a later one, and all is forgotten when one succeeds", async () => {
+	const stub = startStubBackend();
+	const { backend } = backendOf(stub.url);
+	await stub.stop();
+	const delays: number[] = [];
+	for (let count = 0; count < 7; count++) {
+		await backend.refresh();
+		delays.push((backend.nextProbeAt ?? 0) - performance.now());
+	}
+	expect(delays.at(-1)).toBeGreaterThan(20_000);
+	await using _back = startStubBackend({ port: stub.port });
+	await backend.refresh();
+	expect(backend.nextProbeAt).toBeUndefined();
+	await _back.stop();
+	await backend.check();
+	expect((backend.nextProbeAt ?? 0) - performance.now()).toBeLessThan(1_100);
+	await backend.close();
+});
+
+test("a session that is being opened when the gateway ends is ended, too", async () => {
+	const release = Promise.withResolvers<void>();
+	await using stub = startStubBackend({
+		on: {
+			"notifications/initialized": async () => {
+				await release.promise;
+				return new Response(null, { status: 202 });
+			},
+		},
+	});
+	const { backend } = backendOf(stub.url);
+	const refreshing = backend.refresh();
+	await stub.arrived("notifications/initialized");
+	const closing = backend.close();
+	release.resolve();
+	await closing;
+	await refreshing;
+	expect(stub.received("DELETE")).toHaveLength(1);
+	expect(
+		await fault(backend.call(echo, AbortSignal.timeout(4_000))),
+	).toMatchObject({ reached: "unsent", message: "the gateway is stopping" });
 });

@@ -495,10 +495,6 @@ describe("a session that the bot has lost", () => {
 			"a body of status 400",
 			() => new Response("Bad Request: Session Not Found", { status: 400 }),
 		],
-		[
-			"a body of status 500",
-			() => new Response("session not found", { status: 500 }),
-		],
 	];
 
 	test.each(ways)(
@@ -628,6 +624,22 @@ describe("a call whose answer is lost", () => {
 		["an empty 200", () => new Response()],
 		["202", () => new Response(null, { status: 202 })],
 		["garbage", () => new Response("<html>")],
+		["a result of null", ({ id }) => result(id, "null")],
+		["an empty result", ({ id }) => result(id, "{}")],
+		["a result that is a list", ({ id }) => result(id, "[]")],
+		[
+			"a result whose content is none",
+			({ id }) => result(id, '{"content":"x"}'),
+		],
+		[
+			"a result under status 500",
+			({ id }) =>
+				json(`{"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`, 500),
+		],
+		[
+			"status 502 that speaks of a session",
+			() => new Response("upstream: session not found", { status: 502 }),
+		],
 		["an empty stream", () => eventStream("")],
 		[
 			"a stream cut off in the event",
@@ -709,7 +721,10 @@ describe("a bot that is away", () => {
 		await using world = await startWorld();
 		await world.alpha.stop();
 		await world.text("echo", { instance: "alpha" });
-		await using again = startStubBackend({ port: world.alpha.port });
+		await using again = startStubBackend({
+			port: world.alpha.port,
+			guilds: { [guildA]: "A" },
+		});
 		expect(await world.text("echo", { instance: "alpha" })).toBe("ran echo");
 		expect(await world.text("echo", { guild_id: guildA })).toBe("ran echo");
 		expect(again.received("initialize")).toHaveLength(1);

@@ -13,7 +13,9 @@ test("it ends as soon as one bot turns out to serve the guild, though another st
 	const search = new GuildSearch([other.backend, backend]);
 	await search.search("300", never);
 	expect(backend.guilds.has("300")).toBe(true);
-	expect(other.backend.state.online).toBe(false);
+	// It is still being waited for elsewhere: its handshake has 5 s.
+	const [handshake] = stalled.received("initialize");
+	expect(handshake?.signal.aborted).toBe(false);
 	await backend.close();
 });
 
@@ -39,6 +41,24 @@ test("who gives up waits no longer", async () => {
 	await stub.arrived("initialize");
 	controller.abort();
 	await searching;
+	const [handshake] = stub.received("initialize");
+	expect(handshake?.signal.aborted).toBe(false);
 	// One that has given up before it began does not wait either.
 	await search.search("300", AbortSignal.abort());
+});
+
+test("a thousand may wait, and the next one does not", async () => {
+	await using stub = startStubBackend({ on: { initialize: stall } });
+	const { backend } = createTestBackend({ url: stub.url });
+	const search = new GuildSearch([backend]);
+	const controller = new AbortController();
+	const waiting = Array.from({ length: 1_000 }, (_, n) =>
+		search.search(String(n), controller.signal),
+	);
+	await stub.arrived("initialize");
+	await search.search("one more", never);
+	const [handshake] = stub.received("initialize");
+	expect(handshake?.signal.aborted).toBe(false);
+	controller.abort();
+	await Promise.all(waiting);
 });

@@ -143,8 +143,78 @@ test("it serves whoever is there while another stalls: calls, tools, and guilds 
 		"echo",
 		"list_instances",
 	]);
-	expect(stalled.received("tools/list")).toEqual([]);
+	// The stalled one is still being waited for: its handshake has 5 s.
+	const [handshake] = stalled.received("initialize");
+	expect(handshake?.signal.aborted).toBe(false);
 	await gateway.close();
+});
+
+test("a call that is still in flight after SHUTDOWN_SECONDS is answered all the same, and the exit is clean", async () => {
+	await using bot = startStubBackend({ on: { echo: stall } });
+	await using child = spawnGateway({
+		INSTANCES: `alpha=${bot.url}`,
+		MCP_AUTH_TOKEN: gatewayToken,
+		GATEWAY_BIND_ADDR: "127.0.0.1",
+		GATEWAY_PORT: "0",
+		SHUTDOWN_SECONDS: "1",
+	});
+	let stdout = "";
+	let answer: Promise<string> | undefined;
+	const decoder = new TextDecoder();
+	for await (const chunk of child.stdout) {
+		stdout += decoder.decode(chunk, { stream: true });
+		const [, url] = /listening on (http:[^"]+)/.exec(stdout) ?? [];
+		if (!url || answer) continue;
+		answer = createGatewayClient(url).text("echo", { instance: "alpha" });
+		await bot.arrived("echo");
+		child.kill("SIGTERM");
+	}
+	expect(await answer).toStartWith(
+		"ERROR Gateway error: OutcomeUnknown: the outcome of echo on alpha is unknown: the call was sent, but no answer to it came back (the gateway was stopped).",
+	);
+	expect(await child.exited).toBe(0);
+	expect(stdout).toContain('"outcome":"outcome_unknown"');
+	expect(bot.received("DELETE")).toHaveLength(1);
+});
+
+test("SIGTERM waits for what is in flight, and accepts nothing more", async () => {
+	const release = Promise.withResolvers<void>();
+	await using bot = startStubBackend({
+		on: {
+			echo: async () => {
+				await release.promise;
+				return undefined;
+			},
+		},
+	});
+	await using child = spawnGateway({
+		INSTANCES: `alpha=${bot.url}`,
+		MCP_AUTH_TOKEN: gatewayToken,
+		GATEWAY_BIND_ADDR: "127.0.0.1",
+		GATEWAY_PORT: "0",
+	});
+	let stdout = "";
+	let answer: Promise<string> | undefined;
+	for await (const chunk of child.stdout) {
+		stdout += new TextDecoder().decode(chunk);
+		const [, url] = /listening on (http:[^"]+)/.exec(stdout) ?? [];
+		if (url && !answer) {
+			answer = createGatewayClient(url).text("echo", { instance: "alpha" });
+			await bot.arrived("echo");
+			child.kill("SIGTERM");
+		}
+		if (!url || !stdout.includes("stopping: SIGTERM")) continue;
+		await until("nothing more is accepted", () =>
+			fetch(url).then(
+				() => false,
+				() => true,
+			),
+		);
+		release.resolve();
+	}
+	expect(await answer).toBe("ran echo");
+	expect(await child.exited).toBe(0);
+	expect(bot.received("DELETE")).toHaveLength(1);
 });
 
 test("a bot that comes up later is served after the next refresh, which comes by itself", async () => {

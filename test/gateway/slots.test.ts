@@ -67,6 +67,15 @@ test("who gives up while waiting leaves the queue, with the signal's reason", as
 	expect(slots.taken).toBe(0);
 });
 
+test("who has given up already does not wait", async () => {
+	const slots = new Slots({ max: 1, maxWaitMs: 60_000 });
+	slots.take(never);
+	const reason = new Error("gone");
+	await expect(slots.take(AbortSignal.abort(reason))).rejects.toBe(reason);
+	slots.release();
+	expect(slots.taken).toBe(0);
+});
+
 test("who is handed a slot in the moment of giving up has it or has left, never both", async () => {
 	for (const releaseFirst of [true, false]) {
 		const slots = new Slots({ max: 1, maxWaitMs: 60_000 });

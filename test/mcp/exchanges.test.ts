@@ -61,7 +61,7 @@ beforeAll(async () => {
 		tools: [
 			rawTool("odd", () => odd),
 			rawTool("own_type", () => ownType),
-			rawTool("empty", () => "{ }"),
+			rawTool("empty", () => '{ "content":[] }'),
 			rawTool("grüße 日本", () => '{"content":[]}'),
 		],
 	});
@@ -777,7 +777,7 @@ function rows(at: ServerName): Row[] {
 			rule: "an empty result gets its type",
 			...modern("tools/call", { name: "empty" }),
 			status: 200,
-			result: '{"resultType":"complete" }',
+			result: '{"resultType":"complete", "content":[] }',
 		},
 		{
 			rule: "modern tools/list with a cursor: -32602",
