@@ -189,7 +189,7 @@ function readTomlFile(path: string): Parsed<TomlSettings> {
 	if (!existsSync(path))
 		return {
 			settings: undefined,
-			faults: ["there is no such file; instances/example has one to copy"],
+			faults: ["there is no such file; bun run new-instance makes one"],
 		};
 	try {
 		return readToml(toml, readFileSync(path, "utf8"));

@@ -1,25 +1,38 @@
 // The bot as a program: environment in, signals handled, nothing else.
 
-import { parseCommandLine, runProgram } from "../lib/program.ts";
+import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";
 import { startBot } from "./bot.ts";
+import { checkBot } from "./check.ts";
 import { readConfig } from "./config.ts";
 
-const usage = `Usage: CONFIG_DIR=<directory> bot [--help] [--version]
+const usage = `Usage: CONFIG_DIR=<directory> bot [--check] [--help] [--version]
 
 A Discord bot with an MCP server, at http://<address>:<port>/mcp.
 
-CONFIG_DIR is the directory of its instance, with config.toml and .env in it; instances/example shows every key.
+  --check  only tries the configuration, the port, the database, a login, the guild and what config.toml names in it;
+           exit 0 if all is well, 1 otherwise
+
+CONFIG_DIR is the directory of its instance, with config.toml and .env in it; instances/README.md explains every key.
 What follows may stand in .env or in the environment, which wins:
   DISCORD_TOKEN        the bot's token (required)
+  CLIENT_ID            the application's id
   GUILD_ID             the guild that a tool means when it is told none
+  DATABASE_URL         PostgreSQL's, such as postgres://user:password@host:5432/database (none: an SQLite file)
+  DB_SCHEMA            this bot's own schema there; required beside DATABASE_URL
+  DATA_DIR             where the SQLite file goes (CONFIG_DIR/data)
   MCP_PORT             the port to listen on (9090; 0: any free one)
   MCP_BIND_ADDR        the address to listen on (127.0.0.1)
   MCP_AUTH_TOKEN       the bearer token that callers must send; required unless the address is this machine's own
   MCP_ALLOWED_HOSTS    names that callers may use for it, beside this machine's own, separated by commas
   MCP_ALLOWED_ORIGINS  web pages' origins that may call it, beside this machine's
+  GAME_VERIFY_URL      the game server's plugin
+  GAME_VERIFY_SECRET   the secret that it shares with the bot
+  <NAME>_API_KEY       keys of AI providers
   LOG_FORMAT           text or json (text on a terminal, json otherwise)
   LOG_LEVEL            the least that is logged: debug, info, warn or error (info)
   DISCORD_API_URL      where Discord's API is (https://discord.com/api)`;
 
-parseCommandLine(usage, {});
-await runProgram(() => readConfig(process.env), startBot);
+const { check } = parseCommandLine(usage, { check: { type: "boolean" } });
+const configure = () => readConfig(process.env);
+if (check) await checkProgram(configure, checkBot);
+await runProgram(configure, startBot);

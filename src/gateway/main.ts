@@ -1,12 +1,15 @@
 // The gateway as a program: environment in, signals handled, nothing else.
 
-import { parseCommandLine, runProgram } from "../lib/program.ts";
+import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";
+import { checkGateway } from "./check.ts";
 import { readConfig } from "./config.ts";
 import { startGateway } from "./gateway.ts";
 
-const usage = `Usage: gateway [--help] [--version]
+const usage = `Usage: gateway [--check] [--help] [--version]
 
 One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mcp.
+
+  --check  only tries the configuration, the port and every bot; exit 0 if all is well, 1 otherwise
 
 Environment:
   INSTANCES                 name=url,name=url: the bots, e.g. alpha=http://127.0.0.1:9090 (required)
@@ -23,7 +26,9 @@ Environment:
   LOG_FORMAT                text or json (text on a terminal, json otherwise)
   LOG_LEVEL                 the least that is logged: debug, info, warn or error (info)`;
 
-parseCommandLine(usage, {});
+const { check } = parseCommandLine(usage, { check: { type: "boolean" } });
 // The token goes to the bots, and to no proxy that the environment names for other purposes.
 process.env.NO_PROXY = "*";
-await runProgram(() => readConfig(process.env), startGateway);
+const configure = () => readConfig(process.env);
+if (check) await checkProgram(configure, checkGateway);
+await runProgram(configure, startGateway);

@@ -127,6 +127,29 @@ export async function runProgram<Config extends { log: LogOptions }>(
 	}
 }
 
+/**
+ * Checks a program instead of running it, and ends with exit 0 where `check` resolves with true, else with exit 1. A
+ * ConfigError becomes its message on stderr and exit 1. On stdout is what `check` writes; the log goes to stderr, from
+ * warnings upwards.
+ */
+export async function checkProgram<Config extends { log: LogOptions }>(
+	configure: () => Config,
+	check: (config: Config, log: Log) => Promise<boolean>,
+): Promise<never> {
+	const logAs = (options: LogOptions) =>
+		createLog({ ...options, level: "warn" }, console.error);
+	let log = logAs(defaultLogOptions());
+	try {
+		const config = configure();
+		log = logAs(config.log);
+		process.exit((await check(config, log)) ? 0 : 1);
+	} catch (error) {
+		if (error instanceof ConfigError) console.error(error.message);
+		else log.error("stopping: a fault of ours", { error });
+		process.exit(1);
+	}
+}
+
 async function stdinEnd(): Promise<void> {
 	for await (const _ of Bun.stdin.stream()) {
 		// What it says does not matter; that it ends does.

@@ -20,7 +20,8 @@ export class MigrationError extends Error {
 	override name = "MigrationError";
 }
 
-interface Applied {
+/** A migration, as the table of those that were applied has it. */
+export interface Applied {
 	number: number;
 	name: string;
 	checksum: string;
@@ -63,7 +64,8 @@ export async function probeWrite(session: Session): Promise<void> {
 	)`UPDATE migrations SET name = name WHERE number = ${1}`;
 }
 
-function checkHistory(
+/** Throws a StoreFailure unless what was applied is where these migrations begin. */
+export function checkHistory(
 	applied: readonly Applied[],
 	migrations: readonly Migration[],
 ): void {

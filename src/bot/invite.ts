@@ -1,0 +1,61 @@
+// The link that invites a bot to a guild, with the permissions that what it does needs.
+// https://discord.com/developers/docs/topics/oauth2#bot-authorization-flow
+
+import type * as v from "valibot";
+import { bitsIn, type Permission } from "./permissions.ts";
+import type { toml } from "./settings.ts";
+
+type TomlSettings = v.InferOutput<typeof toml>;
+
+/** What the tools need, each for some of what it does: all that is named in tools/, and what Discord asks for beside it. */
+export const toolPermissions: readonly Permission[] = [
+	"ViewChannel",
+	"SendMessages",
+	// Instead of SendMessages, in threads.
+	"SendMessagesInThreads",
+	"ReadMessageHistory",
+	"EmbedLinks",
+	"MentionEveryone",
+	"ManageMessages",
+	"ManageChannels",
+	"ManageRoles",
+	"BanMembers",
+	// Without it nothing counts that is allowed in a voice channel.
+	"Connect",
+];
+
+/** What each feature needs, where it is on. */
+export const featurePermissions: Readonly<
+	Record<keyof TomlSettings["features"], readonly Permission[]>
+> = {
+	game: ["ViewChannel", "SendMessages"],
+	auto_role: ["ManageRoles"],
+	join_role: ["ManageRoles"],
+	welcome: ["ViewChannel", "SendMessages"],
+	moderation: [
+		"ViewChannel",
+		"SendMessages",
+		"EmbedLinks",
+		"ManageMessages",
+		"ModerateMembers",
+		"KickMembers",
+		"BanMembers",
+	],
+	chat: ["ViewChannel", "SendMessages", "ReadMessageHistory"],
+};
+
+/** The bits of all that a bot with these settings needs: for its tools, and for the features that are on. */
+export function invitePermissions({
+	features,
+}: Pick<TomlSettings, "features">): bigint {
+	const needed = Object.entries(featurePermissions).flatMap(
+		([name, permissions]) =>
+			features[name as keyof typeof features] ? permissions : [],
+	);
+	return bitsIn(undefined, [...toolPermissions, ...needed]);
+}
+
+/** Where someone who manages a guild adds the bot to it, or grants it what it lacks. */
+export function inviteUrl(clientId: string, permissions: bigint): string {
+	return `https://discord.com/oauth2/authorize?client_id=${clientId}&scope=bot%20applications.commands&permissions=${permissions}`;
+}

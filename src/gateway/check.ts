@@ -1,0 +1,159 @@
+// `gateway --check`: whether the gateway can listen, and every bot behind it answers, found out by asking them as the
+// gateway does: a session with each, its tools, its guilds. Nothing is changed on either side.
+
+import {
+	type Check,
+	CheckFailed,
+	type CheckOptions,
+	type Found,
+	runChecks,
+	tryListening,
+} from "../lib/check.ts";
+import { createLog, type Log } from "../lib/log.ts";
+import { version } from "../lib/program.ts";
+import { Backend } from "./backend.ts";
+import type { GatewayConfig, Instance } from "./config.ts";
+import { createMetrics } from "./metrics.ts";
+import { findGuild } from "./routing.ts";
+
+/** What a backend tells a log is in its line of the list. */
+const silent: Log = createLog({ format: "text", level: "error" }, () => {});
+
+/** A bot, and the answers that are on their way. */
+interface Asked {
+	instance: Instance;
+	backend: Backend;
+	/** Resolves when all that it has to say is known, or why it is not. */
+	answered: Promise<void>;
+}
+
+/** Runs the checks, on all bots at the same time. Resolves with whether all have passed, when every session has ended. */
+export async function checkGateway(
+	config: GatewayConfig,
+	log: Log,
+	{ write }: Pick<CheckOptions, "write"> = {},
+): Promise<boolean> {
+	const asked = config.instances.map((instance) => ask(instance, config));
+	try {
+		return await runChecks(checksOf(config, asked, log), {
+			log,
+			...(write && { write }),
+			secrets: [config.token],
+		});
+	} finally {
+		await Promise.all(asked.map(({ backend }) => backend.close()));
+	}
+}
+
+function ask(instance: Instance, { token, maxInFlight }: GatewayConfig): Asked {
+	const backend = new Backend({
+		instance,
+		token,
+		info: { name: "guildhall-check", version },
+		maxInFlight,
+		metrics: createMetrics({
+			backends: () => [],
+			toolsListBytes: () => 0,
+			refreshAgeSeconds: () => 0,
+		}),
+		log: silent,
+		onChange: () => {},
+	});
+	return { instance, backend, answered: backend.refresh() };
+}
+
+function checksOf(
+	config: GatewayConfig,
+	asked: readonly Asked[],
+	log: Log,
+): Check[] {
+	const checks: Check[] = [
+		{
+			title: "configuration",
+			run: () => `${config.instances.length} instance(s)`,
+		},
+		...config.warnings.map((warning) => ({
+			title: "configuration",
+			run: () => ({ warning }),
+		})),
+		{ title: "port", run: () => checkPort(config, log) },
+		...asked.map((one) => ({
+			title: `${one.instance.name} (${one.instance.url})`,
+			run: () => checkInstance(one),
+		})),
+	];
+	if (asked.length > 1)
+		checks.push({ title: "guilds", run: () => checkGuilds(asked) });
+	return checks;
+}
+
+async function checkPort(
+	{ bindAddress: hostname, port }: GatewayConfig,
+	log: Log,
+): Promise<Found> {
+	if (port === 0) return "any free one";
+	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
+	const state = await tryListening({ hostname, port, settings, log });
+	if (state === "free") return `${hostname}:${port} is free`;
+	return {
+		warning: `${hostname}:${port} is in use (is a gateway running?)`,
+	};
+}
+
+async function checkInstance({
+	instance,
+	backend,
+	answered,
+}: Asked): Promise<Found> {
+	await answered;
+	const { state, lastError, guilds, tools = [] } = backend;
+	if (!state.online) throw explain(state.reason, instance);
+	if (lastError)
+		throw new CheckFailed(
+			`${tools.length} tool(s), but it does not list its guilds: ${lastError.message}`,
+			"Its own log says why; so does bot --check in its place.",
+		);
+	const { serverVersion } = backend.session;
+	const offers = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
+	if (guilds.size === 0) return { warning: `${offers}, but it is in no guild` };
+	return `${offers}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}`;
+}
+
+/** Why a bot could not be asked, and what to do about it. */
+function explain(reason: string, instance: Instance): CheckFailed {
+	const { name, url, endpoint } = instance;
+	if (/HTTP 404/.test(reason))
+		return new CheckFailed(
+			`HTTP 404: there is no MCP server at ${endpoint}`,
+			"Put the address and the MCP_PORT of the bot into INSTANCES.",
+		);
+	return new CheckFailed(reason, nextStep(reason, name, url));
+}
+
+function nextStep(reason: string, name: string, url: string): string {
+	if (/HTTP 401/.test(reason))
+		return `MCP_AUTH_TOKEN here and in the .env of ${name} differ: give both the same.`;
+	if (/HTTP 403/.test(reason))
+		return `The bot, or a proxy in front of it, refuses the Host header "localhost:9090": see MCP_ALLOWED_HOSTS there.`;
+	if (/refused/.test(reason))
+		return `Is it running? It is started with CONFIG_DIR=<its directory> bun run bot, and its MCP_PORT is that of ${url}.`;
+	if (/host name/.test(reason)) return `Check the address in INSTANCES: ${url}`;
+	if (/no answer in time/.test(reason))
+		return "Something listens there and does not answer, or a firewall swallows what is sent: look at its log.";
+	return `Is it a bot of ours that listens at ${url}? Look at its log.`;
+}
+
+/** A guild that two bots serve is no fault, but calls by guild_id go to one of them. */
+async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
+	await Promise.all(asked.map(({ answered }) => answered));
+	const backends = asked.map(({ backend }) => backend);
+	const ids = new Set(backends.flatMap(({ guilds }) => [...guilds.keys()]));
+	const shared = [...ids].flatMap((id) => {
+		const serving = backends.filter(({ guilds }) => guilds.has(id));
+		const first = findGuild(backends, id);
+		if (serving.length < 2 || !first) return [];
+		return `${serving.map(({ name }) => name).join(" and ")} serve ${first.guilds.get(id)} (ID: ${id}): calls by guild_id go to ${first.name}`;
+	});
+	if (shared.length > 0) return { warning: shared.join("; ") };
+	return `${ids.size}, none of them served twice`;
+}

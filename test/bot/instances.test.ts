@@ -1,0 +1,244 @@
+// The example and the reference of instances say what the schemas say: every key, in its place, with its default.
+
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../src/bot/config.ts";
+import { apiKeyPattern, toml, variables } from "../../src/bot/settings.ts";
+import { isPlaceholder } from "../../src/bot/toml.ts";
+import { ConfigError } from "../../src/lib/config.ts";
+
+const instances = join(import.meta.dir, "../../instances");
+const example = {
+	".env": readFileSync(join(instances, "example/.env"), "utf8"),
+	"config.toml": readFileSync(join(instances, "example/config.toml"), "utf8"),
+};
+const reference = readFileSync(join(instances, "README.md"), "utf8");
+
+interface Key {
+	/** Where it stands: ".env", "" for the top of config.toml, or a section of it. */
+	section: string;
+	name: string;
+	required: boolean;
+	default: unknown;
+}
+
+interface Schema {
+	type: string;
+	default?: unknown;
+	wrapped?: Schema;
+	entries?: Record<string, Schema>;
+}
+
+/** Every key of a schema; those of an object within it are a section. */
+function keysOf(schema: Schema, section: string): Key[] {
+	return Object.entries(schema.entries ?? {}).flatMap(([name, entry]) => {
+		const within = entry.wrapped ?? entry;
+		return within.entries
+			? keysOf(within, name)
+			: [
+					{
+						section,
+						name,
+						required: entry.type !== "optional",
+						default: entry.default,
+					},
+				];
+	});
+}
+
+const keys = [
+	...keysOf({ type: "object", entries: variables as never }, ".env"),
+	...keysOf(toml as unknown as Schema, ""),
+];
+
+const title = ({ section, name }: Pick<Key, "section" | "name">) =>
+	`${section || "top"}: ${name}`;
+
+/** As it is written in its file. */
+const written = ({ section, default: value }: Key) =>
+	section === ".env" ? String(value) : JSON.stringify(value);
+
+/** What a key is without a default in the schema; elsewhere it is nothing. */
+const derived: Record<string, string> = {
+	DATA_DIR: "`data` in `CONFIG_DIR`",
+	LOG_FORMAT: "`text` on a terminal, else `json`",
+	command_root: '`"m"`; `""` where the prefix ends in a letter',
+	personality_file: '`"personality.txt"` where there is one',
+};
+
+/** The rows of the reference's tables of keys. */
+function rows() {
+	let section: string | undefined;
+	return reference.split("\n").flatMap((line) => {
+		const [, heading] = /^#+ (.*)$/.exec(line) ?? [];
+		if (heading !== undefined) {
+			section =
+				heading === "At the top"
+					? ""
+					: /^`(?:\[(\w+)\]|(\.env))`$/.exec(heading)?.slice(1).find(Boolean);
+			return [];
+		}
+		const cells = line.split("|").map((cell) => cell.trim());
+		const [, name] = /^`(\w+)`$/.exec(cells[1] ?? "") ?? [];
+		return section !== undefined && name !== undefined
+			? [{ section, name, default: cells[2], meaning: cells[3], line }]
+			: [];
+	});
+}
+
+test("the reference has a row for every key, in its section, with its default, and no other", () => {
+	expect(rows().map(title).sort()).toEqual(keys.map(title).sort());
+	for (const key of keys) {
+		const row = rows().find((one) => title(one) === title(key));
+		const expected = key.required
+			? "required"
+			: key.default !== undefined
+				? `\`${written(key)}\``
+				: (derived[key.name] ?? "none");
+		expect(`${title(key)}: ${row?.default}`).toBe(`${title(key)}: ${expected}`);
+		expect(row?.meaning).not.toBe("");
+	}
+});
+
+test("a row of the reference has as many cells as its heading, and none is padded", () => {
+	for (const { line } of rows()) {
+		expect(line.match(/(?<!\\)\|/g)).toHaveLength(5);
+		expect(line).not.toMatch(/ {2}/);
+	}
+});
+
+const envLine = /^(# )?([A-Z][A-Z0-9_]*)=(.*)$/;
+const tomlLine = /^(# )?([a-z_]+) = (.*)$/;
+const headerLine = /^(# )?\[([a-z_]+)\]$/;
+
+/** The keys of the example, those that are switched off as well. */
+function entries() {
+	const found: {
+		section: string;
+		name: string;
+		value: string;
+		off: boolean;
+		above: string;
+	}[] = [];
+	for (const [file, text] of Object.entries(example)) {
+		let section = file === ".env" ? file : "";
+		const lines = text.split("\n");
+		for (const [index, line] of lines.entries()) {
+			section = headerLine.exec(line)?.[2] ?? section;
+			const key = (file === ".env" ? envLine : tomlLine).exec(line);
+			if (!key) continue;
+			const [, off, name = "", value = ""] = key;
+			const above = lines[index - 1] ?? "";
+			found.push({ section, name, value, off: off !== undefined, above });
+		}
+	}
+	return found;
+}
+
+test("the example has every key once, in its section, and no other", () => {
+	const known = entries().filter(
+		({ section, name }) => section !== ".env" || !apiKeyPattern.test(name),
+	);
+	expect(known.map(title).sort()).toEqual(keys.map(title).sort());
+});
+
+test("a key of the example is explained in the line above it, and shows its default", () => {
+	for (const entry of entries()) {
+		expect(`${title(entry)}: ${entry.above}`).toMatch(/: # .*\S$/);
+		expect(entry.above).not.toMatch(envLine);
+		expect(entry.above).not.toMatch(tomlLine);
+		const key = keys.find((one) => title(one) === title(entry));
+		if (key?.default !== undefined)
+			expect(`${title(key)}: ${entry.value}`).toBe(
+				`${title(key)}: ${written(key)}`,
+			);
+	}
+});
+
+test("what is switched on in the example is required, its own default, or left to fill in", () => {
+	for (const { value, off, ...entry } of entries()) {
+		const key = keys.find((one) => title(one) === title(entry));
+		if (off || key?.required || isPlaceholder(value)) continue;
+		expect(`${title(entry)}: ${value}`).toBe(
+			`${title(entry)}: ${key && written(key)}`,
+		);
+	}
+});
+
+/** The example with everything switched on that is switched off. */
+function switchedOn() {
+	const lines = (text: string, ...patterns: RegExp[]) =>
+		text
+			.split("\n")
+			.map((line) =>
+				patterns.some((pattern) => pattern.test(line))
+					? line.replace(/^# /, "")
+					: line,
+			)
+			.join("\n");
+	return {
+		".env": lines(example[".env"], envLine),
+		"config.toml": lines(example["config.toml"], tomlLine, headerLine),
+	};
+}
+
+function read(files: Record<string, string>) {
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	try {
+		for (const [name, text] of Object.entries(files))
+			writeFileSync(join(directory, name), text);
+		writeFileSync(join(directory, "personality.txt"), "A helper.\n");
+		return readConfig({ CONFIG_DIR: directory });
+	} finally {
+		rmSync(directory, { recursive: true });
+	}
+}
+
+test("with everything switched on, the example has no fault but what is left to fill in", () => {
+	let faults: readonly string[] = [];
+	try {
+		read(switchedOn());
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error;
+		faults = error.faults;
+	}
+	const required = keys
+		.filter(({ section, name }) => {
+			const entry = entries().find(
+				(one) => one.section === section && one.name === name,
+			);
+			return isPlaceholder(entry?.value.replace(/^"/, ""));
+		})
+		.filter(({ required }) => required);
+	expect(faults.map((fault) => fault.split("\n")[0]).sort()).toEqual(
+		required
+			.map(({ section, name }) =>
+				section === ".env"
+					? `.env: ${name}: is required`
+					: `config.toml: ${section}.${name}: is required`,
+			)
+			.sort(),
+	);
+});
+
+test("with everything switched on and filled in, the example can be read", () => {
+	const files = switchedOn();
+	const config = read({
+		".env": files[".env"].replace(/=your-.*/g, "=12345678901234567"),
+		"config.toml": files["config.toml"]
+			.replace(/"your-[^"]*"/g, '"12345678901234567"')
+			.replace(/= false$/gm, "= true"),
+	});
+	expect(config.toml.features).toEqual({
+		game: true,
+		auto_role: true,
+		join_role: true,
+		welcome: true,
+		moderation: true,
+		chat: true,
+	});
+	expect(config.command).toBe("!m");
+	expect(config.databaseUrl).toStartWith("postgres://");
+});

@@ -1,0 +1,255 @@
+// What `bot --check` says of the database, and that it leaves it as it was.
+
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkStore } from "../../../src/bot/store/check.ts";
+import { CheckFailed } from "../../../src/lib/check.ts";
+import { password } from "../../support/postgres.ts";
+import {
+	onBoth,
+	onPostgres,
+	openStore,
+	type Place,
+	thingsTable,
+} from "../../support/stores.ts";
+
+const migrations = [thingsTable];
+const more = { number: 2, name: "more", text: "CREATE TABLE more (id TEXT)" };
+
+const check = ({ settings }: Pick<Place, "settings">, known = migrations) =>
+	checkStore(settings, { migrations: known });
+
+/** Why it fails. */
+async function fault(checked: Promise<string>): Promise<string> {
+	const error = await checked.catch((error: unknown) => error);
+	expect(error).toBeInstanceOf(CheckFailed);
+	const { message, nextStep = "" } = error as CheckFailed;
+	expect(message + nextStep).not.toContain(password);
+	expect(message + nextStep).not.toContain(encodeURIComponent(password));
+	return message;
+}
+
+const filesIn = ({ settings }: Place) => readdirSync(settings.directory).sort();
+
+onBoth((databases, kind) => {
+	test("a place in which nobody was yet is fine, and stays as it was", async () => {
+		const place = await databases.place();
+		for (let time = 0; time < 2; time++)
+			expect(await check(place)).toMatch(
+				new RegExp(`^${kind} .*: (it|the schema) will be made$`),
+			);
+	});
+
+	test("an instance that has ended left its tables", async () => {
+		const place = await databases.place();
+		await (await openStore(place)).store.close();
+		expect(await check(place)).toMatch(
+			/, version \d[\d.]*: the tables are this program's$/,
+		);
+		await using _ = await openStore(place);
+	});
+
+	test("an instance that runs is not disturbed", async () => {
+		const place = await databases.place();
+		await using opened = await openStore(place);
+		const { sql } = opened.store;
+		await sql`INSERT INTO things (id, big) VALUES ('a', 1)`;
+		expect(await check(place)).toEndWith(": the tables are this program's");
+		await sql`INSERT INTO things (id, big) VALUES ('b', 2)`;
+		expect(await sql`SELECT id FROM things ORDER BY id`).toEqual([
+			{ id: "a" },
+			{ id: "b" },
+		]);
+		expect(opened.store.state).toBe("ready");
+	});
+
+	test("an older program's tables will be brought up to date, and are not yet", async () => {
+		const place = await databases.place();
+		await (await openStore(place)).store.close();
+		for (let time = 0; time < 2; time++)
+			expect(await check(place, [thingsTable, more])).toEndWith(
+				"the tables are an older program's; 1 migration(s) will be applied",
+			);
+	});
+
+	test("a newer program's tables fail", async () => {
+		const place = await databases.place();
+		const newer = [thingsTable, more];
+		await (await openStore(place, { migrations: newer })).store.close();
+		expect(await fault(check(place))).toStartWith(
+			"The database is newer than this program: it has migration 2 (more)",
+		);
+	});
+
+	test("another program's tables fail", async () => {
+		const place = await databases.place();
+		await (await openStore(place)).store.close();
+		await place.look("ALTER TABLE migrations RENAME COLUMN checksum TO batch");
+		expect(await fault(check(place))).toEndWith(
+			'the table "migrations" is another program\'s',
+		);
+	});
+
+	test("tables that were made by other migrations fail", async () => {
+		const place = await databases.place();
+		await (await openStore(place)).store.close();
+		const edited = { ...thingsTable, text: `${thingsTable.text} ` };
+		expect(await fault(check(place, [edited]))).toContain("was edited");
+	});
+});
+
+onPostgres((databases) => {
+	const urlWith = (change: (url: URL) => void) => {
+		const url = new URL(databases.postgres.url);
+		change(url);
+		return { databaseUrl: url.href, schema: "x", directory: "/nowhere" };
+	};
+
+	test.each<[what: string, change: (url: URL) => void, said: RegExp]>([
+		[
+			"a wrong password",
+			(url) => {
+				url.password = "other-password";
+			},
+			/refuses the user name or the password/,
+		],
+		[
+			"no such database",
+			(url) => {
+				url.pathname = "/absent";
+			},
+			/has no database "absent"$/,
+		],
+		[
+			"nobody there",
+			(url) => {
+				url.port = "1";
+			},
+			/nothing answers at 127\.0\.0\.1:1$/,
+		],
+	])("%s fails", async (_, change, said) => {
+		expect(await fault(checkStore(urlWith(change)))).toMatch(said);
+	});
+
+	test("settings that cannot work fail before anybody is asked", async () => {
+		const databaseUrl = "postgres://u:p@h/d";
+		const settings = { databaseUrl, schema: undefined, directory: "/nowhere" };
+		expect(await fault(checkStore(settings))).toStartWith("DB_SCHEMA: ");
+	});
+
+	test("a user who may not make the schema, or tables in it, fails", async () => {
+		await databases.postgres.admin(
+			"CREATE ROLE weak LOGIN PASSWORD 'weak-one'",
+		);
+		await databases.postgres.admin('CREATE SCHEMA "theirs"');
+		const settings = urlWith((url) => {
+			url.username = "weak";
+			url.password = "weak-one";
+		});
+		expect(await fault(checkStore({ ...settings, schema: "new" }))).toEndWith(
+			"there is no such schema, and the user of DATABASE_URL may not create it",
+		);
+		expect(await fault(checkStore({ ...settings, schema: "theirs" }))).toMatch(
+			/may not use the schema/,
+		);
+		await databases.postgres.admin('GRANT ALL ON SCHEMA "theirs" TO weak');
+		expect(await checkStore({ ...settings, schema: "theirs" })).toEndWith(
+			": the tables will be made",
+		);
+	});
+
+	test("a server that says nothing fails in time", async () => {
+		const place = await databases.place();
+		await databases.postgres.stop();
+		try {
+			const checked = checkStore(place.settings, { timeoutMs: 300 });
+			expect(await fault(checked)).toEndWith(
+				"did not answer within 0.3 seconds",
+			);
+		} finally {
+			await databases.postgres.resume();
+		}
+	});
+
+	test("a server that takes no writes fails", async () => {
+		const { admin } = databases.postgres;
+		await admin("CREATE ROLE reader LOGIN PASSWORD 'reads-only'");
+		await admin("ALTER ROLE reader SET default_transaction_read_only = on");
+		const settings = urlWith((url) => {
+			url.username = "reader";
+			url.password = "reads-only";
+		});
+		expect(await fault(checkStore(settings))).toEndWith(" is read-only");
+	});
+});
+
+describe("SQLite, its files", () => {
+	onBoth((databases, kind) => {
+		if (kind !== "SQLite") return;
+
+		test("none is left behind, and none is made", async () => {
+			const place = await databases.place();
+			await check(place);
+			expect(() => filesIn(place)).toThrow("ENOENT");
+			await (await openStore(place)).store.close();
+			const before = filesIn(place);
+			await check(place);
+			expect(filesIn(place)).toEqual(before);
+		});
+
+		test("those of an instance that was killed stay for the next one", async () => {
+			const place = await databases.place();
+			await using opened = await openStore(place);
+			await opened.store.sql`INSERT INTO things (id, big) VALUES ('a', 1)`;
+			const before = filesIn(place);
+			expect(before).toContain("store.sqlite-wal");
+			await check(place);
+			expect(filesIn(place)).toEqual(before);
+		});
+
+		test("a file that is no database fails", async () => {
+			const place = await databases.place();
+			mkdirSync(place.settings.directory, { recursive: true });
+			const file = join(place.settings.directory, "store.sqlite");
+			writeFileSync(file, "hello ".repeat(1_000));
+			expect(await fault(check(place))).toMatch(
+				/^DATA_DIR: .*store\.sqlite is damaged, or is no database/,
+			);
+			expect(filesIn(place)).toEqual(["store.sqlite"]);
+		});
+
+		test("an empty file is fine", async () => {
+			const place = await databases.place();
+			mkdirSync(place.settings.directory, { recursive: true });
+			writeFileSync(join(place.settings.directory, "store.sqlite"), "");
+			expect(await check(place)).toEndWith(": the tables will be made");
+			expect(filesIn(place)).toEqual(["store.sqlite"]);
+		});
+
+		test("a file in the place of the directory, or above it, fails", async () => {
+			const { settings } = await databases.place();
+			writeFileSync(settings.directory, "");
+			const below = join(settings.directory, "a/b");
+			for (const directory of [settings.directory, below])
+				expect(
+					await fault(check({ settings: { ...settings, directory } })),
+				).toBe(
+					`DATA_DIR: ${JSON.stringify(settings.directory)} is no directory`,
+				);
+		});
+
+		// Root may write everywhere.
+		test.skipIf(process.getuid?.() === 0)(
+			"a directory that cannot be written fails",
+			async () => {
+				const place = await databases.place();
+				mkdirSync(place.settings.directory, { recursive: true, mode: 0o500 });
+				chmodSync(place.settings.directory, 0o500);
+				expect(await fault(check(place))).toMatch(
+					/cannot be written \(EACCES\)/,
+				);
+			},
+		);
+	});
+});
