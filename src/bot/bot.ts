@@ -8,9 +8,11 @@ import { createServer, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
 import { createAuditChannel } from "./audit-channel.ts";
-import type { BotConfig } from "./config.ts";
+import { serveCommands } from "./commands.ts";
+import { type BotConfig, readsMessages } from "./config.ts";
 import { Connection } from "./connection.ts";
 import type { BotContext } from "./context.ts";
+import { createGame } from "./game/game.ts";
 import { createRoutes } from "./http.ts";
 import { createMetrics } from "./metrics.ts";
 import { observe } from "./observe.ts";
@@ -38,7 +40,7 @@ export interface Bot extends Running {
 export function startBot(
 	config: BotConfig,
 	log: Log,
-	tools: readonly Tool<BotContext>[] = allTools,
+	commonTools: readonly Tool<BotContext>[] = allTools,
 ): Bot {
 	const store = startStore({
 		databaseUrl: config.databaseUrl,
@@ -62,7 +64,22 @@ export function startBot(
 		api: config.discordApiUrl,
 		log,
 		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
+		readsMessages: readsMessages(config),
+		attach(client) {
+			if (commands.length > 0 || game)
+				serveCommands(client, {
+					prefix: config.command,
+					commands,
+					slash: config.toml.game?.slash_commands ?? false,
+					deleteSecrets: config.toml.game?.delete_code_message ?? false,
+					log,
+				});
+			game?.attach(client);
+		},
 	});
+	const game = createGame({ config, connection, store, log });
+	const commands = game?.commands ?? [];
+	const tools = [...commonTools, ...(game?.tools ?? [])];
 	const auditChannel =
 		config.auditChannelId === undefined
 			? undefined
@@ -131,6 +148,7 @@ export function startBot(
 			}),
 			registry: metrics.registry,
 		},
+		...(game && { respond: game.respond }),
 	});
 	const listener = listenOr(() => void store.close(), {
 		hostname: config.mcpBindAddress,
@@ -144,6 +162,7 @@ export function startBot(
 	for (const name of missingFeatures(config))
 		log.warn(`features.${name} is on, and this version does not have it yet`);
 	const opened = connection.open();
+	game?.start();
 
 	return {
 		url,
@@ -153,6 +172,7 @@ export function startBot(
 		failed: Promise.race([connection.failed, store.failed]),
 		async close() {
 			await listener.close(shutdownMs);
+			await game?.close();
 			await connection.close();
 			await opened;
 			await audit.close();
@@ -163,7 +183,7 @@ export function startBot(
 
 /** Features that the configuration knows, and the program does not. */
 function missingFeatures({ toml }: BotConfig): string[] {
-	return sectionNames.filter((name) => toml.features[name]);
+	return sectionNames.filter((name) => name !== "game" && toml.features[name]);
 }
 
 /** Listens; where that fails, `undo` is called first. */

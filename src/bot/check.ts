@@ -21,7 +21,7 @@ import {
 } from "../lib/check.ts";
 import type { Log } from "../lib/log.ts";
 import { isObject } from "../mcp/json-rpc.ts";
-import type { BotConfig } from "./config.ts";
+import { type BotConfig, readsMessages } from "./config.ts";
 import { Connection } from "./connection.ts";
 import { channelName, roleName, time, userName } from "./describe.ts";
 import { featurePermissions, invitePermissions, inviteUrl } from "./invite.ts";
@@ -57,6 +57,7 @@ export async function checkBot(
 		api: config.discordApiUrl,
 		log,
 		onAnswer: () => {},
+		readsMessages: readsMessages(config),
 	});
 	const { write } = options;
 	try {

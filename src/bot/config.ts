@@ -84,13 +84,16 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 		file.settings?.personality_file,
 	);
 	const { apiKeys, settings, faults } = readVariables(directory, env);
+	const unmet =
+		file.settings && settings ? unmetNeeds(file.settings, settings) : [];
 	if (
 		!file.settings ||
 		!settings ||
-		faults.length + personality.faults.length > 0
+		faults.length + personality.faults.length + unmet.length > 0
 	)
 		throw new ConfigError(directory, [
 			...faults,
+			...unmet.map((fault) => `.env: ${fault}`),
 			...[...file.faults, ...personality.faults].map(
 				(fault) => `config.toml: ${fault}`,
 			),
@@ -125,6 +128,28 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 		toml: file.settings,
 		log: readLogOptions(settings),
 	};
+}
+
+/** Whether what people write has to be read, for which Discord wants a privileged intent. */
+export function readsMessages({
+	toml: { features, game },
+}: Pick<BotConfig, "toml">): boolean {
+	return features.game && (game?.verify ?? false);
+}
+
+/** What config.toml switches on that needs a variable which is not set. Verification says so itself, to whoever asks. */
+function unmetNeeds(
+	{ features, game }: TomlSettings,
+	settings: v.InferOutput<typeof environment>,
+): string[] {
+	if (!features.game || !(game?.donator_sync || game?.chargeback)) return [];
+	const names = ["GAME_VERIFY_URL", "GAME_VERIFY_SECRET"] as const;
+	return names
+		.filter((name) => settings[name] === undefined)
+		.map(
+			(name) =>
+				`${name}: is required while game.donator_sync or game.chargeback is on`,
+		);
 }
 
 /** The variables of .env and of the environment, which wins. Each fault names where the value stands. */

@@ -31,7 +31,7 @@ const goodbyeMs = 500;
 
 const portal = "https://discord.com/developers/applications";
 const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
-const intentsRefused = `Discord refuses the intents: switch on "Server Members Intent" at ${portal} (Bot)`;
+const intentsRefused = `Discord refuses the intents: switch on "Server Members Intent", and for chat commands "Message Content Intent", at ${portal} (Bot)`;
 
 export interface ConnectionOptions {
 	token: string;
@@ -40,6 +40,10 @@ export interface ConnectionOptions {
 	log: Log;
 	/** Is told of every request to Discord's API. */
 	onAnswer(outcome: PlatformOutcome): void;
+	/** Whether messages that people write are wanted, with what is in them. */
+	readsMessages?: boolean;
+	/** Is given each client before it logs in: there is another one for every attempt. */
+	attach?(client: Client): void;
 }
 
 export interface ConnectionState {
@@ -170,9 +174,14 @@ export class Connection {
 	}
 
 	#createClient(): Client {
-		const { api, log, onAnswer } = this.#options;
+		const { api, log, onAnswer, readsMessages, attach } = this.#options;
+		const { Guilds, GuildMembers, GuildMessages, MessageContent } =
+			GatewayIntentBits;
 		const client = new Client({
-			intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMembers],
+			intents: [
+				...[Guilds, GuildMembers],
+				...(readsMessages ? [GuildMessages, MessageContent] : []),
+			],
 			rest: restOptions(api, onAnswer),
 			// Text that the bot sends pings nobody unless whoever sends it says so.
 			allowedMentions: { parse: [], repliedUser: false },
@@ -184,6 +193,7 @@ export class Connection {
 			onUnauthorized: () => void this.#verifyToken(client),
 		});
 
+		attach?.(client);
 		// Without a listener an error would end the process.
 		client.on(Events.Error, (error) => log.error("discord.js", { error }));
 		client.on(Events.ShardError, (error) => {

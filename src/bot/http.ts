@@ -24,6 +24,11 @@ export interface RoutesOptions {
 	/** Whether the bot can act on Discord, and has its store. */
 	readiness(): "starting" | "degraded" | "ready";
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
+	/** What features answer, who see to it themselves who may ask; undefined: `path` is none of theirs. */
+	respond?(
+		request: Request,
+		path: string,
+	): Response | Promise<Response> | undefined;
 }
 
 export function createRoutes({
@@ -34,6 +39,7 @@ export function createRoutes({
 	allowedOrigins,
 	readiness,
 	monitor: monitorOptions,
+	respond = () => undefined,
 }: RoutesOptions) {
 	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
 	const checkHost = createHostCheck(allowedHosts);
@@ -57,6 +63,7 @@ export function createRoutes({
 			return (
 				monitor(request, path) ??
 				checkOrigin(request) ??
+				respond(request, path) ??
 				checkBearer(request) ??
 				new Response("Not found\n", { status: 404 })
 			);

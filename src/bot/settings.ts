@@ -129,9 +129,72 @@ function isTimezone(name: string): boolean {
 	}
 }
 
+/** A check of a whole section, whose fault is that of one key. */
+function needs<Section extends Record<string, unknown>>(
+	key: keyof Section & string,
+	isMet: (section: Section) => boolean,
+	message: string,
+) {
+	return v.rawCheck<Section>(({ dataset, addIssue }) => {
+		if (!dataset.typed || isMet(dataset.value)) return;
+		const { value: input } = dataset;
+		addIssue({
+			message,
+			path: [
+				{
+					type: "object",
+					origin: "value",
+					input,
+					key,
+					value: input[key],
+				},
+			],
+		});
+	});
+}
+
 /** A section for each feature that can be switched on. */
 const sections = {
-	game: v.strictObject({ verify: flag(true) }),
+	game: v.pipe(
+		v.strictObject({
+			verify: flag(true),
+			slash_commands: flag(false),
+			delete_code_message: flag(false),
+			donator_sync: flag(false),
+			/** In seconds. */
+			check_interval: v.optional(whole(10, 86_400), 300),
+			chargeback: flag(false),
+			restricted_role: v.optional(roleId),
+			staff_channel: v.optional(channelId),
+			staff_roles: v.optional(v.array(roleId)),
+			donators: v.optional(
+				v.strictObject({ tiers: v.record(text(100), roleId) }),
+			),
+		}),
+		needs(
+			"donators",
+			({ donator_sync, donators }) =>
+				!donator_sync || Object.keys(donators?.tiers ?? {}).length > 0,
+			"is required while donator_sync is on: [game.donators.tiers] with a role for each tier",
+		),
+		needs(
+			"restricted_role",
+			({ chargeback, restricted_role }) =>
+				!chargeback || Boolean(restricted_role),
+			"is required while chargeback is on",
+		),
+		needs(
+			"staff_channel",
+			({ chargeback, staff_channel }) => !chargeback || Boolean(staff_channel),
+			"is required while chargeback is on",
+		),
+		needs(
+			"staff_roles",
+			({ chargeback, staff_roles }) =>
+				!chargeback || Boolean(staff_roles?.length),
+			"expected at least one role while chargeback is on",
+		),
+	),
 	auto_role: v.strictObject({
 		from_role: v.optional(roleId),
 		to_role: roleId,

@@ -46,7 +46,8 @@ export function isPlaceholder(value: unknown): boolean {
 function withoutPlaceholders(value: unknown): unknown {
 	if (typeof value !== "object" || value === null || value instanceof Date)
 		return value;
-	if (Array.isArray(value)) return value.map(withoutPlaceholders);
+	if (Array.isArray(value))
+		return value.filter((one) => !isPlaceholder(one)).map(withoutPlaceholders);
 	const kept = Object.entries(value).filter(([, one]) => !isPlaceholder(one));
 	return Object.fromEntries(
 		kept.map(([key, one]) => [key, withoutPlaceholders(one)]),

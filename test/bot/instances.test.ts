@@ -35,8 +35,14 @@ interface Schema {
 function keysOf(schema: Schema, section: string): Key[] {
 	return Object.entries(schema.entries ?? {}).flatMap(([name, entry]) => {
 		const within = entry.wrapped ?? entry;
+		const inner = section && section !== ".env" ? `${section}.${name}` : name;
+		// Whose keys are the operator's: one stands for all.
+		if (within.type === "record")
+			return [
+				{ section: inner, name: "tier", required: false, default: undefined },
+			];
 		return within.entries
-			? keysOf(within, name)
+			? keysOf(within, inner)
 			: [
 					{
 						section,
@@ -77,7 +83,10 @@ function rows() {
 			section =
 				heading === "At the top"
 					? ""
-					: /^`(?:\[(\w+)\]|(\.env))`$/.exec(heading)?.slice(1).find(Boolean);
+					: /^`(?:\[([\w.]+)\]|(\.env))`$/
+							.exec(heading)
+							?.slice(1)
+							.find(Boolean);
 			return [];
 		}
 		const cells = line.split("|").map((cell) => cell.trim());
@@ -111,7 +120,7 @@ test("a row of the reference has as many cells as its heading, and none is padde
 
 const envLine = /^(# )?([A-Z][A-Z0-9_]*)=(.*)$/;
 const tomlLine = /^(# )?([a-z_]+) = (.*)$/;
-const headerLine = /^(# )?\[([a-z_]+)\]$/;
+const headerLine = /^(# )?\[([a-z_.]+)\]$/;
 
 /** The keys of the example, those that are switched off as well. */
 function entries() {

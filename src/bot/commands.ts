@@ -1,0 +1,153 @@
+// Chat commands: what people type behind prefix and root, and the same as slash commands. One dispatcher for all of them:
+// who wrote, what is left of the line, how to answer; each command knows only its own work.
+
+import {
+	type ChatInputCommandInteraction,
+	type Client,
+	Events,
+	type Interaction,
+	type Message,
+	MessageFlags,
+	PermissionFlagsBits,
+	SlashCommandBuilder,
+} from "discord.js";
+import type { Log } from "../lib/log.ts";
+import { nobody, splitMessage } from "./reply.ts";
+
+export interface Command {
+	/** In lower case: what is typed after prefix and root, and after the slash. */
+	name: string;
+	/** For Discord's list of slash commands. */
+	description: string;
+	/** What is left of the line, as the one option of the slash command. */
+	rest: { name: string; description: string; required: boolean };
+	/** Whether what was typed is nobody else's business: then it is deleted where the bot may, if the operator wants that. */
+	secret?: boolean;
+	/** Answers a person; `rest` is what is left of the line, without white space at its ends. The text is sent as it is. */
+	run(userId: string, rest: string): Promise<string>;
+}
+
+export interface CommandsOptions {
+	/** Prefix and root, such as "!m". */
+	prefix: string;
+	commands: readonly Command[];
+	/** Whether they are slash commands, too. */
+	slash: boolean;
+	/** Whether messages with a secret in them are deleted. */
+	deleteSecrets: boolean;
+	log: Log;
+}
+
+/** Serves the commands on a client, for as long as it lives. */
+export function serveCommands(client: Client, options: CommandsOptions): void {
+	const { commands, slash, log } = options;
+	const byName = new Map(commands.map((command) => [command.name, command]));
+	const failed = (command: Command) => (error: unknown) =>
+		log.error("a chat command failed", { command: command.name, error });
+
+	client.on(Events.MessageCreate, (message) => {
+		// Webhooks are authors, too, and no people.
+		if (message.author.bot || message.webhookId || !message.inGuild()) return;
+		const typed = readCommand(options.prefix, message.content);
+		const command = typed && byName.get(typed.name);
+		if (command)
+			void answerMessage(message, command, typed.rest, options).catch(
+				failed(command),
+			);
+	});
+	client.on(Events.InteractionCreate, (interaction: Interaction) => {
+		if (!slash || !interaction.isChatInputCommand()) return;
+		const command = byName.get(interaction.commandName);
+		if (command)
+			void answerInteraction(interaction, command).catch(failed(command));
+	});
+	client.on(Events.ClientReady, (ready) => {
+		const listed = slash ? commands.map(toSlashCommand) : [];
+		// All of them at once: what an earlier configuration had listed goes.
+		ready.application.commands.set(listed).catch((error) =>
+			log.warn("could not register the slash commands", {
+				reason: String((error as Error).message),
+			}),
+		);
+	});
+}
+
+/** The command in a message, and what is left of the line; undefined where it holds none. */
+export function readCommand(
+	prefix: string,
+	content: string,
+): { name: string; rest: string } | undefined {
+	if (!content.startsWith(prefix)) return undefined;
+	const line = content.slice(prefix.length);
+	// A prefix that ends in a letter is a word of its own: "!message" is not "!m essage".
+	if (/[\p{L}\p{N}]$/u.test(prefix) && !/^\s/.test(line)) return undefined;
+	const [, name, rest] = /^\s*(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
+	if (name === undefined || rest === undefined) return undefined;
+	return { name: name.toLowerCase(), rest: rest.trimEnd() };
+}
+
+async function answerMessage(
+	message: Message<true>,
+	command: Command,
+	rest: string,
+	{ deleteSecrets, log }: CommandsOptions,
+): Promise<void> {
+	if (command.secret && deleteSecrets && rest !== "")
+		await deleteMessage(message, log);
+	const text = await command.run(message.author.id, rest);
+	for (const content of splitMessage(text))
+		await message.reply({
+			content,
+			allowedMentions: nobody,
+			// It may be gone by now.
+			failIfNotExists: false,
+		});
+}
+
+async function deleteMessage(message: Message<true>, log: Log): Promise<void> {
+	const { channel, guild } = message;
+	const self = guild.members.me;
+	const may =
+		self?.permissionsIn(channel).has(PermissionFlagsBits.ManageMessages) ??
+		false;
+	if (!may) return;
+	try {
+		await message.delete();
+	} catch (error) {
+		log.warn("could not delete a message with a code in it", {
+			reason: String((error as Error).message),
+		});
+	}
+}
+
+/** Seen by nobody but the person who asked. */
+async function answerInteraction(
+	interaction: ChatInputCommandInteraction,
+	command: Command,
+): Promise<void> {
+	// The answer may take longer than the 3 s that Discord waits.
+	await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+	const rest = interaction.options.getString(command.rest.name) ?? "";
+	const text = await command.run(interaction.user.id, rest.trim());
+	const [first = "", ...more] = splitMessage(text);
+	await interaction.editReply({ content: first, allowedMentions: nobody });
+	for (const content of more)
+		await interaction.followUp({
+			content,
+			allowedMentions: nobody,
+			flags: MessageFlags.Ephemeral,
+		});
+}
+
+function toSlashCommand({ name, description, rest }: Command) {
+	return new SlashCommandBuilder()
+		.setName(name)
+		.setDescription(description)
+		.addStringOption((option) =>
+			option
+				.setName(rest.name)
+				.setDescription(rest.description)
+				.setRequired(rest.required),
+		)
+		.toJSON();
+}

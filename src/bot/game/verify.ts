@@ -1,0 +1,78 @@
+// Linking a Discord account to a game account: a person gets a code in the game and shows it to the bot. The plugin
+// decides; the bot keeps nothing, and never logs a code.
+
+import { escapeMarkdown } from "discord.js";
+import { type GameClient, GameServerError } from "./client.ts";
+
+/** So that codes cannot be guessed. */
+const maxPerMinute = 5;
+const minuteMs = 60_000;
+
+export interface VerifyOptions {
+	/** What a chat command begins with, for the usage. */
+	command: string;
+	/** Undefined while it is not configured. */
+	game: GameClient | undefined;
+	/** The variables that are not set. */
+	missing: readonly string[];
+	/** Milliseconds of the monotonic clock. */
+	now?: () => number;
+}
+
+/** Answers a person who shows a code: with the text to reply. */
+export type Verify = (chatId: string, code: string) => Promise<string>;
+
+export function createVerify({
+	command,
+	game,
+	missing,
+	now = () => performance.now(),
+}: VerifyOptions): Verify {
+	/** By person, when they tried within the last minute. */
+	const attempts = new Map<string, number[]>();
+	const inFlight = new Set<string>();
+
+	/** Seconds until the person may try again; 0 when they may now, which counts. */
+	function waitFor(chatId: string): number {
+		const since = now() - minuteMs;
+		// Whoever tried last a minute ago is no longer of interest.
+		for (const [id, times] of attempts) {
+			if ((times.at(-1) ?? 0) > since) break;
+			attempts.delete(id);
+		}
+		const recent = (attempts.get(chatId) ?? []).filter((at) => at > since);
+		const [oldest] = recent;
+		if (oldest !== undefined && recent.length >= maxPerMinute)
+			return Math.ceil((oldest - since) / 1000);
+		attempts.delete(chatId);
+		attempts.set(chatId, [...recent, now()]);
+		return 0;
+	}
+
+	return async (chatId, given) => {
+		const code = given.trim().toUpperCase();
+		if (code === "")
+			return `Run /verify in the game to get a code, then write \`${command} verify <code>\` here.`;
+		if (!game)
+			return `Verification is not configured: ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not set.`;
+		if (inFlight.has(chatId))
+			return "Your last code is still being checked. One moment, please.";
+		const seconds = waitFor(chatId);
+		if (seconds > 0)
+			return `That was ${maxPerMinute} codes within a minute. Try again in ${seconds} s.`;
+		inFlight.add(chatId);
+		try {
+			const answer = await game.verify(code, chatId);
+			if (!answer.success)
+				return (
+					answer.error ?? "The game server refused the code without a reason."
+				);
+			return `Your account is linked to the game account ${escapeMarkdown(answer.account)}.`;
+		} catch (error) {
+			if (!(error instanceof GameServerError)) throw error;
+			return `Could not reach the game server: ${error.message}`;
+		} finally {
+			inFlight.delete(chatId);
+		}
+	};
+}
