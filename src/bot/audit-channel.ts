@@ -1,14 +1,15 @@
 // Where people can see what is done through the tools: an embed in a channel for each call that changes something.
 // It follows the calls at its own pace, within Discord's rate limits, and never holds one up.
 
-import { EmbedBuilder } from "discord.js";
+import { EmbedBuilder, embedLength } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import type { Connection } from "./connection.ts";
 import type { AuditedCall } from "./store/audit.ts";
 import { oneLine } from "./text.ts";
 
-/** Discord's limit for one message. */
+/** Discord's limits for one message: embeds, and characters in all of them. */
 const maxEmbeds = 10;
+const maxEmbedsLength = 6_000;
 /** How many calls may wait to be told of. */
 const maxWaiting = 1_000;
 /** How much of the arguments is shown. */
@@ -46,7 +47,7 @@ export function createAuditChannel({
 	/** Until nothing waits. Never rejects. */
 	async function send(): Promise<void> {
 		while (waiting.length > 0) {
-			const calls = waiting.splice(0, maxEmbeds);
+			const embeds = takeEmbeds(waiting);
 			const missed = dropped;
 			dropped = 0;
 			try {
@@ -54,7 +55,7 @@ export function createAuditChannel({
 				if (!channel?.isSendable())
 					throw new Error("the bot knows no channel of that id to send to");
 				await channel.send({
-					embeds: calls.map(describe),
+					embeds,
 					...(missed > 0 && {
 						content: `${missed} more call(s) were not told.`,
 					}),
@@ -62,7 +63,7 @@ export function createAuditChannel({
 				});
 			} catch (error) {
 				log.warn("could not tell of tool calls in mcp.audit_channel", {
-					calls: calls.length + missed,
+					calls: embeds.length + missed,
 					reason: String((error as Error).message),
 				});
 			}
@@ -84,6 +85,20 @@ export function createAuditChannel({
 			await sending;
 		},
 	};
+}
+
+/** Takes as many calls as fit into one message. */
+function takeEmbeds(waiting: AuditedCall[]): EmbedBuilder[] {
+	const embeds: EmbedBuilder[] = [];
+	let length = 0;
+	for (const call of waiting) {
+		const embed = describe(call);
+		length += embedLength(embed.data);
+		if (embeds.length === maxEmbeds || length > maxEmbedsLength) break;
+		embeds.push(embed);
+	}
+	waiting.splice(0, embeds.length);
+	return embeds;
 }
 
 function describe(call: AuditedCall): EmbedBuilder {

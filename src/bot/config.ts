@@ -178,11 +178,13 @@ function readVariables(
 		apiKeys,
 		faults: [
 			...file.faults.map((fault) => `.env: ${fault}`),
-			...faults.map((fault) => {
-				const inProcess = Object.hasOwn(fromProcess, fault.path[0] ?? "");
-				return `${inProcess ? "the environment" : ".env"}: ${describeFault(fault)}`;
+			...[...faults.map(describeFault), ...storage].map((fault) => {
+				const inProcess = Object.hasOwn(
+					fromProcess,
+					fault.split(":", 1)[0] ?? "",
+				);
+				return `${inProcess ? "the environment" : ".env"}: ${fault}`;
 			}),
-			...storage.map((fault) => `.env: ${fault}`),
 			...unknown.map(
 				(key) => `.env: ${key}: is not a known key${didYouMean(key, known)}`,
 			),

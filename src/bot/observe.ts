@@ -10,6 +10,7 @@ import {
 	type RpcRequest,
 } from "../mcp/json-rpc.ts";
 import { countRequests } from "../mcp/metrics.ts";
+import { modernClientName } from "../mcp/modern.ts";
 import {
 	type Answer,
 	type Caller,
@@ -48,11 +49,11 @@ export function observe(
 	const counted = countRequests(server, metrics);
 	let callsInFlight = 0;
 
-	/** `caller` has an id for the request. */
 	async function handleCall(
 		request: RpcRequest,
-		caller: Caller,
+		given: Caller,
 	): Promise<Answer> {
+		const caller = withId(given);
 		const from = performance.now();
 		callsInFlight += 1;
 		const answer = await counted.handle(request, caller);
@@ -74,11 +75,15 @@ export function observe(
 			...result(answer),
 			ms: Math.round(ms),
 		});
+		// A gateway asks for the guilds every few minutes, and names every call that it passes on.
+		const refreshes = !given.requestId && tool?.name === "list_guilds";
+		if (refreshes && auditedOutcome(answer) === "done") return answer;
 		audit(
 			{
 				at: new Date(Date.now() - ms),
 				requestId: caller.requestId,
-				client: caller.session?.clientName ?? "",
+				client:
+					caller.session?.clientName ?? modernClientName(request.params) ?? "",
 				tool: shown,
 				guildId: namedGuild(args) ?? guildId,
 				arguments: redact(tool?.listing.inputSchema ?? {}, args),
@@ -92,8 +97,9 @@ export function observe(
 
 	async function handleOther(
 		request: RpcRequest,
-		caller: Caller,
+		given: Caller,
 	): Promise<Answer> {
+		const caller = withId(given);
 		const answer = await counted.handle(request, caller);
 		const level = answer.errorCode === undefined ? "debug" : "info";
 		log[level]("request", {
@@ -111,12 +117,18 @@ export function observe(
 		get callsInFlight() {
 			return callsInFlight;
 		},
-		async handle(request, given) {
-			const requestId = given.requestId ?? crypto.randomUUID().slice(0, 8);
-			const caller = { ...given, requestId };
-			const handle = request.method === "tools/call" ? handleCall : handleOther;
-			return handle(request, caller);
-		},
+		handle: (request, caller) =>
+			request.method === "tools/call"
+				? handleCall(request, caller)
+				: handleOther(request, caller),
+	};
+}
+
+/** Whoever gives a request no id is given one for it. */
+function withId(caller: Caller): Caller & { requestId: string } {
+	return {
+		...caller,
+		requestId: caller.requestId ?? crypto.randomUUID().slice(0, 8),
 	};
 }
 

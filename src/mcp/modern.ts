@@ -20,6 +20,15 @@ const capabilitiesKey = `${metaPrefix}clientCapabilities`;
 /** Where a result says who it is from. */
 export const serverInfoKey = `${metaPrefix}serverInfo`;
 
+const clientInfoKey = `${metaPrefix}clientInfo`;
+
+/** What a client of the stateless revision calls itself, for logs; at most 100 characters. */
+export function modernClientName(params: JsonObject): string | undefined {
+	const info = metaOf(params)[clientInfoKey];
+	const name = isObject(info) ? info.name : undefined;
+	return typeof name === "string" ? name.slice(0, 100) : undefined;
+}
+
 type Message = RpcRequest | RpcNotification;
 
 /** Whether a message is of the stateless era: it says so in its `_meta`, or at least in its header. */

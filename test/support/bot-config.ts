@@ -1,6 +1,7 @@
 // A bot's configuration, for tests.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { afterAll } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -38,9 +39,11 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 	};
 }
 
-/** A directory that goes when the tests end. */
+const parent = join(tmpdir(), `guildhall-test-bots-${process.pid}`);
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+/** A directory that goes when the tests of its file have ended. */
 function temporaryDirectory(): string {
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
-	return directory;
+	mkdirSync(parent, { recursive: true });
+	return mkdtempSync(join(parent, "data-"));
 }

@@ -51,7 +51,7 @@ function redactValue(
 ): unknown {
 	if (value === null || typeof value === "boolean") return value;
 	if (typeof value === "number")
-		return isNumeric(schema) ? value : "[a number]";
+		return isExpected(schema, value) ? value : "[a number]";
 	if (typeof value === "string")
 		return allows(value, schema) ? value : `[${[...value].length} characters]`;
 	if (Array.isArray(value)) {
@@ -85,7 +85,12 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	);
 }
 
-/** A number where none belongs may be anything, such as a code. */
-function isNumeric(schema: JsonSchema | undefined): boolean {
-	return schema?.type === "number" || schema?.type === "integer";
+/** A number where none belongs, or beyond what belongs there, may be anything, such as a code. */
+function isExpected(schema: JsonSchema | undefined, value: number): boolean {
+	if (schema?.type !== "number" && schema?.type !== "integer") return false;
+	const {
+		minimum = Number.NEGATIVE_INFINITY,
+		maximum = Number.POSITIVE_INFINITY,
+	} = schema as { minimum?: number; maximum?: number };
+	return value >= minimum && value <= maximum;
 }

@@ -55,9 +55,10 @@ export interface ToolCallFilter {
 	client?: string | undefined;
 	guildId?: string | undefined;
 	outcome?: Outcome | undefined;
-	/** Those from this instant on, and those before this one. */
+	/** Those from this instant on. */
 	from?: Date | undefined;
-	before?: Date | undefined;
+	/** Those before this instant, and of it those before this id, if one is given. */
+	before?: { at: Date; id?: string | undefined } | undefined;
 	/** How many at most. */
 	limit: number;
 }
@@ -70,11 +71,13 @@ export function selectToolCalls(
 	const { tool = null, client = null, outcome = null } = filter;
 	const { guildId = null, limit } = filter;
 	const from = filter.from?.getTime() ?? 0;
-	const before = filter.before?.getTime() ?? Number.MAX_SAFE_INTEGER;
+	const before = filter.before?.at.getTime() ?? Number.MAX_SAFE_INTEGER;
+	// No id is below this one.
+	const beforeId = filter.before?.id ?? "";
 	// PostgreSQL has to be told what type a NULL would be of.
 	return sql<ToolCallRow>`
 		SELECT id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds FROM tool_calls
-		WHERE at >= ${from} AND at < ${before}
+		WHERE at >= ${from} AND (at < ${before} OR (at = ${before} AND id < ${beforeId}))
 			AND (CAST(${tool} AS TEXT) IS NULL OR tool = ${tool})
 			AND (CAST(${client} AS TEXT) IS NULL OR client = ${client})
 			AND (CAST(${guildId} AS TEXT) IS NULL OR guild_id = ${guildId})

@@ -28,31 +28,25 @@ export const listRecentToolCalls = tool({
 			v.pipe(
 				v.string(),
 				v.regex(
-					/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/,
-					"expected a time such as 2026-01-31T12:00:00.000Z",
+					/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z(,[\w-]{1,64})?$/,
+					"expected a time such as 2026-01-31T12:00:00.000Z, or what next_before gave",
 				),
 				v.description(
-					"Only calls before this time (ISO 8601, UTC); the latest when omitted.",
+					"Only calls before this time (ISO 8601, UTC), or before `next_before`; the latest when omitted.",
 				),
 			),
 		),
 	}),
 	async run({ limit, tool, outcome, before }, { audit }) {
-		const instant = before === undefined ? undefined : new Date(before);
-		if (instant && Number.isNaN(instant.getTime()))
-			throw new ToolError(`There is no time ${before}.`);
 		const found = await audit.recent({
 			limit: limit + 1,
 			tool,
 			outcome,
-			before: instant,
+			before: before === undefined ? undefined : readPlace(before),
 		});
 		const calls = found.slice(0, limit);
 		const last = calls.at(-1);
 		if (!last) return "No call of a tool is on record that matches.";
-		const next = found[limit];
-		// Two of the same instant may be shown twice, and are never left out.
-		const nextBefore = next?.at === last.at ? last.at + 1 : last.at;
 		const lines = calls.map((call) =>
 			[
 				time(new Date(call.at)),
@@ -70,7 +64,22 @@ export const listRecentToolCalls = tool({
 		return [
 			`${calls.length} call(s), newest first:`,
 			...lines,
-			...(next ? [`next_before=${new Date(nextBefore).toISOString()}`] : []),
+			...(found.length > limit
+				? [`next_before=${new Date(last.at).toISOString()},${last.id}`]
+				: []),
 		];
 	},
 });
+
+/** A time, and the call of that time that was shown last, if one is given. */
+function readPlace(text: string): { at: Date; id: string | undefined } {
+	const [time = "", id] = text.split(",");
+	const at = new Date(time);
+	// The 30th of February is no day, and would count as one of March.
+	if (
+		Number.isNaN(at.getTime()) ||
+		!at.toISOString().startsWith(time.slice(0, 19))
+	)
+		throw new ToolError(`There is no time ${time}.`);
+	return { at, id };
+}

@@ -81,7 +81,9 @@ onBoth((databases) => {
 		expect(await days({ tool: "ban", client: "other", limit: 9 })).toEqual([1]);
 		expect(await days({ guildId: "1", limit: 9 })).toEqual([3]);
 		expect(await days({ outcome: "failed", limit: 9 })).toEqual([2]);
-		expect(await days({ from: day(2), before: day(3), limit: 9 })).toEqual([2]);
+		expect(
+			await days({ from: day(2), before: { at: day(3) }, limit: 9 }),
+		).toEqual([2]);
 		expect(await days({ tool: "' OR 1=1 --", limit: 9 })).toEqual([]);
 	});
 
