@@ -6,6 +6,7 @@ import {
 	MessageFlags,
 	PermissionFlagsBits,
 } from "discord.js";
+import { components } from "./components.ts";
 import type { Attachment, Channel, Message, User } from "./entities.ts";
 import { inGuild } from "./entities.ts";
 import { fieldFault, notSimulated, refusal } from "./errors.ts";
@@ -18,13 +19,15 @@ import {
 	nullable,
 	object,
 	type Read,
+	required,
 	snowflake,
 	text,
 	timestamp,
 	word,
 } from "./fields.ts";
 import { allPermissions, channelPermissions, has } from "./permissions.ts";
-import type { Call } from "./route.ts";
+import type { Call, ReadForm } from "./route.ts";
+import type { MessageChanges } from "./state.ts";
 
 const link = text(0, 2048);
 
@@ -80,12 +83,17 @@ export const contentFields = {
 	content: nullable(text(0, 2000)),
 	embeds: nullable(list(embed, 0, 10)),
 	allowed_mentions: nullable(allowedMentions),
-	components: nullable(list(anything, 0, 40)),
+	components: nullable(components),
 	attachments: nullable(list(attachment, 0, 10)),
 	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
 	sticker_ids: absent("stickers"),
 	poll: absent("polls"),
 } as const;
+
+export type Content = ReadForm<typeof contentFields>;
+
+/** What answers to interactions mention unless they say otherwise. */
+export const usersOnly = required(allowedMentions).read({ parse: ["users"] });
 
 function absent(what: string): Field<undefined> {
 	return {
@@ -222,6 +230,90 @@ export function keepAttachments(
 			proxy_url: url,
 		};
 	});
+}
+
+/** Refuses a message that would say nothing. */
+export function refuseEmpty(call: Call, body: Content): void {
+	const isEmpty =
+		(body.content ?? "").trim() === "" &&
+		!body.embeds?.length &&
+		!body.components?.length &&
+		call.files.size === 0;
+	if (isEmpty) throw refusal(Code.CannotSendAnEmptyMessage);
+}
+
+interface Mentioning {
+	/** Who may be mentioned; null is everyone that the sender may mention. */
+	readonly allowed: AllowedMentions | null;
+	readonly repliedTo?: Message | undefined;
+}
+
+/** What a new message says. */
+export function written(
+	call: Call,
+	channel: Channel,
+	body: Content,
+	{ allowed, repliedTo }: Mentioning,
+) {
+	const content = (body.content ?? "").trim();
+	return {
+		content,
+		...findMentions(call, channel, content, allowed, repliedTo),
+		embeds: storedEmbeds(body.embeds ?? []),
+		components: body.components ?? [],
+		attachments: keepAttachments(call, channel, body.attachments ?? []),
+		flags: settableFlags(body.flags ?? 0),
+	};
+}
+
+/** What an edit changes in a message; one that would say nothing then is refused. */
+export function revised(
+	call: Call,
+	channel: Channel,
+	message: Message,
+	body: Content,
+	{ allowed }: Mentioning,
+): MessageChanges {
+	const content =
+		body.content === undefined ? message.content : (body.content ?? "").trim();
+	const embeds =
+		body.embeds === undefined
+			? message.embeds
+			: storedEmbeds(body.embeds ?? []);
+	const components =
+		body.components === undefined
+			? message.components
+			: (body.components ?? []);
+	const attachments = [
+		...keptAttachments(message, body.attachments),
+		...keepAttachments(call, channel, body.attachments ?? []),
+	];
+	if (
+		content === "" &&
+		embeds.length + components.length + attachments.length === 0
+	)
+		throw refusal(Code.CannotSendAnEmptyMessage);
+	return {
+		...{ content, embeds, components, attachments },
+		...(body.flags === undefined || body.flags === null
+			? {}
+			: { flags: keptFlags(message) | settableFlags(body.flags) }),
+		...(body.content === undefined
+			? {}
+			: findMentions(call, channel, content, allowed)),
+	};
+}
+
+function keptAttachments(message: Message, wanted: Content["attachments"]) {
+	if (wanted === undefined) return message.attachments;
+	return message.attachments.filter(({ id }) =>
+		wanted?.some((one) => one.id === id),
+	);
+}
+
+/** The flags that no edit takes away. */
+function keptFlags({ flags }: Message): number {
+	return flags & ~settableFlags(flags);
 }
 
 /** The flags a sender may set; others are dropped, as Discord does. */

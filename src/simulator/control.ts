@@ -1,8 +1,10 @@
 // The simulator's own routes: what happened, faults on demand, and who is in the world.
 
 import * as v from "valibot";
+import type { Message } from "./entities.ts";
 import { inGuild } from "./entities.ts";
 import { type Fault, isMatch } from "./faults.ts";
+import type { Interaction } from "./interactions.ts";
 import { type ControlRoutes, read } from "./loopback.ts";
 import { allRoutes } from "./routes/all.ts";
 import type { Simulator } from "./simulator.ts";
@@ -77,6 +79,8 @@ export function controlRoutes(simulator: Simulator): ControlRoutes {
 			invalid: simulator.requests.invalid,
 			requests: simulator.requests.list(),
 		}),
+		"GET /simulator/interactions": () =>
+			simulator.interactions.list().map((one) => answered(simulator, one)),
 		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
 		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
 		"GET /simulator/state": () => summary(simulator),
@@ -125,6 +129,28 @@ function inject(
 function shown({ match, effect, hits }: Fault) {
 	const { kind, executed } = effect;
 	return { kind, match, executed, hits };
+}
+
+/** What a person sees of an interaction. Its token is the application's, and not shown. */
+function answered({ interactions }: Simulator, interaction: Interaction) {
+	const { id, state, user, application, channel, data } = interaction;
+	const shown = (message: Message) => ({
+		id: message.id,
+		content: message.content,
+		embeds: message.embeds,
+		components: message.components,
+		flags: message.flags,
+		edits: interactions.editsOf(message),
+		deleted: !interactions.exists(message),
+	});
+	return {
+		...{ id, state, data },
+		user: user.username,
+		application: application.user.username,
+		channel_id: channel.id,
+		reply: interaction.original ? shown(interaction.original) : null,
+		follow_ups: interaction.followUps.map(shown),
+	};
 }
 
 function summary({ world, sockets, url, api }: Simulator) {

@@ -1,6 +1,11 @@
 // What the simulated platform consists of. Entities keep Discord's own shapes and spelling: most are sent as they are stored.
 
-import type { AuditLogEvent, ChannelType, MessageType } from "discord.js";
+import type {
+	ApplicationCommandOptionType,
+	AuditLogEvent,
+	ChannelType,
+	MessageType,
+} from "discord.js";
 
 export interface User {
 	readonly id: string;
@@ -171,6 +176,46 @@ export interface Message {
 		channel_id: string;
 		guild_id?: string;
 	};
+	/** Set on an answer to an interaction, with the two below. */
+	readonly application_id?: string;
+	readonly webhook_id?: string;
+	readonly interaction_metadata?: Readonly<Record<string, unknown>>;
+	/** Only on the answer to a command; the older form of the metadata. */
+	readonly interaction?: Readonly<Record<string, unknown>>;
+}
+
+/** A slash command of an application: in all guilds it is in, or in one. */
+export interface Command {
+	readonly id: string;
+	readonly application_id: string;
+	readonly guild_id?: string;
+	readonly type: 1;
+	/** Another one after each change. */
+	version: string;
+	name: string;
+	name_localizations: Readonly<Record<string, string>> | null;
+	description: string;
+	description_localizations: Readonly<Record<string, string>> | null;
+	options: readonly CommandOption[];
+	/** Permission bits that one needs to use it, in decimal; "0" is for administrators alone. */
+	default_member_permissions: string | null;
+	nsfw: boolean;
+	dm_permission?: boolean;
+	contexts?: readonly number[] | null;
+	integration_types?: readonly number[];
+}
+
+export interface CommandOption {
+	readonly type: ApplicationCommandOptionType;
+	readonly name: string;
+	readonly description: string;
+	readonly required?: boolean;
+	readonly choices?: readonly { name: string; value: string | number }[];
+	readonly channel_types?: readonly number[];
+	readonly min_value?: number;
+	readonly max_value?: number;
+	readonly min_length?: number;
+	readonly max_length?: number;
 }
 
 /** Whether a channel belongs to a guild. */

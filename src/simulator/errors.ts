@@ -18,6 +18,7 @@ export class ApiError extends Error {
 
 // Programs go by the number; the texts are Discord's as far as they are known.
 const answers = new Map<number, readonly [status: number, message: string]>([
+	[Code.UnknownApplication, [404, "Unknown Application"]],
 	[Code.UnknownChannel, [404, "Unknown Channel"]],
 	[Code.UnknownGuild, [404, "Unknown Guild"]],
 	[Code.UnknownMember, [404, "Unknown Member"]],
@@ -25,9 +26,16 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[Code.UnknownPermissionOverwrite, [404, "Unknown Overwrite"]],
 	[Code.UnknownRole, [404, "Unknown Role"]],
 	[Code.UnknownUser, [404, "Unknown User"]],
+	[Code.UnknownWebhook, [404, "Unknown Webhook"]],
 	[Code.UnknownBan, [404, "Unknown Ban"]],
+	[Code.UnknownInteraction, [404, "Unknown interaction"]],
+	[Code.UnknownApplicationCommand, [404, "Unknown application command"]],
 	[Code.BotsCannotUseThisEndpoint, [403, "Bots cannot use this endpoint"]],
 	[Code.OnlyBotsCanUseThisEndpoint, [403, "Only bots can use this endpoint"]],
+	[
+		Code.NotAuthorizedToPerformThisActionOnThisApplication,
+		[403, "You are not authorized to perform this action on this application"],
+	],
 	[
 		Code.ActionCannotBePerformedDueToSlowmodeRateLimit,
 		[429, "This action cannot be performed due to slowmode rate limit"],
@@ -44,11 +52,19 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 		Code.MaximumNumberOfGuildChannelsReached,
 		[400, "Maximum number of server channels reached (500)"],
 	],
+	[
+		Code.MaximumNumberOfApplicationCommandsReached,
+		[400, "Maximum number of application commands reached (100)"],
+	],
 	[Code.Unauthorized, [401, "Unauthorized"]],
 	[Code.RequestEntityTooLarge, [413, "Request entity too large"]],
 	[
 		Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime,
 		[400, "Only one channel can have a parent modified at a time"],
+	],
+	[
+		Code.InteractionHasAlreadyBeenAcknowledged,
+		[400, "Interaction has already been acknowledged."],
 	],
 	[Code.MissingAccess, [403, "Missing Access"]],
 	[
@@ -73,6 +89,7 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 		Code.CannotExecuteActionOnThisChannelType,
 		[400, "Cannot execute action on this channel type"],
 	],
+	[Code.InvalidWebhookToken, [401, "Invalid Webhook Token"]],
 	[Code.InvalidRole, [400, "Invalid Role"]],
 	[
 		Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete,
@@ -143,6 +160,17 @@ export function fieldFault(
 	return new FieldFault(
 		path.reduceRight<FaultTree>((tree, key) => ({ [key]: tree }), leaf),
 	);
+}
+
+/** Runs a part of a form's checks: the faults it finds are at `key`. */
+export function below<T>(key: string, run: () => T): T {
+	try {
+		return run();
+	} catch (error) {
+		if (error instanceof FieldFault)
+			throw new FieldFault({ [key]: error.tree });
+		throw error;
+	}
 }
 
 export function invalidForm(fault: FieldFault): ApiError {

@@ -32,7 +32,7 @@ const {
 
 /**
  * Every event the simulator sends, with the intent that a bot needs for it: in a guild, and in direct messages. 0 is none:
- * such an event is only sent to one session, as an answer.
+ * such an event is told to the bot that it is for.
  */
 export const events = {
 	GUILD_CREATE: { guild: Guilds, direct: 0 },
@@ -57,6 +57,7 @@ export const events = {
 	READY: { guild: 0, direct: 0 },
 	RESUMED: { guild: 0, direct: 0 },
 	GUILD_MEMBERS_CHUNK: { guild: 0, direct: 0 },
+	INTERACTION_CREATE: { guild: 0, direct: 0 },
 	TYPING_START: { guild: GuildMessageTyping, direct: DirectMessageTyping },
 } as const;
 

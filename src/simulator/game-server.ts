@@ -1,5 +1,6 @@
-// A game server with the companion plugin: it issues codes and links game accounts to Discord users. All calls carry
-// a shared secret. Its answers can be made wrong on demand.
+// A game server with the companion plugin: it issues codes and links game accounts to Discord users, lists who
+// supports it, and tells of payments that were taken back. All calls carry a shared secret. Its answers can be made
+// wrong on demand.
 
 import {
 	createHash,
@@ -8,7 +9,22 @@ import {
 	timingSafeEqual,
 } from "node:crypto";
 import * as v from "valibot";
-import { createControl, read, urlOf } from "./loopback.ts";
+import {
+	type GameAnswer,
+	type GameRoute,
+	type Misbehaviour,
+	trickle,
+	wrongAnswers,
+} from "./game-answers.ts";
+import {
+	type Chargeback,
+	type ChargebackAnswer,
+	type ChargebackTarget,
+	chargebackEvent,
+	sendChargeback,
+} from "./game-chargeback.ts";
+import { gameControlRoutes } from "./game-control.ts";
+import { createControl, urlOf } from "./loopback.ts";
 
 /** A game account. */
 export interface Player {
@@ -23,31 +39,19 @@ export interface Code extends Player {
 	readonly expiresAt: number;
 }
 
+/** Someone who supports the server. */
+export interface Donator extends Player {
+	/** Their Discord user id; null while their account is not linked. */
+	readonly chat_id: string | null;
+	readonly tier: string;
+}
+
 export interface GameRequest {
 	readonly method: string;
 	readonly path: string;
 	readonly body: unknown;
 	readonly status: number | "waiting" | "no answer";
 }
-
-export const misbehaviours = [
-	/** No answer until `behave` or `close`; then the right one. */
-	"slow",
-	/** The connection ends in the middle of the answer. */
-	"cut",
-	/** An answer of 64 MB. */
-	"huge",
-	/** An error page with status 200. */
-	"html",
-	"401",
-	"500",
-	/** To a path that does not exist. */
-	"redirect",
-	/** JSON of the right fields with the wrong types. */
-	"wrong-types",
-] as const;
-
-export type Misbehaviour = (typeof misbehaviours)[number];
 
 export interface GameServer extends AsyncDisposable {
 	/** "http://127.0.0.1:PORT" */
@@ -58,17 +62,35 @@ export interface GameServer extends AsyncDisposable {
 	/** Linked accounts, by Discord user id. */
 	readonly links: ReadonlyMap<string, Player>;
 	/** What `GET /api/donators` lists; change it as needed. */
-	readonly donators: { chat_id: string; tier: string }[];
+	readonly donators: Donator[];
+	/** How Discord user ids are called in what it sends: "chat_id", or as older plugins have it. */
+	idField: "chat_id" | "discord_id";
 	/** The uuids that were banned, with the reason given. */
 	readonly bans: ReadonlyMap<string, string>;
 	/** The requests of the bot, in order. */
 	readonly requests: readonly GameRequest[];
 	/** A new code for a player, good for `validMs` milliseconds (ten minutes). */
 	issueCode(given?: { username?: string; validMs?: number }): Code;
-	/** Answers wrongly from now on, or `times` times; `executed` has the request carried out first. */
+	/** Another one for the list; what is absent is made up. */
+	addDonator(given: {
+		chat_id: string | null;
+		tier: string;
+		uuid?: string | undefined;
+		username?: string | undefined;
+	}): Donator;
+	/** Tells the bot that a payment was taken back, and resolves with its answer; rejects when it cannot be reached. */
+	chargeback(
+		given: Chargeback,
+		target: ChargebackTarget,
+	): Promise<ChargebackAnswer>;
+	/** Answers wrongly from now on, or `times` times, on all routes or one; `executed` has the request carried out first. */
 	misbehave(
 		kind: Misbehaviour,
-		given?: { times?: number | undefined; executed?: boolean | undefined },
+		given?: {
+			route?: GameRoute | undefined;
+			times?: number | undefined;
+			executed?: boolean | undefined;
+		},
 	): void;
 	/** Answers rightly again, also what was held. */
 	behave(): void;
@@ -81,10 +103,11 @@ export interface GameServerOptions {
 	readonly secret?: string;
 	/** Codes to begin with. */
 	readonly codes?: readonly Code[];
+	/** "chat_id" when absent. */
+	readonly idField?: GameServer["idField"];
 }
 
 const codeAlphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-const hugeBytes = 64 * 1024 * 1024;
 
 const verifyRequest = v.object({ code: v.string(), chat_id: v.string() });
 const banRequest = v.object({
@@ -99,15 +122,17 @@ export async function startGameServer(
 	const codes = new Map(options.codes?.map((code) => [code.code, code]));
 	const used = new Set<string>();
 	const links = new Map<string, Player>();
-	const donators: GameServer["donators"] = [];
+	const donators: Donator[] = [];
 	const bans = new Map<string, string>();
 	const requests: GameRequest[] = [];
-	let wrong:
-		| { kind: Misbehaviour; left: number; executed: boolean }
-		| undefined;
+	/** By route; "*" is for those that have none of their own. */
+	const wrong = new Map<
+		string,
+		{ kind: Misbehaviour; left: number; executed: boolean }
+	>();
 	let held = Promise.withResolvers<void>();
 
-	const verify = (body: unknown): Answer => {
+	const verify = (body: unknown): GameAnswer => {
 		const { success, output } = v.safeParse(verifyRequest, body);
 		if (!success) return refused(400, "code and chat_id must be texts.");
 		if (used.has(output.code))
@@ -126,26 +151,46 @@ export async function startGameServer(
 		return { status: 200, body: { success: true, username, uuid } };
 	};
 
-	const ban = (body: unknown): Answer => {
+	const ban = (body: unknown): GameAnswer => {
 		const { success, output } = v.safeParse(banRequest, body);
 		if (!success) return refused(400, "uuid must be a text.");
 		bans.set(output.uuid, output.reason);
 		return { status: 200, body: { success: true } };
 	};
 
-	const routes = new Map<string, (body: unknown) => Answer>([
+	const listed = () =>
+		donators.map(({ chat_id, ...rest }) => ({
+			[gameServer.idField]: chat_id,
+			...rest,
+		}));
+
+	const routes = new Map<string, (body: unknown) => GameAnswer>([
 		["POST /api/verify", verify],
 		["POST /api/ban", ban],
-		["GET /api/donators", () => ({ status: 200, body: { donators } })],
+		[
+			"GET /api/donators",
+			() => ({ status: 200, body: { donators: listed() } }),
+		],
 	]);
+
+	/** How to answer this request wrongly, if at all. */
+	const takeWrong = (route: string) => {
+		const key = wrong.has(route) ? route : "*";
+		const now = wrong.get(key);
+		if (!now) return undefined;
+		now.left -= 1;
+		if (now.left <= 0) wrong.delete(key);
+		return now;
+	};
 
 	const respond = async (
 		request: Request,
 		{ pathname }: URL,
 	): Promise<Response> => {
 		const body = parse(await request.text());
-		const execute = (): Answer => {
-			const route = routes.get(`${request.method} ${pathname}`);
+		const name = `${request.method} ${pathname}`;
+		const execute = (): GameAnswer => {
+			const route = routes.get(name);
 			if (!route) return refused(404, "There is nothing here.");
 			if (!isAuthorised(request, secret)) return refused(401, "Unauthorized");
 			return route(body);
@@ -159,16 +204,16 @@ export async function startGameServer(
 			record.status = response.status;
 			return response;
 		};
-		const right = ({ status, body }: Answer) =>
+		const right = ({ status, body }: GameAnswer) =>
 			finish(Response.json(body, { status }));
 
-		const now = wrong;
+		const now = takeWrong(name);
 		if (!now) return right(execute());
-		now.left -= 1;
-		if (now.left <= 0) wrong = undefined;
+		const occasion = { donators: listed(), released: held.promise };
+		if (now.kind === "trickle") return finish(trickle(execute(), occasion));
 		const early = now.executed ? execute() : undefined;
-		if (now.kind !== "slow") return finish(wrongAnswers[now.kind]());
-		await Promise.race([held.promise, ended(request.signal)]);
+		if (now.kind !== "slow") return finish(wrongAnswers[now.kind](occasion));
+		await Promise.race([occasion.released, ended(request.signal)]);
 		if (!request.signal.aborted) return right(early ?? execute());
 		record.status = "no answer";
 		return new Response(null, { status: 500 });
@@ -176,6 +221,7 @@ export async function startGameServer(
 
 	const gameServer: Omit<GameServer, "url"> = {
 		...{ secret, codes, links, donators, bans, requests },
+		idField: options.idField ?? "chat_id",
 		issueCode: ({ username = "Steve", validMs = 600_000 } = {}) => {
 			const code: Code = {
 				code: Array.from(
@@ -189,11 +235,23 @@ export async function startGameServer(
 			codes.set(code.code, code);
 			return code;
 		},
-		misbehave: (kind, { times, executed = false } = {}) => {
-			wrong = { kind, left: times ?? Number.POSITIVE_INFINITY, executed };
+		addDonator: ({ chat_id, tier, uuid = randomUUID(), username }) => {
+			const name = username ?? `player${donators.length + 1}`;
+			const donator: Donator = { chat_id, tier, uuid, username: name };
+			donators.push(donator);
+			return donator;
+		},
+		chargeback: (given, target) =>
+			sendChargeback(chargebackEvent(given, gameServer.idField), {
+				...target,
+				secret: target.secret === undefined ? secret : target.secret,
+			}),
+		misbehave: (kind, { route, times, executed = false } = {}) => {
+			const left = times ?? Number.POSITIVE_INFINITY;
+			wrong.set(route ?? "*", { kind, left, executed });
 		},
 		behave: () => {
-			wrong = undefined;
+			wrong.clear();
 			held.resolve();
 			held = Promise.withResolvers();
 		},
@@ -204,27 +262,7 @@ export async function startGameServer(
 		[Symbol.asyncDispose]: () => gameServer.close(),
 	};
 
-	const control = createControl({
-		"GET /simulator/state": () => ({
-			codes: [...codes.values()],
-			links: Object.fromEntries(links),
-			bans: Object.fromEntries(bans),
-			donators,
-			requests,
-		}),
-		"POST /simulator/codes": async (request) =>
-			gameServer.issueCode(await read(newCode, request)),
-		"POST /simulator/misbehave": async (request) => {
-			const { kind, ...given } = await read(misbehaveRequest, request);
-			gameServer.misbehave(kind, given);
-			return { kind, ...given };
-		},
-		"POST /simulator/behave": () => {
-			gameServer.behave();
-			return {};
-		},
-	});
-
+	const control = createControl(gameControlRoutes(gameServer));
 	const server = Bun.serve({
 		hostname: "127.0.0.1",
 		port: options.port ?? 0,
@@ -239,60 +277,14 @@ export async function startGameServer(
 				: respond(request, url);
 		},
 	});
-	return { ...gameServer, url: `http://127.0.0.1:${server.port}` };
+	return Object.assign(gameServer, {
+		url: `http://127.0.0.1:${server.port}`,
+	});
 }
 
-const newCode = v.strictObject({
-	username: v.optional(v.pipe(v.string(), v.minLength(1)), "Steve"),
-	validMs: v.optional(v.number(), 600_000),
-});
-
-const misbehaveRequest = v.strictObject({
-	kind: v.picklist(misbehaviours),
-	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-	executed: v.optional(v.boolean()),
-});
-
-interface Answer {
-	readonly status: number;
-	readonly body: unknown;
-}
-
-function refused(status: number, error: string): Answer {
+function refused(status: number, error: string): GameAnswer {
 	return { status, body: { success: false, error } };
 }
-
-const wrongAnswers: Readonly<
-	Record<Exclude<Misbehaviour, "slow">, () => Response>
-> = {
-	cut: () =>
-		new Response(
-			new ReadableStream({
-				async start(controller) {
-					controller.enqueue('{"success":true,"usern');
-					// What is cut off must not keep company with what was sent: let that leave first.
-					await Bun.sleep(1);
-					controller.error(undefined);
-				},
-			}),
-			{ headers: { "content-type": "application/json" } },
-		),
-	huge: () =>
-		new Response(`{"success":true,"username":"${"x".repeat(hugeBytes)}"}`, {
-			headers: { "content-type": "application/json" },
-		}),
-	html: () =>
-		new Response("<!doctype html><title>Welcome to nginx!</title>", {
-			headers: { "content-type": "text/html" },
-		}),
-	"401": () =>
-		Response.json({ success: false, error: "Unauthorized" }, { status: 401 }),
-	"500": () => new Response("Internal Server Error", { status: 500 }),
-	redirect: () =>
-		new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
-	"wrong-types": () =>
-		Response.json({ success: "yes", username: 7, uuid: null, error: [] }),
-};
 
 function isAuthorised(request: Request, secret: string): boolean {
 	const digest = (text: string) => createHash("sha256").update(text).digest();

@@ -1,7 +1,38 @@
 // The messages of every channel, in order of their ids: looking one up, putting one in, taking out, and paging.
 
-import type { Message } from "./entities.ts";
-import { compareIds } from "./snowflake.ts";
+import type { Message, User } from "./entities.ts";
+import { compareIds, timeOf } from "./snowflake.ts";
+
+/** What a new message needs; the rest has defaults. `id` may be back-dated. */
+export type NewMessage = Pick<Message, "content"> &
+	Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
+
+/** A message that is in no channel yet. */
+export function newMessage(
+	id: string,
+	channelId: string,
+	author: User,
+	given: NewMessage,
+): Message {
+	return {
+		type: 0,
+		tts: false,
+		mention_everyone: false,
+		mentions: [],
+		mention_roles: [],
+		attachments: [],
+		embeds: [],
+		components: [],
+		pinned: false,
+		flags: 0,
+		edited_timestamp: null,
+		...given,
+		id,
+		channel_id: channelId,
+		author,
+		timestamp: new Date(timeOf(id)).toISOString(),
+	};
+}
 
 /** Which part of a channel to read: at most one of the three borders counts, in this order. */
 export interface Page {

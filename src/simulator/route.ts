@@ -15,6 +15,7 @@ import { inGuild } from "./entities.ts";
 import { refusal } from "./errors.ts";
 import type { Field, Fields, Read } from "./fields.ts";
 import { object } from "./fields.ts";
+import type { Interaction, Interactions } from "./interactions.ts";
 import type { World } from "./state.ts";
 import type { Doing } from "./telling.ts";
 
@@ -27,11 +28,13 @@ export interface Found {
 	message?: Message;
 	role?: Role;
 	member?: Member;
+	interaction?: Interaction;
 }
 
 /** A request as its route sees it: the actor may be here, and everything is of its type. */
 export interface Call<B = unknown, Q = unknown> {
 	readonly world: World;
+	readonly interactions: Interactions;
 	readonly actor: Account;
 	/** The ids in the path, by the names that the pattern gives them. */
 	readonly params: Readonly<Record<string, string>>;
@@ -47,6 +50,8 @@ export interface Call<B = unknown, Q = unknown> {
 	keepFile(path: string, file: Blob): string;
 	/** Says that the request changed nothing, so that the journal does not list it. */
 	changedNothing(): void;
+	/** The status of the answer, where the route has more than one. */
+	answerWith(status: number): void;
 	readonly found: Found;
 }
 
@@ -67,6 +72,8 @@ interface RouteSpec<B extends Form, Q extends Fields> {
 	readonly needs?: bigint;
 	/** Refuses people: they have other routes for it, or none. */
 	readonly botsOnly?: true;
+	/** The interaction's token in the path stands for its application, which needs no other authorisation. */
+	readonly byToken?: true;
 	readonly body?: B;
 	readonly query?: Q;
 	/** The status of a success with a body: 200. Without a body it is 204. */
@@ -137,6 +144,11 @@ export function roleOf(call: Call): Role {
 
 export function memberOf(call: Call): Member {
 	return known(call.found.member);
+}
+
+/** The interaction whose token is in the path. */
+export function interactionOf(call: Call): Interaction {
+	return known(call.found.interaction);
 }
 
 /** The actor as a member of the path's guild. */

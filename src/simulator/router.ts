@@ -15,7 +15,15 @@ import {
 	refusal,
 } from "./errors.ts";
 import type { Effect, Faults } from "./faults.ts";
+import type { Interaction, Interactions } from "./interactions.ts";
 import type { Journal, RequestLog } from "./journal.ts";
+import {
+	decoded,
+	fits,
+	paramsOf,
+	placeholders,
+	withoutToken,
+} from "./paths.ts";
 import { channelPermissions, guildPermissions, has } from "./permissions.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Call, Found, Route } from "./route.ts";
@@ -25,6 +33,7 @@ import type { World } from "./state.ts";
 
 interface Parts {
 	readonly world: World;
+	readonly interactions: Interactions;
 	readonly journal: Journal;
 	readonly requests: RequestLog;
 	readonly faults: Faults;
@@ -76,7 +85,10 @@ export class Router {
 		const [, version, path = "/"] =
 			/^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
 		const { method } = request;
-		const note = this.#parts.requests.arrive({ method, path });
+		const note = this.#parts.requests.arrive({
+			method,
+			path: withoutToken(path),
+		});
 		// Every answer says what is left in its bucket, errors too.
 		const limits: Record<string, string> = {};
 		try {
@@ -108,12 +120,14 @@ export class Router {
 	): Promise<Answer> {
 		const { route, params } = this.#findRoute(request.method, path);
 		note({ route: route.name });
-		const actor = this.#authenticate(request);
+		const interaction = route.byToken && this.#interaction(params);
+		const actor = interaction?.application ?? this.#authenticate(request);
 		note({ actor: actor.user.id });
 		const left = this.#parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
-			major: params.channel_id ?? params.guild_id ?? "",
+			major: interaction?.token ?? params.channel_id ?? params.guild_id ?? "",
+			exempt: interaction !== undefined,
 		});
 		Object.assign(limits, left);
 		const content = await readBody(request);
@@ -127,9 +141,11 @@ export class Router {
 		if (fault?.executed === false) await this.#suffer(fault, request.signal);
 
 		let changed = true;
+		let status = route.status ?? 200;
 		const reason = readReason(request);
 		const call: Call = {
 			world: this.#parts.world,
+			interactions: this.#parts.interactions,
 			actor,
 			params,
 			...content,
@@ -140,7 +156,13 @@ export class Router {
 			changedNothing: () => {
 				changed = false;
 			},
-			found: this.#find(route, params, actor),
+			answerWith: (other) => {
+				status = other;
+			},
+			found: {
+				...this.#find(route, params, actor),
+				...(interaction ? { interaction } : {}),
+			},
 		};
 		this.#permit(route, call);
 		const result = route.run(call);
@@ -148,13 +170,13 @@ export class Router {
 		const answer: Answer =
 			result === undefined
 				? { status: 204 }
-				: { status: route.status ?? 200, json: JSON.stringify(result) };
+				: { status, json: JSON.stringify(result) };
 		if (route.method !== "GET" && !route.fleeting && changed)
 			this.#parts.journal.record({
 				actor: actor.user.id,
 				method: route.method,
 				route: route.name,
-				path,
+				path: withoutToken(path),
 				body: content.body,
 				reason,
 				...nonceOf(content.body),
@@ -164,7 +186,7 @@ export class Router {
 	}
 
 	#findRoute(method: string, path: string) {
-		const parts = path.split("/");
+		const parts = path.split("/").map(decoded);
 		const fitting = allRoutes.filter((route) => fits(route.path, parts));
 		const route = fitting
 			.sort((a, b) => placeholders(a.path) - placeholders(b.path))
@@ -172,14 +194,15 @@ export class Router {
 		if (route) return { route, params: paramsOf(route.path, parts) };
 		if (fitting.length > 0) throw plainError(405, "Method Not Allowed");
 
-		const key = `${method} ${path}`;
+		const shown = withoutToken(path);
+		const key = `${method} ${shown}`;
 		const count = (this.#unknown.get(key)?.count ?? 0) + 1;
 		// Someone who asks for ever new paths must not fill the memory.
 		if (count > 1 || this.#unknown.size < 1000)
-			this.#unknown.set(key, { method, path, count });
+			this.#unknown.set(key, { method, path: shown, count });
 		this.#parts.log.warn("the simulator does not have this route", {
 			method,
-			path,
+			path: shown,
 		});
 		throw notSimulated(key);
 	}
@@ -195,6 +218,27 @@ export class Router {
 		return account;
 	}
 
+	/** The interaction that a path's token belongs to. A token that is none, or too old, is refused. */
+	#interaction(params: Readonly<Record<string, string>>): Interaction {
+		const { interactions } = this.#parts;
+		const { interaction_id, interaction_token = "", application_id } = params;
+		const found = interactions.byToken(interaction_token);
+		const valid = found && !interactions.isOver(found) ? found : undefined;
+		if (valid && !this.#parts.world.channels.has(valid.channel.id))
+			throw refusal(Code.UnknownChannel);
+		if (interaction_id !== undefined) {
+			if (valid?.id !== interaction_id) throw refusal(Code.UnknownInteraction);
+			return valid;
+		}
+		if (!valid) throw refusal(Code.InvalidWebhookToken);
+		// Before the first answer there is no webhook.
+		const exists =
+			valid.state === "acknowledged" &&
+			valid.application.user.id === application_id;
+		if (!exists) throw refusal(Code.UnknownWebhook);
+		return valid;
+	}
+
 	/** Looks up what the path's ids stand for, and whether the actor may know of it. */
 	#find(
 		route: Route,
@@ -203,7 +247,7 @@ export class Router {
 	): Found {
 		const { world } = this.#parts;
 		for (const [name, id] of Object.entries(params))
-			if (!isSnowflake(id))
+			if (name !== "interaction_token" && !isSnowflake(id))
 				throw fieldFault(
 					"NUMBER_TYPE_COERCE",
 					`Value "${id}" is not snowflake.`,
@@ -298,33 +342,6 @@ export class Router {
 		if (status === 401 || status === 403 || (status === 429 && !shared))
 			this.#parts.requests.countInvalid();
 	}
-}
-
-function fits(pattern: string, parts: readonly string[]): boolean {
-	const wanted = pattern.split("/");
-	return (
-		wanted.length === parts.length &&
-		wanted.every((part, index) =>
-			part.startsWith(":") ? parts[index] !== "" : part === parts[index],
-		)
-	);
-}
-
-function placeholders(pattern: string): number {
-	return pattern.split(":").length;
-}
-
-function paramsOf(
-	pattern: string,
-	parts: readonly string[],
-): Record<string, string> {
-	return Object.fromEntries(
-		pattern
-			.split("/")
-			.flatMap((part, index) =>
-				part.startsWith(":") ? [[part.slice(1), parts[index] ?? ""]] : [],
-			),
-	);
 }
 
 function nonceOf(body: unknown): { nonce?: string | number } {

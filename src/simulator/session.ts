@@ -107,7 +107,10 @@ export class Session {
 		if (event.except === own) return false;
 		const { guildId } = event;
 		if (guildId === undefined)
-			return this.shard[0] === 0 && this.hasIntent(events[event.type].direct);
+			return (
+				this.shard[0] === 0 &&
+				(event.always === own || this.hasIntent(events[event.type].direct))
+			);
 		const guild = world.guilds.get(guildId);
 		if (!guild || !this.serves(guildId)) return false;
 		// Someone who was just removed is told so, although the guild is none of its own any more.

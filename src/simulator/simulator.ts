@@ -6,8 +6,14 @@ import { controlRoutes } from "./control.ts";
 import type { Account, Channel, Guild, GuildChannel } from "./entities.ts";
 import { inGuild } from "./entities.ts";
 import { Faults } from "./faults.ts";
+import {
+	discordInteractionTiming,
+	Interactions,
+	type InteractionTiming,
+} from "./interactions.ts";
 import { Journal, RequestLog } from "./journal.ts";
 import { createControl, urlOf } from "./loopback.ts";
+import { createPerson, type Person } from "./person.ts";
 import { generousLimits, RateLimiter, type RateLimits } from "./rate-limits.ts";
 import { Router, type UnknownRoute } from "./router.ts";
 import { demoSeed, plant, type Seed } from "./seed.ts";
@@ -21,25 +27,10 @@ export interface SimulatorOptions {
 	readonly seed?: Seed;
 	/** Silent when absent, except for faults of the simulator itself. */
 	readonly log?: Log;
-	/** Discord's heartbeats and resume window when absent. */
-	readonly timing?: Partial<SocketTiming>;
+	/** Discord's heartbeats, resume window and times for answers to interactions when absent. */
+	readonly timing?: Partial<SocketTiming & InteractionTiming>;
 	/** So generous that a test does not meet them when absent. */
 	readonly rateLimits?: RateLimits;
-}
-
-/** Someone with a token, and what they can do in one call. */
-export interface Person {
-	readonly id: string;
-	readonly username: string;
-	readonly token: string;
-	/** Posts a message through the REST API; rejects with Discord's refusal. `channel` as in `Simulator.channel`. */
-	say(channel: string, text: string): Promise<Said>;
-}
-
-export interface Said {
-	readonly id: string;
-	readonly channel_id: string;
-	readonly content: string;
 }
 
 /** A channel found by its name. */
@@ -65,6 +56,8 @@ export interface Simulator extends AsyncDisposable {
 	/** What was asked for and is not simulated. */
 	readonly unknownRoutes: readonly UnknownRoute[];
 	readonly faults: Faults;
+	/** Every use of a command or a button, and what was answered. */
+	readonly interactions: Interactions;
 	clearFaults(): void;
 	/** Discord's Gateway: who is connected, and its faults. */
 	readonly sockets: SocketHub;
@@ -94,9 +87,13 @@ export async function startSimulator(
 	const journal = new Journal();
 	const requests = new RequestLog();
 	const faults = new Faults();
+	const interactions = new Interactions(world, {
+		...discordInteractionTiming,
+		...options.timing,
+	});
 	const files = new Map<string, Blob>();
 	const router = new Router({
-		...{ world, journal, requests, faults, log },
+		...{ world, interactions, journal, requests, faults, log },
 		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
 		keepFile: (host, path, file) => {
 			files.set(path, file);
@@ -144,34 +141,28 @@ export async function startSimulator(
 		throw new Error(`nobody with a token is called ${username}`);
 	};
 	const findChannel = (name: string): Channel => findIn(world, name);
-	const person = ({ user, token }: Account): Person => ({
-		id: user.id,
-		username: user.username,
-		token,
-		say: async (channel, content) => {
-			const { id } = findChannel(channel);
-			const request = new Request(`${url}/api/v10/channels/${id}/messages`, {
-				method: "POST",
-				headers: {
-					authorization: user.bot ? `Bot ${token}` : token,
-					"content-type": "application/json",
-				},
-				body: JSON.stringify({ content }),
-			});
-			const response = await router.handle(request, new URL(request.url));
-			if (!response.ok)
-				throw new Error(
-					`${user.username} could not write in ${channel}: ${await response.text()}`,
-				);
-			return (await response.json()) as Said;
-		},
-	});
+	const person = (account: Account): Person =>
+		createPerson(account, {
+			...{ world, interactions, findChannel },
+			call: async (path, body) => {
+				const { user, token } = account;
+				const request = new Request(`${url}/api/v10${path}`, {
+					method: "POST",
+					headers: {
+						authorization: user.bot ? `Bot ${token}` : token,
+						"content-type": "application/json",
+					},
+					body: JSON.stringify(body),
+				});
+				return await router.handle(request, new URL(request.url));
+			},
+		});
 
 	const simulator: Simulator = {
 		url,
 		api: `${url}/api`,
 		port: Number(server.port),
-		...{ world, journal, requests, faults, sockets },
+		...{ world, interactions, journal, requests, faults, sockets },
 		get unknownRoutes() {
 			return router.unknownRoutes;
 		},
@@ -202,6 +193,7 @@ export async function startSimulator(
 		},
 		close: async () => {
 			router.close();
+			interactions.close();
 			sockets.close();
 			await server.stop(true);
 		},

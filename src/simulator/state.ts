@@ -4,6 +4,7 @@
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import { changesBetween, roleChanges } from "./audit-log.ts";
+import { Commands } from "./commands.ts";
 import { everyonePermissions, newRole, newToken } from "./defaults.ts";
 import type {
 	Account,
@@ -18,6 +19,7 @@ import type {
 	User,
 } from "./entities.ts";
 import { inGuild } from "./entities.ts";
+import { type NewMessage, newMessage } from "./messages.ts";
 import * as present from "./present.ts";
 import { timeOf } from "./snowflake.ts";
 import { Structure } from "./structure.ts";
@@ -40,11 +42,8 @@ export type MessageChanges = Changes<
 	>
 >;
 
-/** What a new message needs; the rest has defaults. `id` may be back-dated. */
-export type NewMessage = Pick<Message, "content"> &
-	Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
-
 export class World extends Structure {
+	readonly commands = new Commands(() => this.newId());
 	/** The ids of people who do not take direct messages. */
 	readonly closedDms = new Set<string>();
 
@@ -274,24 +273,7 @@ export class World extends Structure {
 
 	addMessage(channel: Channel, author: User, given: NewMessage): Message {
 		const id = given.id ?? this.newId();
-		const message: Message = {
-			type: 0,
-			tts: false,
-			mention_everyone: false,
-			mentions: [],
-			mention_roles: [],
-			attachments: [],
-			embeds: [],
-			components: [],
-			pinned: false,
-			flags: 0,
-			edited_timestamp: null,
-			...given,
-			id,
-			channel_id: channel.id,
-			author,
-			timestamp: new Date(timeOf(id)).toISOString(),
-		};
+		const message = newMessage(id, channel.id, author, given);
 		this.messages.put(message);
 		channel.last_message_id = this.messages.in(channel.id).at(-1)?.id ?? null;
 		this.#tellMessage("MESSAGE_CREATE", channel, message);

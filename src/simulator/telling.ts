@@ -74,7 +74,7 @@ export class Telling {
 				},
 			});
 		else
-			this.#emit({
+			this.emit({
 				type,
 				only: channel.recipients.map(({ id }) => id),
 				data: withChannel,
@@ -87,10 +87,11 @@ export class Telling {
 		data: WorldEvent["data"],
 		to: Pick<WorldEvent, "only" | "except" | "always" | "permission"> = {},
 	): void {
-		this.#emit({ type, guildId: guild.id, data, ...to });
+		this.emit({ type, guildId: guild.id, data, ...to });
 	}
 
-	#emit(event: WorldEvent): void {
+	/** Tells all listeners. */
+	emit(event: WorldEvent): void {
 		for (const listener of this.#listeners) listener(event);
 	}
 

@@ -8,6 +8,9 @@ const moderation = (name: string) => ["moderation.test.ts", name] as const;
 const discordJs = (name: string) => ["discord-js.test.ts", name] as const;
 const socket = (name: string) => ["socket.test.ts", name] as const;
 
+const commands = (name: string) => ["commands.test.ts", name] as const;
+const interactions = (name: string) => ["interactions.test.ts", name] as const;
+
 type Test = readonly [file: string, name: string];
 
 const ownFacts =
@@ -17,6 +20,13 @@ const channelTools =
 const memberTools =
 	"members are listed, found, silenced, kicked, banned and unbanned";
 const roleLife = "a role is made at the bottom, changed and deleted";
+const commandLife =
+	"discord.js registers, lists, edits and deletes commands, everywhere and in a guild";
+const setTwice =
+	"setting all of them twice changes nothing, and removes what is not among them";
+const replies = "replies and follow-ups are fetched, edited and deleted";
+const commandTold =
+	"a command is told with its options, its place and who runs it";
 const guildChanges =
 	"changes of roles, channels, members, bans and the guild are told";
 
@@ -114,6 +124,31 @@ export const routeTests: Readonly<Record<string, Test>> = {
 	),
 	"PUT /guilds/:guild_id/bans/:user_id": discordJs(memberTools),
 	"DELETE /guilds/:guild_id/bans/:user_id": discordJs(memberTools),
+	...Object.fromEntries(
+		[
+			"/applications/:application_id/commands",
+			"/applications/:application_id/guilds/:guild_id/commands",
+		].flatMap((path) => [
+			[`GET ${path}`, commands(commandLife)],
+			[`POST ${path}`, commands(commandLife)],
+			[`PUT ${path}`, commands(setTwice)],
+			[`GET ${path}/:command_id`, commands(commandLife)],
+			[`PATCH ${path}/:command_id`, commands(commandLife)],
+			[`DELETE ${path}/:command_id`, commands(commandLife)],
+		]),
+	),
+	"POST /interactions": interactions(commandTold),
+	"POST /interactions/:interaction_id/:interaction_token/callback":
+		interactions(commandTold),
+	...Object.fromEntries(
+		["@original", ":message_id"].flatMap((message) =>
+			["GET", "PATCH", "DELETE"].map((method) => [
+				`${method} /webhooks/:application_id/:interaction_token/messages/${message}`,
+				interactions(replies),
+			]),
+		),
+	),
+	"POST /webhooks/:application_id/:interaction_token": interactions(replies),
 	"GET /guilds/:guild_id/audit-logs": moderation(
 		"the audit log tells who did what to whom, and why",
 	),
@@ -142,6 +177,7 @@ export const eventTests: Readonly<Record<EventType, Test>> = {
 	MESSAGE_DELETE: discordJs("editing, deleting and typing are told"),
 	MESSAGE_DELETE_BULK: discordJs("editing, deleting and typing are told"),
 	TYPING_START: discordJs("editing, deleting and typing are told"),
+	INTERACTION_CREATE: interactions(commandTold),
 	READY: socket(
 		"READY lists guilds as unavailable, and says where to come back",
 	),

@@ -2,8 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import {
-	type GameServer,
+	longError,
+	type Misbehaviour,
 	misbehaviours,
+} from "../../src/simulator/game-answers.ts";
+import {
+	type GameServer,
 	startGameServer,
 } from "../../src/simulator/game-server.ts";
 import { until } from "../support/until.ts";
@@ -84,15 +88,105 @@ describe("verifying", () => {
 	});
 });
 
-test("donators are listed and bans are noted", async () => {
-	await using game = await startGameServer();
-	game.donators.push({ chat_id: "7", tier: "premium" });
-	const list = await call(game, "GET", "/api/donators");
-	expect(await list.json()).toEqual({
-		donators: [{ chat_id: "7", tier: "premium" }],
+describe("donators and bans", () => {
+	test("donators are listed and bans are noted", async () => {
+		await using game = await startGameServer();
+		const donator = game.addDonator({ chat_id: "7", tier: "premium" });
+		const list = await call(game, "GET", "/api/donators");
+		expect(await list.json()).toEqual({
+			donators: [
+				{
+					chat_id: "7",
+					tier: "premium",
+					uuid: donator.uuid,
+					username: "player1",
+				},
+			],
+		});
+		await call(game, "POST", "/api/ban", { uuid: "u", reason: "chargeback" });
+		expect(game.bans.get("u")).toBe("chargeback");
 	});
-	await call(game, "POST", "/api/ban", { uuid: "u", reason: "chargeback" });
-	expect(game.bans.get("u")).toBe("chargeback");
+
+	test("Discord's ids are called discord_id when told so", async () => {
+		await using game = await startGameServer({ idField: "discord_id" });
+		game.addDonator({ chat_id: "7", tier: "premium" });
+		const ids = async () => {
+			const list = await call(game, "GET", "/api/donators");
+			const { donators } = (await list.json()) as {
+				donators: Record<string, unknown>[];
+			};
+			return donators.map(({ chat_id, discord_id }) => [chat_id, discord_id]);
+		};
+		expect(await ids()).toEqual([[undefined, "7"]]);
+		game.idField = "chat_id";
+		expect(await ids()).toEqual([["7", undefined]]);
+	});
+});
+
+/** A bot that notes what it is told, and answers 202. */
+function startListener() {
+	const heard: { path: string; authorization: string | null; body: string }[] =
+		[];
+	const server = Bun.serve({
+		hostname: "127.0.0.1",
+		port: 0,
+		fetch: async (request) => {
+			const { pathname } = new URL(request.url);
+			const authorization = request.headers.get("authorization");
+			heard.push({ path: pathname, authorization, body: await request.text() });
+			return Response.json({ success: true }, { status: 202 });
+		},
+	});
+	return {
+		url: `http://127.0.0.1:${server.port}`,
+		heard,
+		[Symbol.asyncDispose]: () => server.stop(true),
+	};
+}
+
+describe("chargebacks", () => {
+	test("one is told to the bot with the secret, and can be told again", async () => {
+		await using game = await startGameServer();
+		await using bot = startListener();
+		const given = { username: "Steve", chatId: null, tier: "premium" };
+		const told = await game.chargeback(given, bot);
+		expect(told).toMatchObject({ status: 202, body: { success: true } });
+		expect(told.event).toEqual({
+			uuid: expect.any(String),
+			username: "Steve",
+			chat_id: null,
+			tier: "premium",
+			timestamp: expect.any(String),
+		});
+		await told.again();
+		const [first, second] = bot.heard;
+		expect(first).toEqual({
+			path: "/webhook/chargeback",
+			authorization: `Bearer ${game.secret}`,
+			body: JSON.stringify(told.event),
+		});
+		expect(second).toEqual(first);
+	});
+
+	test("it can come with a wrong secret, with none, and with any body", async () => {
+		await using game = await startGameServer({ idField: "discord_id" });
+		await using bot = startListener();
+		const given = { username: "Steve", chatId: "7", tier: "premium" };
+		const { url } = bot;
+		const { event } = await game.chargeback(given, { url, secret: "wrong" });
+		expect(event.discord_id).toBe("7");
+		await game.chargeback(given, { url, secret: null, body: "{" });
+		await game.chargeback(given, { url, body: { uuid: 7 } });
+		expect(bot.heard.map(({ authorization }) => authorization)).toEqual([
+			"Bearer wrong",
+			null,
+			`Bearer ${game.secret}`,
+		]);
+		expect(bot.heard.slice(1).map(({ body }) => body)).toEqual([
+			"{",
+			'{"uuid":7}',
+		]);
+	});
 });
 
 describe("misbehaviour", () => {
@@ -102,6 +196,16 @@ describe("misbehaviour", () => {
 		["500", 500],
 		["redirect", 307],
 		["wrong-types", 200],
+		["204", 204],
+		["403", 403],
+		["404", 404],
+		["no-error", 200],
+		["no-username", 200],
+		["long-error", 200],
+		["refused-400", 400],
+		["refused-404", 404],
+		["refused-409", 409],
+		["large", 200],
 	] as const)(
 		"%s is answered once, and links nothing",
 		async (kind, status) => {
@@ -136,6 +240,73 @@ describe("misbehaviour", () => {
 		);
 	});
 
+	test("refusals have the right form, and their texts are what was promised", async () => {
+		await using game = await startGameServer();
+		const body = async (kind: Misbehaviour) => {
+			game.misbehave(kind, { times: 1 });
+			const response = await call(game, "POST", "/api/verify", {});
+			return response.text();
+		};
+		expect(longError).toHaveLength(5000);
+		expect(JSON.parse(await body("long-error"))).toEqual({
+			success: false,
+			error: longError,
+		});
+		expect(JSON.parse(await body("refused-409"))).toMatchObject({
+			success: false,
+			error: expect.any(String),
+		});
+		expect(JSON.parse(await body("no-error"))).toEqual({ success: false });
+		expect(JSON.parse(await body("no-username"))).toEqual({
+			success: true,
+			uuid: expect.any(String),
+		});
+		expect(await body("404")).not.toStartWith("{");
+		expect((await body("large")).length).toBeGreaterThan(65_536);
+	});
+
+	test("the list of donators is empty, wrong or shorter on demand", async () => {
+		await using game = await startGameServer();
+		for (let number = 0; number < 8; number += 1)
+			game.addDonator({ chat_id: `${number}`, tier: "premium" });
+		const list = async (kind: Misbehaviour) => {
+			game.misbehave(kind, { times: 1 });
+			const response = await call(game, "GET", "/api/donators");
+			const { donators } = (await response.json()) as { donators: unknown[] };
+			return donators;
+		};
+		expect(await list("no-donators")).toEqual([]);
+		expect(await list("fewer-donators")).toHaveLength(2);
+		expect(await list("wrong-donators")).toContain("someone");
+	});
+
+	test("a route misbehaves alone, and goes before what holds for all", async () => {
+		await using game = await startGameServer();
+		const status = async (method: string, path: string) =>
+			(await call(game, method, path, method === "POST" ? {} : undefined))
+				.status;
+		game.misbehave("500", { route: "GET /api/donators" });
+		expect(await status("GET", "/api/donators")).toBe(500);
+		expect(await status("POST", "/api/ban")).toBe(400);
+		game.misbehave("403");
+		expect(await status("GET", "/api/donators")).toBe(500);
+		expect(await status("POST", "/api/ban")).toBe(403);
+		game.behave();
+		expect(await status("GET", "/api/donators")).toBe(200);
+	});
+
+	test("a trickling answer begins at once and ends when the server behaves again", async () => {
+		await using game = await startGameServer();
+		const { code } = game.issueCode();
+		game.misbehave("trickle");
+		const body = { code, chat_id: "7" };
+		const response = await call(game, "POST", "/api/verify", body);
+		expect(response.status).toBe(200);
+		expect(game.links.size).toBe(1);
+		game.behave();
+		expect(await response.json()).toMatchObject({ success: true });
+	});
+
 	test("a slow answer comes when the server behaves again", async () => {
 		await using game = await startGameServer();
 		const { code } = game.issueCode();
@@ -166,9 +337,14 @@ describe("misbehaviour", () => {
 
 	test("it is ordered over the control routes too, and so is a code", async () => {
 		await using game = await startGameServer();
-		const control = async (path: string, body: unknown, headers = {}) => {
+		const control = async (
+			path: string,
+			body: unknown,
+			headers = {},
+			method = "POST",
+		) => {
 			const response = await fetch(`${game.url}/simulator/${path}`, {
-				method: "POST",
+				method,
 				headers,
 				body: JSON.stringify(body),
 			});
@@ -187,5 +363,18 @@ describe("misbehaviour", () => {
 		).toBe(403);
 		await control("behave", {});
 		expect((await verify(game, code)).username).toBe("Alex");
+		const donators = [{ chat_id: "7", tier: "premium" }];
+		await control("donators", { donators }, {}, "PUT");
+		expect(game.donators).toMatchObject(donators);
+		await using bot = startListener();
+		const told = await control("chargebacks", {
+			...{ url: bot.url, username: "Alex", chat_id: "7", tier: "premium" },
+			timestamp: "2026-01-02T03:04:05Z",
+		});
+		expect(told.body).toMatchObject({ status: 202, event: { chat_id: "7" } });
+		expect(JSON.parse(bot.heard[0]?.body ?? "")).toMatchObject({
+			username: "Alex",
+			timestamp: "2026-01-02T03:04:05Z",
+		});
 	});
 });

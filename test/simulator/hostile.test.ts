@@ -6,7 +6,7 @@ import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
-import { openSocket } from "./support.ts";
+import { as, openSocket } from "./support.ts";
 
 const values: readonly unknown[] = [
 	null,
@@ -29,6 +29,8 @@ const keys = [
 	"type topic position parent_id permission_overwrites bitrate user_limit rate_limit_per_user nsfw",
 	"permissions color colors hoist mentionable icon unicode_emoji allow deny",
 	"nick roles mute deaf channel_id communication_disabled_until",
+	"description options choices required default_member_permissions contexts integration_types dm_permission",
+	"data application_id message_id custom_id with_response",
 	"delete_message_seconds delete_message_days messages recipient_id query limit before after around",
 ].flatMap((line) => line.split(" "));
 
@@ -89,6 +91,50 @@ test.each(allRoutes.map(({ name }) => name))(
 		expect(faults).toEqual([]);
 	},
 );
+
+test("no first answer to an interaction is more than its bot's fault", async () => {
+	const faults: unknown[] = [];
+	await using simulator = await startSimulator({
+		log: {
+			debug: () => {},
+			info: () => {},
+			warn: () => {},
+			error: (message, fields) => faults.push(message, fields),
+		},
+	});
+	const alpha = as(simulator, simulator.bot("alpha"));
+	const { id } = simulator.bot("alpha");
+	const commands = `/applications/${id}/commands`;
+	await alpha("POST", commands, { name: "x", description: "x" });
+	const call = async (method: string, path: string, body: unknown) => {
+		const response = await fetch(`${simulator.api}/v10${path}`, {
+			method,
+			headers: { "content-type": "application/json" },
+			body: JSON.stringify(body),
+		});
+		await response.arrayBuffer();
+		return response.status;
+	};
+	const statuses = new Set<number>();
+	for (const type of [1, 4, 5, 6, 7])
+		for (const value of values)
+			for (const data of [
+				value,
+				...keys.map((key) => ({ content: "x", [key]: value })),
+			]) {
+				const asked = await simulator.user("ada").run("The Cooks/general", "x");
+				const { token } = simulator.interactions.get(asked.id) ?? {};
+				const callback = `/interactions/${asked.id}/${token}/callback`;
+				statuses.add(await call("POST", callback, { type, data }));
+				const webhook = `/webhooks/${id}/${token}`;
+				statuses.add(await call("POST", webhook, data));
+				statuses.add(
+					await call("PATCH", `${webhook}/messages/@original`, data),
+				);
+			}
+	expect(faults).toEqual([]);
+	expect([...statuses].sort()).toEqual([200, 204, 400, 404]);
+}, 30_000);
 
 test("no payload on the socket is more than its sender's fault", async () => {
 	await using simulator = await startSimulator();

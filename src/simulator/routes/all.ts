@@ -5,11 +5,14 @@ import { applicationRoutes } from "./applications.ts";
 import { auditLogRoutes } from "./audit-log.ts";
 import { banRoutes } from "./bans.ts";
 import { channelRoutes } from "./channels.ts";
+import { commandRoutes } from "./commands.ts";
 import { guildRoutes } from "./guilds.ts";
+import { interactionRoutes } from "./interactions.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
 import { roleRoutes } from "./roles.ts";
 import { userRoutes } from "./users.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 export const allRoutes: readonly Route[] = [
 	...applicationRoutes,
@@ -21,4 +24,7 @@ export const allRoutes: readonly Route[] = [
 	...roleRoutes,
 	...banRoutes,
 	...auditLogRoutes,
+	...commandRoutes,
+	...interactionRoutes,
+	...webhookRoutes,
 ];

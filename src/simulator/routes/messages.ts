@@ -8,12 +8,11 @@ import {
 } from "discord.js";
 import {
 	contentFields,
-	findMentions,
-	keepAttachments,
 	permissionsIn,
+	refuseEmpty,
 	requirePermission,
-	settableFlags,
-	storedEmbeds,
+	revised,
+	written,
 } from "../compose.ts";
 import type { Channel, Message } from "../entities.ts";
 import { inGuild } from "../entities.ts";
@@ -205,15 +204,7 @@ export const messageRoutes = [
 			const channel = textOf(call);
 			const { body, world, actor } = call;
 			refuseUnwanted(call, channel);
-			const content = (body.content ?? "").trim();
-			const components = body.components ?? [];
-			if (
-				content === "" &&
-				!body.embeds?.length &&
-				components.length === 0 &&
-				call.files.size === 0
-			)
-				throw refusal(Code.CannotSendAnEmptyMessage);
+			refuseEmpty(call, body);
 			if (body.embeds?.length) requirePermission(call, channel, EmbedLinks);
 			if (call.files.size > 0) requirePermission(call, channel, AttachFiles);
 			if (body.tts) requirePermission(call, channel, SendTTSMessages);
@@ -226,18 +217,10 @@ export const messageRoutes = [
 			refuseTooFast(call, channel);
 			const replied = repliedTo(call, channel);
 			const message = world.addMessage(channel, actor.user, {
-				content,
-				...findMentions(
-					call,
-					channel,
-					content,
-					body.allowed_mentions ?? null,
-					replied,
-				),
-				embeds: storedEmbeds(body.embeds ?? []),
-				components,
-				attachments: keepAttachments(call, channel, body.attachments ?? []),
-				flags: settableFlags(body.flags ?? 0),
+				...written(call, channel, body, {
+					allowed: body.allowed_mentions ?? null,
+					repliedTo: replied,
+				}),
 				tts: body.tts ?? false,
 				...(body.nonce === undefined || body.nonce === null
 					? {}
@@ -271,44 +254,13 @@ export const messageRoutes = [
 			if (!own && asks.some((value) => value !== undefined))
 				throw refusal(Code.CannotEditMessageAuthoredByAnotherUser);
 			if (!own) requirePermission(call, channel, ManageMessages);
-			const content =
-				body.content === undefined
-					? message.content
-					: (body.content ?? "").trim();
-			const embeds =
-				body.embeds === undefined
-					? message.embeds
-					: storedEmbeds(body.embeds ?? []);
-			const components =
-				body.components === undefined
-					? message.components
-					: (body.components ?? []);
-			const attachments = [
-				...keptAttachments(message, body.attachments),
-				...keepAttachments(call, channel, body.attachments ?? []),
-			];
-			if (
-				content === "" &&
-				embeds.length + components.length + attachments.length === 0
-			)
-				throw refusal(Code.CannotSendAnEmptyMessage);
-			world.editMessage(channel, message, {
-				content,
-				embeds,
-				components,
-				attachments,
-				...(body.flags === undefined || body.flags === null
-					? {}
-					: { flags: settableFlags(body.flags) }),
-				...(body.content === undefined
-					? {}
-					: findMentions(
-							call,
-							channel,
-							content,
-							body.allowed_mentions ?? null,
-						)),
-			});
+			world.editMessage(
+				channel,
+				message,
+				revised(call, channel, message, body, {
+					allowed: body.allowed_mentions ?? null,
+				}),
+			);
 			return world.readMessage(message, readerOf(actor));
 		},
 	}),
@@ -353,13 +305,3 @@ export const messageRoutes = [
 		},
 	}),
 ];
-
-function keptAttachments(
-	message: Message,
-	wanted: readonly { id: unknown }[] | null | undefined,
-) {
-	if (wanted === undefined) return message.attachments;
-	return message.attachments.filter(({ id }) =>
-		wanted?.some((one) => one.id === id),
-	);
-}

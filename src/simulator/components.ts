@@ -1,0 +1,224 @@
+// Components of messages: rows of buttons, checked by Discord's rules, and how to find a button again. Select menus in
+// rows, and all that needs IS_COMPONENTS_V2, are stored as they came.
+// https://discord.com/developers/docs/components/reference
+
+import { ButtonStyle, ComponentType } from "discord.js";
+import { type FaultTree, FieldFault, fieldFault } from "./errors.ts";
+import {
+	anything,
+	boolean,
+	choice,
+	type Field,
+	integer,
+	list,
+	nullable,
+	object,
+	required,
+	snowflake,
+	text,
+} from "./fields.ts";
+
+/** A button as it is stored: one of custom_id and url is there. */
+export interface Button {
+	readonly type: ComponentType.Button;
+	/** A number of its own in the message. */
+	readonly id: number;
+	readonly style: ButtonStyle;
+	readonly label?: string;
+	readonly emoji?: Readonly<Record<string, unknown>>;
+	readonly custom_id?: string;
+	readonly url?: string;
+	readonly disabled?: boolean;
+}
+
+type Stored = Record<string, unknown> & { type: number };
+
+const rowsPerMessage = 5;
+const buttonsPerRow = 5;
+
+const typed = object({ type: required(integer(1, 100)) });
+
+const button = object({
+	id: nullable(integer(0, 2 ** 31 - 1)),
+	style: required(
+		choice(
+			ButtonStyle.Primary,
+			ButtonStyle.Secondary,
+			ButtonStyle.Success,
+			ButtonStyle.Danger,
+			ButtonStyle.Link,
+		),
+	),
+	label: nullable(text(0, 80)),
+	emoji: nullable(
+		object({
+			id: nullable(snowflake),
+			name: nullable(text(0, 100)),
+			animated: boolean,
+		}),
+	),
+	custom_id: nullable(text(1, 100)),
+	url: nullable(text(0, 512)),
+	disabled: nullable(boolean),
+});
+
+function readButton(value: unknown): Stored {
+	const read = required(button).read(value);
+	const { style, label, emoji, custom_id, url, disabled } = read;
+	if (custom_id && url)
+		throw fieldFault(
+			"BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE",
+			"A custom id and url cannot both be specified",
+		);
+	if (style === ButtonStyle.Link) checkLink(url);
+	else if (!custom_id)
+		throw fieldFault(
+			"BUTTON_COMPONENT_CUSTOM_ID_REQUIRED",
+			"A custom id is required",
+			"custom_id",
+		);
+	if (!label && !emoji)
+		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "label");
+	return {
+		type: ComponentType.Button,
+		...(read.id ? { id: read.id } : {}),
+		style,
+		...(label ? { label } : {}),
+		...(emoji ? { emoji } : {}),
+		...(custom_id ? { custom_id } : {}),
+		...(url ? { url } : {}),
+		...(disabled ? { disabled } : {}),
+	};
+}
+
+function checkLink(url: string | null | undefined): void {
+	if (!url)
+		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "url");
+	const scheme = URL.parse(url)?.protocol.slice(0, -1);
+	if (scheme === undefined)
+		throw fieldFault("URL_TYPE_INVALID_URL", "Not a well formed URL.", "url");
+	if (!["http", "https", "discord"].includes(scheme))
+		throw fieldFault(
+			"URL_TYPE_INVALID_SCHEME",
+			`Scheme "${scheme}" is not supported. Scheme must be one of ('http', 'https', 'discord').`,
+			"url",
+		);
+}
+
+const inRow: Field<Stored | undefined> = {
+	read: (value) => {
+		const { type } = required(typed).read(value);
+		if (type === ComponentType.Button) return readButton(value);
+		if (selects.has(type)) return { ...(value as Stored) };
+		throw wrongType([ComponentType.Button, ...selects]);
+	},
+};
+
+const selects = new Set<number>([
+	ComponentType.StringSelect,
+	ComponentType.UserSelect,
+	ComponentType.RoleSelect,
+	ComponentType.MentionableSelect,
+	ComponentType.ChannelSelect,
+]);
+
+const row = object({
+	id: anything,
+	components: required(list(inRow, 1, buttonsPerRow)),
+});
+
+const topLevel: Field<Stored | undefined> = {
+	read: (value) => {
+		const { type } = required(typed).read(value);
+		if (type === ComponentType.ActionRow) {
+			const { components } = required(row).read(value);
+			// A select menu is as wide as the row.
+			const wide = components.findIndex((one) => selects.has(one.type));
+			if (wide >= 0 && components.length > 1)
+				throw fieldFault(
+					"COMPONENT_LAYOUT_WIDTH_EXCEEDED",
+					"The specified component exceeds the maximum width",
+					"components",
+					wide === 0 ? 1 : wide,
+				);
+			return { type, components };
+		}
+		if (needsV2(type)) return { ...(value as Stored) };
+		throw wrongType([ComponentType.ActionRow]);
+	},
+};
+
+function needsV2(type: number): boolean {
+	return type >= ComponentType.Section;
+}
+
+function wrongType(allowed: readonly number[]): FieldFault {
+	return fieldFault(
+		"BASE_TYPE_CHOICES",
+		`Value must be one of {${allowed.join(", ")}}.`,
+		"type",
+	);
+}
+
+const all = list(topLevel, 0, 40);
+const few = list(anything, 0, rowsPerMessage);
+
+/** The components of a message. */
+export const components: Field<readonly Stored[] | undefined> = {
+	read: (value) => {
+		const read = all.read(value);
+		if (!read?.some(({ type }) => needsV2(type))) few.read(value);
+		if (read) refuseSameIds(read);
+		return read && numbered(read);
+	},
+};
+
+/** Buttons with the same custom_id could not be told apart; disabled ones count too. */
+function refuseSameIds(rows: readonly Stored[]): void {
+	const seen = new Set<unknown>();
+	const faults: FaultTree = {};
+	for (const [index, { components = [] }] of rows.entries())
+		for (const [place, one] of (components as Stored[]).entries()) {
+			const { custom_id } = one;
+			if (custom_id === undefined) continue;
+			if (seen.has(custom_id))
+				Object.assign(
+					faults,
+					fieldFault(
+						"COMPONENT_CUSTOM_ID_DUPLICATED",
+						"Component custom id cannot be duplicated",
+						...[index, "components", place, "custom_id"],
+					).tree,
+				);
+			seen.add(custom_id);
+		}
+	if (Object.keys(faults).length > 0) throw new FieldFault(faults);
+}
+
+/** Discord gives each component a number, unless its sender did. */
+function numbered(rows: readonly Stored[]): Stored[] {
+	let last = 0;
+	const number = (one: Stored): Stored => {
+		last += 1;
+		const { type, ...rest } = one;
+		return { type, id: last, ...rest };
+	};
+	return rows.map((one) => {
+		if (one.type !== ComponentType.ActionRow) return number(one);
+		const outer = number(one);
+		return { ...outer, components: (one.components as Stored[]).map(number) };
+	});
+}
+
+/** Every button of a message, in order, wherever it is. */
+export function buttonsIn(components: readonly unknown[]): Button[] {
+	return components.flatMap((one) => {
+		if (typeof one !== "object" || one === null) return [];
+		const { type, components, accessory } = one as Record<string, unknown>;
+		if (type === ComponentType.Button) return [one as Button];
+		return buttonsIn([
+			...(Array.isArray(components) ? components : []),
+			accessory,
+		]);
+	});
+}
