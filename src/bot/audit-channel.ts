@@ -1,7 +1,7 @@
 // Where people can see what is done through the tools: an embed in a channel for each call that changes something.
 // It follows the calls at its own pace, within Discord's rate limits, and never holds one up.
 
-import { EmbedBuilder, embedLength } from "discord.js";
+import { EmbedBuilder, embedLength, escapeMarkdown } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import type { Connection } from "./connection.ts";
 import type { AuditedCall } from "./store/audit.ts";
@@ -70,6 +70,14 @@ export function createAuditChannel({
 		}
 	}
 
+	function begin(): void {
+		sending ??= send().finally(() => {
+			sending = undefined;
+			// One that came in the moment in between.
+			if (waiting.length > 0) begin();
+		});
+	}
+
 	return {
 		announce(call) {
 			if (waiting.length >= maxWaiting) {
@@ -77,12 +85,10 @@ export function createAuditChannel({
 				return;
 			}
 			waiting.push(call);
-			sending ??= send().finally(() => {
-				sending = undefined;
-			});
+			begin();
 		},
 		async settled() {
-			await sending;
+			while (sending) await sending;
 		},
 	};
 }
@@ -114,8 +120,14 @@ function describe(call: AuditedCall): EmbedBuilder {
 		.setDescription(`\`\`\`json\n${shown.replaceAll("`", "ˋ")}\n\`\`\``)
 		.addFields(
 			field("Outcome", call.outcome),
-			field("Client", oneLine(call.client).slice(0, 100) || "unknown"),
+			field("Client", clientName(call.client)),
 			field("Request", call.requestId ?? "none"),
 		)
 		.setTimestamp(call.at);
+}
+
+/** What a client calls itself, which is not ours to believe: neither a link nor a mention, and never nothing. */
+function clientName(name: string): string {
+	const shown = escapeMarkdown(oneLine(name.slice(0, 100).toWellFormed()));
+	return /[\p{L}\p{N}]/u.test(shown) ? shown.replaceAll("<", "\\<") : "unknown";
 }

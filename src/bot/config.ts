@@ -1,6 +1,6 @@
 // What an instance's directory and the environment say, as one configuration.
 
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type * as v from "valibot";
@@ -9,15 +9,21 @@ import {
 	checkSettings,
 	describeFault,
 	didYouMean,
+	masked,
 	type Parsed,
 	trimEnv,
 } from "../lib/config.ts";
 import { type LogOptions, readLogOptions } from "../lib/log.ts";
-import { apiKeyPattern, environment, toml, variables } from "./settings.ts";
+import {
+	apiKeyPattern,
+	environment,
+	missingSections,
+	type TomlSettings,
+	toml,
+	variables,
+} from "./settings.ts";
 import { storeFaults } from "./store/settings.ts";
-import { isPlaceholder, readToml } from "./toml.ts";
-
-type TomlSettings = v.InferOutput<typeof toml>;
+import { isPlaceholder, readToml, type TomlValues } from "./toml.ts";
 
 export interface BotConfig {
 	/** The instance's directory. */
@@ -73,16 +79,13 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 		throw new ConfigError("the environment", [
 			"CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; bun run new-instance makes one",
 		]);
-	if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
+	if (!isDirectory(directory))
 		throw new ConfigError("the environment", [
 			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}`,
 		]);
 
 	const file = readTomlFile(join(directory, "config.toml"));
-	const personality = readPersonality(
-		directory,
-		file.settings?.personality_file,
-	);
+	const personality = readPersonality(directory, file.values.personality_file);
 	const { apiKeys, settings, faults } = readVariables(directory, env);
 	const unmet =
 		file.settings && settings ? unmetNeeds(file.settings, settings) : [];
@@ -139,7 +142,19 @@ export function readsMessages({
 
 /** What config.toml switches on that needs a variable which is not set. Verification says so itself, to whoever asks. */
 function unmetNeeds(
-	{ features, game }: TomlSettings,
+	{ features, game, mcp }: TomlSettings,
+	settings: v.InferOutput<typeof environment>,
+): string[] {
+	const { GUILD_ID } = settings;
+	const outside =
+		GUILD_ID !== undefined && mcp.guilds?.includes(GUILD_ID) === false
+			? ["GUILD_ID: is not among mcp.guilds, so no tool may touch it"]
+			: [];
+	return [...outside, ...unmetByGame({ features, game }, settings)];
+}
+
+function unmetByGame(
+	{ features, game }: Pick<TomlSettings, "features" | "game">,
 	settings: v.InferOutput<typeof environment>,
 ): string[] {
 	if (!features.game || !(game?.donator_sync || game?.chargeback)) return [];
@@ -186,7 +201,8 @@ function readVariables(
 				return `${inProcess ? "the environment" : ".env"}: ${fault}`;
 			}),
 			...unknown.map(
-				(key) => `.env: ${key}: is not a known key${didYouMean(key, known)}`,
+				(key) =>
+					`.env: ${masked(key)}: is not a known key${didYouMean(key, known)}`,
 			),
 		],
 	};
@@ -204,43 +220,65 @@ function readEnvFile(path: string): {
 	variables: Record<string, string | undefined>;
 	faults: string[];
 } {
-	if (!existsSync(path)) return { variables: {}, faults: [] };
-	try {
-		return { variables: parseEnv(readFileSync(path, "utf8")), faults: [] };
-	} catch (error) {
-		return { variables: {}, faults: [unreadable(error)] };
-	}
+	const { text, fault } = readText(path);
+	return {
+		variables: text === undefined ? {} : parseEnv(text),
+		faults: fault === undefined ? [] : [fault],
+	};
 }
 
-function readTomlFile(path: string): Parsed<TomlSettings> {
-	if (!existsSync(path))
-		return {
-			settings: undefined,
-			faults: ["there is no such file; bun run new-instance makes one"],
-		};
-	try {
-		return readToml(toml, readFileSync(path, "utf8"));
-	} catch (error) {
-		return { settings: undefined, faults: [unreadable(error)] };
-	}
+function readTomlFile(
+	path: string,
+): Parsed<TomlSettings> & { values: TomlValues } {
+	const { text, fault } = readText(path);
+	if (text !== undefined) return readToml(toml, text, missingSections);
+	return {
+		settings: undefined,
+		values: {},
+		faults: [fault ?? "there is no such file; bun run new-instance makes one"],
+	};
 }
 
 /** The text of the personality file: the one that is named, or personality.txt where there is one. */
-function readPersonality(directory: string, name: string | undefined) {
-	const path = resolve(directory, name ?? "personality.txt");
-	if (name === undefined && !existsSync(path))
-		return { text: undefined, faults: [] };
-	const fail = (fault: string) => ({
-		text: undefined,
-		faults: [`personality_file: ${JSON.stringify(path)}: ${fault}`],
-	});
+function readPersonality(directory: string, name: unknown) {
+	const named = typeof name === "string";
+	const path = resolve(directory, named ? name : "personality.txt");
+	const { text, fault } = readText(path);
+	const missing =
+		named && text === undefined ? "there is no such file" : undefined;
+	const tooLong =
+		Buffer.byteLength(text ?? "") > maxPersonalityBytes
+			? `is longer than ${maxPersonalityBytes / 1024} KiB`
+			: undefined;
+	const wrong = fault ?? missing ?? tooLong;
+	return {
+		text,
+		faults:
+			wrong === undefined
+				? []
+				: [`personality_file: ${JSON.stringify(path)}: ${wrong}`],
+	};
+}
+
+/** The text of a file, or why it cannot be read; neither where there is no such file. */
+function readText(path: string): {
+	text?: string | undefined;
+	fault?: string | undefined;
+} {
 	try {
-		const text = readFileSync(path, "utf8");
-		return Buffer.byteLength(text) > maxPersonalityBytes
-			? fail(`is longer than ${maxPersonalityBytes / 1024} KiB`)
-			: { text, faults: [] };
+		return { text: readFileSync(path, "utf8") };
 	} catch (error) {
-		return fail(unreadable(error));
+		const { code } = error as NodeJS.ErrnoException;
+		return code === "ENOENT" ? {} : { fault: unreadable(error) };
+	}
+}
+
+/** Whether this is a directory that can be looked into. */
+function isDirectory(path: string): boolean {
+	try {
+		return statSync(path).isDirectory();
+	} catch {
+		return false; // Whatever is wrong with it, it is none.
 	}
 }
 

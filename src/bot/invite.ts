@@ -1,11 +1,8 @@
 // The link that invites a bot to a guild, with the permissions that what it does needs.
 // https://discord.com/developers/docs/topics/oauth2#bot-authorization-flow
 
-import type * as v from "valibot";
 import { bitsIn, type Permission } from "./permissions.ts";
-import type { toml } from "./settings.ts";
-
-type TomlSettings = v.InferOutput<typeof toml>;
+import type { TomlSettings } from "./settings.ts";
 
 /** What the tools need, each for some of what it does: all that is named in tools/, and what Discord asks for beside it. */
 export const toolPermissions: readonly Permission[] = [
@@ -28,7 +25,15 @@ export const toolPermissions: readonly Permission[] = [
 export const featurePermissions: Readonly<
 	Record<keyof TomlSettings["features"], readonly Permission[]>
 > = {
-	game: ["ViewChannel", "SendMessages"],
+	game: [
+		"ViewChannel",
+		"SendMessages",
+		"ReadMessageHistory",
+		"EmbedLinks",
+		"ManageMessages",
+		"ManageRoles",
+		"BanMembers",
+	],
 	auto_role: ["ManageRoles"],
 	join_role: ["ManageRoles"],
 	welcome: ["ViewChannel", "SendMessages"],

@@ -2,9 +2,18 @@
 // description, from which its reference is checked.
 
 import * as v from "valibot";
-import { baseUrl, hostList, originList, port, shown } from "../lib/config.ts";
+import {
+	baseUrl,
+	type Fault,
+	hostList,
+	originList,
+	port,
+	shown,
+} from "../lib/config.ts";
 import { logSettings } from "../lib/log.ts";
 import { isLoopbackAddress } from "../mcp/access.ts";
+import type { TomlValues } from "./toml.ts";
+import { defaultToolsets, toolsetNames } from "./toolsets.ts";
 
 const snowflake = v.pipe(
 	v.string(),
@@ -214,50 +223,60 @@ const sections = {
 export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
 
 /** The keys of config.toml. */
-export const toml = v.pipe(
-	v.strictObject({
-		bot_name: text(100),
-		command_prefix: v.optional(word(1, 10), "!"),
-		command_root: v.optional(word(0, 20)),
-		personality_file: v.optional(text(500)),
-		timezone: v.optional(timezone, "UTC"),
-		features: v.optional(
-			v.strictObject({
-				game: flag(false),
-				auto_role: flag(false),
-				join_role: flag(false),
-				welcome: flag(false),
-				moderation: flag(false),
-				chat: flag(true),
-			}),
-			{},
-		),
-		mcp: v.optional(
-			v.strictObject({
-				audit_channel: v.optional(channelId),
-				audit_days: v.optional(whole(1, 3_650), 90),
-			}),
-			{},
-		),
-		game: v.optional(sections.game),
-		auto_role: v.optional(sections.auto_role),
-		join_role: v.optional(sections.join_role),
-		welcome: v.optional(sections.welcome),
-		moderation: v.optional(sections.moderation),
-	}),
-	v.rawCheck(({ dataset, addIssue }) => {
-		if (!dataset.typed) return;
-		const { value: input } = dataset;
-		const { features } = input;
-		const step = { type: "object", origin: "value" } as const;
-		for (const name of sectionNames)
-			if (features[name] && input[name] === undefined)
-				addIssue({
-					message: `is on, and there is no section [${name}]`,
-					path: [
-						{ ...step, input, key: "features", value: features },
-						{ ...step, input: features, key: name, value: true },
-					],
-				});
-	}),
-);
+export const toml = v.strictObject({
+	bot_name: text(100),
+	command_prefix: v.optional(word(1, 10), "!"),
+	command_root: v.optional(word(0, 20)),
+	personality_file: v.optional(text(500)),
+	timezone: v.optional(timezone, "UTC"),
+	features: v.optional(
+		v.strictObject({
+			game: flag(false),
+			auto_role: flag(false),
+			join_role: flag(false),
+			welcome: flag(false),
+			moderation: flag(false),
+			chat: flag(true),
+		}),
+		{},
+	),
+	mcp: v.optional(
+		v.strictObject({
+			audit_channel: v.optional(channelId),
+			audit_days: v.optional(whole(1, 3_650), 90),
+			toolsets: v.optional(
+				v.union(
+					[v.literal("all"), v.array(v.picklist(toolsetNames))],
+					({ input }) =>
+						`expected "all" or a list of ${toolsetNames.join(", ")}, received ${shown(input)}`,
+				),
+				[...defaultToolsets],
+			),
+			read_only: flag(false),
+			guilds: v.optional(v.array(snowflake)),
+			tools: v.optional(
+				v.strictObject({ deny: v.optional(v.array(text(64)), []) }),
+				{},
+			),
+		}),
+		{},
+	),
+	game: v.optional(sections.game),
+	auto_role: v.optional(sections.auto_role),
+	join_role: v.optional(sections.join_role),
+	welcome: v.optional(sections.welcome),
+	moderation: v.optional(sections.moderation),
+});
+
+export type TomlSettings = v.InferOutput<typeof toml>;
+
+/** The features that are on and have no section, whatever else is wrong with config.toml. */
+export function missingSections(values: TomlValues): Fault[] {
+	const features = Object(values.features) as Record<string, unknown>;
+	return sectionNames
+		.filter((name) => features[name] === true && values[name] === undefined)
+		.map((name) => ({
+			path: ["features", name],
+			message: `is on, and there is no section [${name}]`,
+		}));
+}

@@ -1,36 +1,53 @@
 // config.toml: its text → settings, or faults that show the line.
 
-import { parse } from "smol-toml";
+import { parse, TomlError } from "smol-toml";
 import type * as v from "valibot";
 import {
 	checkSettings,
 	describeFault,
+	type Fault,
 	holdsSecret,
 	masked,
 	type Parsed,
 } from "../lib/config.ts";
 
-/** Settings from TOML text. A fault names its key, and shows its line with a caret. A value that begins "your-" was never filled in, and counts as unset. */
+/** What stands in a file, whether or not it is what belongs there. */
+export type TomlValues = Readonly<Record<string, unknown>>;
+
+/**
+ * Settings from TOML text, and what stands in it. A fault names its key, and shows its line with a caret. A value that
+ * begins "your-" was never filled in, and counts as unset. `check` finds what a schema does not: it is given whatever
+ * stands there, so that no fault hides another.
+ */
 export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
 	text: string,
-): Parsed<v.InferOutput<S>> {
-	let values: unknown;
+	check: (values: TomlValues) => Fault[] = () => [],
+): Parsed<v.InferOutput<S>> & { values: TomlValues } {
+	let values: TomlValues;
 	try {
-		values = parse(text);
+		// Ids without quotation marks are no numbers that a double can hold; what is wrong with them is said below.
+		const parsed = parse(text, { integersAsBigInt: "asNeeded" });
+		values = withoutPlaceholders(parsed) as TomlValues;
 	} catch (error) {
-		// The parser shows the line, with a caret under the fault.
-		const fault = error instanceof Error ? error.message : String(error);
-		return { settings: undefined, faults: [masked(fault.trimEnd())] };
+		if (!(error instanceof TomlError)) throw error;
+		return {
+			settings: undefined,
+			faults: [describeSyntaxFault(text, error)],
+			values: {},
+		};
 	}
-	const { settings, faults } = checkSettings(
-		schema,
-		withoutPlaceholders(values),
-	);
+	const parsed = checkSettings(schema, values);
+	const faults = [...parsed.faults, ...check(values)];
 	if (faults.length === 0)
-		return { settings: settings as v.InferOutput<S>, faults: [] };
+		return {
+			settings: parsed.settings as v.InferOutput<S>,
+			faults: [],
+			values,
+		};
 	return {
 		settings: undefined,
+		values,
 		faults: faults.map((fault) => {
 			const shown = showPlace(text, fault.path);
 			return shown ? `${describeFault(fault)}\n${shown}` : describeFault(fault);
@@ -58,12 +75,24 @@ function withoutPlaceholders(value: unknown): unknown {
 function showPlace(text: string, path: readonly string[]): string | undefined {
 	const place = findPlace(text, path);
 	if (!place) return undefined;
-	const { number, line, column } = place;
+	return showLine(place);
+}
+
+/** A line, with a caret under a column of it. What may be a secret in it is not shown. */
+function showLine({ number, line, column }: Place): string {
 	const margin = `    ${number}: `;
-	const shown = holdsSecret(path.at(-1) ?? "")
-		? `${line.slice(0, column)}…`
+	const shown = holdsSecret(line)
+		? `${line.slice(0, line.indexOf("=") + 1)} …`
 		: line.slice(0, column) + masked(line.slice(column));
 	return `${margin}${shown}\n${" ".repeat(margin.length)}${line.slice(0, column).replace(/[^\t]/g, " ")}^`;
+}
+
+/** The parser shows the lines around a fault, whatever stands in them; here it is the line itself. */
+function describeSyntaxFault(text: string, error: TomlError): string {
+	const [summary = ""] = error.message.split("\n");
+	const line = text.split(/\r?\n/)[error.line - 1] ?? "";
+	const place = { number: error.line, line, column: error.column - 1 };
+	return `${masked(summary)}\n${showLine(place)}`;
 }
 
 interface Place {
@@ -84,21 +113,25 @@ function findPlace(text: string, path: readonly string[]): Place | undefined {
 	let table: string[] = [];
 	let inText = false;
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
-		const quotes = line.match(/"""|'''/g)?.length ?? 0;
+		// Neither in a comment nor in a text of one line.
+		const code = inText
+			? line
+			: line.replace(/"(?!"")(?:[^"\\]|\\.)*"|'(?!'')[^']*'|#.*$/g, "");
 		const wasInText = inText;
-		if (quotes % 2 === 1) inText = !inText;
+		if ((code.match(/"""|'''/g)?.length ?? 0) % 2 === 1) inText = !inText;
 		if (wasInText) continue;
 		const [opening, name] = header.exec(line) ?? [];
 		if (name !== undefined && opening !== undefined) {
 			table = readKeys(name);
-			if (isSame(table, path))
+			if (isSame(table.slice(0, path.length), path))
 				return { number: index + 1, line, column: line.indexOf("[") };
 		}
 		const [whole, keys] = assignment.exec(line) ?? [];
 		if (whole === undefined || keys === undefined) continue;
 		const at = [...table, ...readKeys(keys)];
-		// A value may be a list or a table, with what is meant within it.
-		if (isSame(at, path.slice(0, at.length)))
+		// A value may be a list or a table, with what is meant within it; and what is meant may be a table of the key's.
+		const length = Math.min(at.length, path.length);
+		if (isSame(at.slice(0, length), path.slice(0, length)))
 			return { number: index + 1, line, column: whole.length };
 	}
 	return undefined;

@@ -813,7 +813,10 @@ test("the audit channel pings nobody, whatever a client calls itself", async () 
 	const session = await audited.openSession(name);
 	await call("ban", {}, session);
 	await toldIds(audited, 1);
-	expect(embedsIn(simulator)).toMatchObject([{ title: "ban", Client: name }]);
+	const [embed] = embedsIn(simulator);
+	expect(embed).toMatchObject({ title: "ban" });
+	expect(embed?.Client?.replaceAll("\\", "")).toBe(name);
+	expect(embed?.Client).not.toMatch(/(?<!\\)[<`]/);
 	for (const message of messagesIn(simulator))
 		expect(message).toMatchObject({
 			mention_everyone: false,

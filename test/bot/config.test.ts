@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BotConfig, readConfig } from "../../src/bot/config.ts";
+import { defaultToolsets } from "../../src/bot/toolsets.ts";
 import { ConfigError } from "../../src/lib/config.ts";
 import { defaultLogOptions } from "../../src/lib/log.ts";
 
@@ -78,7 +79,12 @@ test("what is not said has its default", () => {
 				moderation: false,
 				chat: true,
 			},
-			mcp: { audit_days: 90 },
+			mcp: {
+				audit_days: 90,
+				toolsets: [...defaultToolsets],
+				read_only: false,
+				tools: { deny: [] },
+			},
 		},
 		log: defaultLogOptions(),
 	});
@@ -202,7 +208,7 @@ test("personality.txt is read where it is there, and one that is named must be",
 	expect(read({ ...files, "personality.txt": text }).personality).toBe(text);
 	const named = `${cook}personality_file = "other.txt"\n`;
 	expect(faultsOf(() => read({ ...files, "config.toml": named }))).toMatch(
-		/config\.toml: personality_file: ".*other\.txt": it cannot be read \(ENOENT\)/,
+		/config\.toml: personality_file: ".*other\.txt": there is no such file/,
 	);
 	const long = "x".repeat(64 * 1024 + 1);
 	expect(faultsOf(() => read({ ...files, "personality.txt": long }))).toContain(
@@ -252,6 +258,56 @@ min_age = "three days"
 		expect(faults).toContain(fault);
 });
 
+test("no fault hides another: types, sections, the personality and ids without quotation marks", () => {
+	const files = {
+		".env": tokenLine,
+		"config.toml": `${cook}command_prefix = 3\npersonality_file = "no.txt"\n[features]\ngame = true\n[mcp]\naudit_channel = 123456789012345678\n`,
+	};
+	const faults = faultsOf(() => read(files));
+	for (const fault of [
+		"has 4 faults",
+		"command_prefix: expected string, received 3",
+		"features.game: is on, and there is no section [game]",
+		"personality_file: ",
+		"mcp.audit_channel: expected string, received 123456789012345678",
+	])
+		expect(faults).toContain(fault);
+});
+
+test("a secret is not shown by what stands beside it", () => {
+	const secret = "postgres://u:pw@h/d";
+	for (const lines of [
+		`database_url = "${secret}"\nfoo = = 3`,
+		`foo = = 3\ndatabase_url = "${secret}"`,
+		`database_url = "${secret}" = 3`,
+		`mcp = { auth_token = "${secret}", audit_dayz = 3 }`,
+	]) {
+		const files = { ".env": tokenLine, "config.toml": `${cook}${lines}\n` };
+		const faults = faultsOf(() => read(files));
+		expect(faults).toContain("config.toml: ");
+		expect(faults).not.toContain(secret);
+	}
+	const wrapped = "c2VjcmV0LXRoYXQtd2FzLXdyYXBwZWQ";
+	const env = { ".env": `${tokenLine}${wrapped}=\n`, "config.toml": cook };
+	expect(faultsOf(() => read(env))).not.toContain(wrapped);
+});
+
+test.each([
+	["foo.bar = 1", "    2: foo.bar = 1"],
+	["[foo.bar]", "    2: [foo.bar]"],
+	['note = "# \\"\\"\\""\ntimezone = "x"', '    3: timezone = "x"'],
+	['# """\ntimezone = "x"', '    3: timezone = "x"'],
+])("the line of %j is found", (lines, shown) => {
+	const files = { ".env": tokenLine, "config.toml": `${cook}${lines}\n` };
+	expect(faultsOf(() => read(files))).toContain(shown);
+});
+
+test("a CONFIG_DIR below a file is no directory", () => {
+	expect(faultsOf(() => readConfig({ CONFIG_DIR: "/etc/passwd/x" }))).toContain(
+		'CONFIG_DIR: there is no directory "/etc/passwd/x"',
+	);
+});
+
 test("a secret that stands in config.toml is not shown", () => {
 	for (const line of [
 		`discord_token = "${token}"`,
@@ -276,6 +332,16 @@ test("an unknown variable of .env is a fault, with the one that may be meant", (
 	);
 	expect(faults).toContain(".env: FOO: is not a known key");
 	expect(faults).toContain("has 2 faults");
+});
+
+test("a GUILD_ID that tools may not touch is a fault", () => {
+	const files = {
+		".env": `${tokenLine}GUILD_ID=123456789012345678\n`,
+		"config.toml": `${cook}[mcp]\nguilds = ["223456789012345678"]\n`,
+	};
+	expect(faultsOf(() => read(files))).toContain(
+		".env: GUILD_ID: is not among mcp.guilds, so no tool may touch it",
+	);
 });
 
 test("a value that begins your- counts as unset, in .env and in config.toml", () => {
@@ -371,7 +437,7 @@ test("broken TOML is shown with a caret under the fault", () => {
 	});
 	const faults = faultsOf(() => readConfig({ CONFIG_DIR: config.path }));
 	expect(faults).toContain("config.toml: Invalid TOML document");
-	expect(faults).toMatch(/2: {2}bot_name = "Baker"\n\s+\^/);
+	expect(faults).toMatch(/2: bot_name = "Baker"\n\s+\^/);
 });
 
 test("an .env that cannot be read, and a CONFIG_DIR that is a file, are faults", () => {

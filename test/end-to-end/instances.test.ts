@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { moderatorPermissions, type Seed } from "../../src/simulator/seed.ts";
 import {
@@ -174,7 +174,7 @@ async function endOf(
 
 /** What an instance calls itself towards others, as far as it can be known from outside. */
 function calledItself({ name, program }: Instance): string {
-	return `Bot ${name} (pid ${program.pid} on `;
+	return `pid ${program.pid} on ${hostname()} (Bot ${name})`;
 }
 
 describe.skipIf(postgresMissing !== undefined)(
@@ -564,10 +564,10 @@ test.concurrent("of two bots with one DATA_DIR the second ends with a message th
 
 	expect(await first.readiness()).toBe("ready");
 	const direct = await connectTo(`${first.url}/mcp`, token);
-	await direct.call("list_guilds");
+	await direct.call("list_members");
 	await until("it writes its calls", async () => {
 		const { text } = await direct.call("list_recent_tool_calls");
-		return text.includes("| list_guilds | done |");
+		return text.includes("| list_members | done |");
 	});
 	first.program.kill("SIGKILL");
 	await first.program.exited;

@@ -77,6 +77,7 @@ export function createAudit(
 	function record(call: AuditedCall): void {
 		if (closed || queue.length >= maxQueued) {
 			dropped += 1;
+			if (closed) return;
 			if (!full)
 				log.error("the audit log drops calls: too many wait for the database", {
 					queued: queue.length,
@@ -85,8 +86,14 @@ export function createAudit(
 			return;
 		}
 		queue.push(toRow(call));
+		begin();
+	}
+
+	function begin(): void {
 		writing ??= write().finally(() => {
 			writing = undefined;
+			// One that came in the moment in between.
+			if (queue.length > 0 && !closed) begin();
 		});
 	}
 

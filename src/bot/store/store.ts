@@ -62,9 +62,9 @@ const maxWaiting = 1_000;
 /** What all migrations may take together. */
 const migrationTimeoutMs = 600_000;
 
-/** What an instance calls itself towards others: its bot's name, its process and its machine. */
+/** What an instance calls itself towards others: its process, its machine and its bot's name, which may be cut off. */
 export function instanceName(botName: string): string {
-	return `${botName} (pid ${process.pid} on ${hostname()})`;
+	return `pid ${process.pid} on ${hostname()} (${botName})`;
 }
 
 /** Opens the store, now or when its database is there. Throws a ConfigError for settings that cannot work. */
@@ -110,6 +110,8 @@ class OpenStore implements Store {
 	#session: Session | undefined;
 	#reason: string | undefined = "it is being opened";
 	#since = new Date();
+	/** When the database last refused to take something. */
+	#refusedAt = 0;
 
 	constructor(
 		options: StoreOptions,
@@ -126,13 +128,16 @@ class OpenStore implements Store {
 		const opened = Promise.withResolvers<void>();
 		this.opened = opened.promise;
 		this.#attempted = opened.resolve;
-		this.sql = <Row extends object>(
+		this.sql = async <Row extends object>(
 			...statement: Parameters<Sql>
-		): Promise<Row[]> =>
-			this.#inTurn((session, progress) => {
+		): Promise<Row[]> => {
+			const rows = await this.#inTurn((session, progress) => {
 				progress.mayHaveRun = true;
 				return statementsOf(session)<Row>(...statement);
 			});
+			if (/^\s*INSERT\b/i.test(statement[0][0] ?? "")) this.#takesWrites();
+			return rows;
+		};
 		this.#running = this.#keepOpen();
 	}
 
@@ -242,12 +247,12 @@ class OpenStore implements Store {
 			const applied = await this.#within(
 				migrationTimeoutMs,
 				"the migrations took too long",
-				migrate(session, this.#migrations),
+				this.#untilClosing(this.#prepare(session)),
 				() => session.lose("the migrations were cut off"),
 			);
-			// The database gives up first, and keeps the connection.
-			await session.limit(this.#timeoutMs * 0.8);
-			return { session, applied };
+			if (applied !== undefined) return { session, applied };
+			session.lose("it is being closed");
+			throw new Late("it is being closed");
 		} catch (error) {
 			await session.close();
 			if (!(error instanceof MigrationError)) throw error;
@@ -256,6 +261,20 @@ class OpenStore implements Store {
 			const { message, cause } = error;
 			throw new StoreFailure(`${message}: ${cause}`, { cause });
 		}
+	}
+
+	/** Brings the tables up to date. Gives the number of migrations that this took. */
+	async #prepare(session: Session): Promise<number> {
+		const applied = await migrate(session, this.#migrations);
+		// The database gives up first, and keeps the connection.
+		const { connectTimeoutMs = 10_000 } = this.#options;
+		await this.#within(
+			connectTimeoutMs,
+			`${this.#database.where} did not answer`,
+			session.limit(this.#timeoutMs * 0.8),
+			() => session.lose("it did not answer"),
+		);
+		return applied;
 	}
 
 	/** Until the session is lost, or `close` is called. */
@@ -333,6 +352,7 @@ class OpenStore implements Store {
 	/** Reading goes on, and writing is tried until it works again. */
 	#impair(session: Session, reason: string): void {
 		if (this.#session !== session) return;
+		this.#refusedAt = performance.now();
 		const known = this.#reason !== undefined;
 		this.#degrade(reason);
 		if (!known) void this.#probe(session);
@@ -342,17 +362,26 @@ class OpenStore implements Store {
 		for (let attempt = 0; ; attempt++) {
 			await this.#pause(attempt);
 			if (this.#session !== session || this.#closing.signal.aborted) return;
+			if (this.#reason === undefined) return;
+			// A small row may fit where others do not: while they are refused, it proves nothing.
+			const quietMs = performance.now() - this.#refusedAt;
+			if (quietMs < this.#longestWaitMs() / 3) continue;
 			try {
 				await this.#inTurn(() => probeWrite(session));
-				if (this.#session !== session) return;
-				this.#recover();
-				this.#options.log.info("the store takes writes again");
+				if (this.#session === session) this.#takesWrites();
 				return;
 			} catch (error) {
 				if (error instanceof StoreUnavailable) continue;
 				this.#options.log.error("could not probe the store", { error });
 			}
 		}
+	}
+
+	/** A row was taken: whatever kept others out is over. */
+	#takesWrites(): void {
+		if (this.#reason === undefined || !this.#session) return;
+		this.#recover();
+		this.#options.log.info("the store takes writes again");
 	}
 
 	#recover(): void {
@@ -393,8 +422,13 @@ class OpenStore implements Store {
 		}
 	}
 
+	#longestWaitMs(): number {
+		return this.#options.backOffMs?.[1] ?? 30_000;
+	}
+
 	async #pause(attempt: number): Promise<void> {
-		const [first, most] = this.#options.backOffMs ?? [500, 30_000];
+		const first = this.#options.backOffMs?.[0] ?? 500;
+		const most = this.#longestWaitMs();
 		const ms = Math.min(first * 2 ** attempt, most) * (0.5 + Math.random() / 2);
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, ms);

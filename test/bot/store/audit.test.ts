@@ -182,7 +182,9 @@ onPostgres((databases) => {
 			audit.record(call({ requestId: String(number) }));
 		expect(audit.queued).toBe(5);
 		expect(audit.dropped).toBe(3);
-		expect(audit.recent({ limit: 1 })).rejects.toThrow(/database is away/);
+		await expect(audit.recent({ limit: 1 })).rejects.toThrow(
+			/database is away/,
+		);
 		await databases.postgres.start();
 		await until("they are written", () => audit.queued === 0);
 		const rows = await audit.recent({ limit: 10 });

@@ -6,8 +6,15 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { startStore } from "../../../src/bot/store/store.ts";
+import { recordLog } from "../../support/log.ts";
 import { freePort, password } from "../../support/postgres.ts";
-import { onBoth, onPostgres, openStore } from "../../support/stores.ts";
+import {
+	onBoth,
+	onPostgres,
+	openStore,
+	thingsTable,
+} from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
 onPostgres((databases) => {
@@ -41,6 +48,41 @@ onPostgres((databases) => {
 		await until("it is back", () => store.state === "ready");
 		expect(store.reason).toBeUndefined();
 		expect(await store.sql`SELECT id FROM things`).toEqual([{ id: "before" }]);
+	});
+
+	test("a store whose tables somebody holds waits for them, and a close does not", async () => {
+		const place = await databases.place();
+		const first = await openStore(place);
+		await first.store.close();
+		await using sql = new SQL(databases.postgres.url, { max: 1 });
+		const held = Promise.withResolvers<void>();
+		const over = Promise.withResolvers<void>();
+		const holding = sql.begin(async (tx) => {
+			await tx.unsafe(
+				`LOCK TABLE "${place.shown}".migrations IN ACCESS EXCLUSIVE MODE`,
+			);
+			held.resolve();
+			await over.promise;
+		});
+		await held.promise;
+		const { databaseUrl, schema, directory } = place.settings;
+		const store = startStore({
+			databaseUrl,
+			schema,
+			directory,
+			instance: "second",
+			log: recordLog().log,
+			migrations: [thingsTable],
+		});
+		await until("it waits for the lock", async () => {
+			const rows = await databases.postgres.admin<object[]>(
+				"SELECT 1 FROM pg_locks WHERE NOT granted",
+			);
+			return JSON.stringify(rows).includes("1");
+		});
+		await store.close();
+		over.resolve();
+		await holding;
 	});
 
 	test("a server that stands still: a query ends by its deadline, its outcome unknown", async () => {
