@@ -20,6 +20,7 @@ import { sectionNames } from "./settings.ts";
 import { createAudit } from "./store/audit.ts";
 import { instanceName, startStore } from "./store/store.ts";
 import { tools as allTools } from "./tools/index.ts";
+import { chooseTools } from "./toolsets.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
 /** How long calls in flight are waited for at the end. */
@@ -43,7 +44,7 @@ export interface Bot extends Running {
 export function startBot(
 	config: BotConfig,
 	log: Log,
-	commonTools: readonly Tool<BotContext>[] = allTools,
+	givenTools?: readonly Tool<BotContext>[],
 ): Bot {
 	const store = startStore({
 		databaseUrl: config.databaseUrl,
@@ -80,9 +81,12 @@ export function startBot(
 			game?.attach(client);
 		},
 	});
-	const game = createGame({ config, connection, store, log });
+	const { registry } = metrics;
+	const game = createGame({ config, connection, store, log, registry });
 	const commands = game?.commands ?? [];
-	const tools = [...commonTools, ...(game?.tools ?? [])];
+	const tools =
+		givenTools ??
+		chooseTools([...allTools, ...(game?.tools ?? [])], config.toml.mcp);
 	const auditChannel =
 		config.auditChannelId === undefined
 			? undefined
@@ -102,6 +106,7 @@ export function startBot(
 				guildId: config.guildId,
 				turns: new Map(),
 				audit,
+				guilds: config.toml.mcp.guilds && new Set(config.toml.mcp.guilds),
 			}),
 			log,
 		}),

@@ -14,7 +14,6 @@ import type { JsonObject } from "../mcp/json-rpc.ts";
 import {
 	invalidParameters,
 	tool as mcpTool,
-	type Tool,
 	type ToolDefinition,
 	ToolError,
 	type ToolOutput,
@@ -32,6 +31,7 @@ import {
 } from "./permissions.ts";
 import { permitWrites, type ToolRun, withinRun } from "./rest.ts";
 import type { Audit } from "./store/audit.ts";
+import type { BotTool, Toolset } from "./toolsets.ts";
 import { inTurn, type Turns } from "./turns.ts";
 
 /** What a whole tool may take; each platform call in it has 10 s of its own. */
@@ -48,6 +48,8 @@ export interface BotContext {
 	turns: Turns;
 	/** The calls so far. */
 	audit: Pick<Audit, "recent">;
+	/** The only guilds that tools may touch; undefined: all that the bot is in. */
+	guilds?: ReadonlySet<string> | undefined;
 }
 
 /** What every tool is given beside its arguments. */
@@ -55,6 +57,8 @@ export interface ToolContext {
 	discord: Client<true>;
 	connection: Connection;
 	audit: Pick<Audit, "recent">;
+	/** Whether tools may touch a guild. */
+	mayTouch(guildId: string): boolean;
 }
 
 /** What an argument names, by its schema: what its `find` gives. */
@@ -102,12 +106,17 @@ interface Needs<Args> {
 
 export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends ToolDefinition<Entries, ContextFor<Entries>>,
-		Needs<v.InferOutput<v.StrictObjectSchema<Entries, undefined>>> {}
+		Needs<v.InferOutput<v.StrictObjectSchema<Entries, undefined>>> {
+	toolset: Toolset;
+	/** Other names that it is called by, which are not listed: those of the tools that others know it by. */
+	aliases?: readonly string[];
+}
 
 /** A tool of the bot. */
 export function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
-): Tool<BotContext> {
+): BotTool {
+	const { toolset, aliases = [] } = definition;
 	const { entries } = definition.input;
 	const takesGuild = "guild_id" in entries;
 	const checked = mcpTool<Entries, BotContext>({
@@ -121,7 +130,12 @@ export function tool<const Entries extends v.ObjectEntries>(
 			};
 			const work = async () => {
 				const { connection, audit } = bot;
-				const context = { discord: connection.discord, connection, audit };
+				const context: ToolContext = {
+					discord: connection.discord,
+					connection,
+					audit,
+					mayTouch: (guildId) => mayTouch(bot, guildId),
+				};
 				const found = takesGuild
 					? await findAll(definition, args, bot)
 					: undefined;
@@ -136,9 +150,11 @@ export function tool<const Entries extends v.ObjectEntries>(
 			);
 		},
 	});
-	if (takesGuild) return checked;
+	if (takesGuild) return { ...checked, toolset, aliases };
 	return {
 		...checked,
+		toolset,
+		aliases,
 		// A gateway needed it to find us; to this tool it says nothing.
 		call: ({ guild_id: _, ...args }, bot, call) =>
 			checked.call(args, bot, call),
@@ -152,15 +168,17 @@ export interface Plan {
 	act(): Promise<ToolOutput>;
 }
 
-const dryRun = {
-	dry_run: v.optional(
-		v.pipe(
-			v.boolean(),
-			v.description("Only say what would happen, and do nothing."),
+function dryRun(byDefault: boolean) {
+	const description = byDefault
+		? "Only say what would happen, and do nothing. Pass false to have it done."
+		: "Only say what would happen, and do nothing.";
+	return {
+		dry_run: v.optional(
+			v.pipe(v.boolean(), v.description(description)),
+			byDefault,
 		),
-		false,
-	),
-};
+	};
+}
 
 /** A destructive tool: it makes its plan without writing anything, and acts on it unless it is told `dry_run`. */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
@@ -169,14 +187,16 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 			args: v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
 			context: ContextFor<Entries>,
 		): Plan | Promise<Plan>;
+		/** Whether it only says what would happen unless it is told otherwise. */
+		dryRunByDefault?: boolean;
 	},
-): Tool<BotContext> {
-	const { plan, input, ...rest } = definition;
+): BotTool {
+	const { plan, input, dryRunByDefault = false, ...rest } = definition;
 	return tool<v.ObjectEntries>({
 		// Its arguments are these, and `dry_run`.
 		...(rest as Omit<BotToolDefinition<v.ObjectEntries>, "effect" | "run">),
 		effect: "destructive",
-		input: v.strictObject({ ...input.entries, ...dryRun }),
+		input: v.strictObject({ ...input.entries, ...dryRun(dryRunByDefault) }),
 		async run({ dry_run, ...args }, context) {
 			const { preview, act } = await plan(
 				args as v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
@@ -262,13 +282,22 @@ function finderOf(schema: unknown): Finder<unknown> | undefined {
 	return item ? finderOf(item) : undefined;
 }
 
-function findGuild({ connection, guildId }: BotContext, args: JsonObject) {
+function mayTouch({ guilds }: BotContext, guildId: string): boolean {
+	return guilds?.has(guildId) ?? true;
+}
+
+function findGuild(bot: BotContext, args: JsonObject) {
+	const { connection, guildId } = bot;
 	// An empty id means absent.
 	const id = (args.guild_id as string | undefined) || guildId;
 	if (!id)
 		throw invalidParameters([
 			"guild_id: is required, because this instance has no GUILD_ID",
 		]);
+	if (!mayTouch(bot, id))
+		throw new ToolError(
+			`The operator of this bot does not let its tools touch the guild ${id}. list_guilds shows those that they may.`,
+		);
 	const guild = connection.discord.guilds.cache.get(id);
 	if (!guild)
 		throw new ToolError(

@@ -45,7 +45,11 @@ export function observe(
 	server: Server,
 	{ tools, guildId, metrics, log, audit }: ObserverOptions,
 ): ObservedServer {
-	const byName = new Map(tools.map((tool) => [tool.name, tool]));
+	const byName = new Map(
+		tools.flatMap((tool) =>
+			[tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
+		),
+	);
 	const counted = countRequests(server, metrics);
 	let callsInFlight = 0;
 

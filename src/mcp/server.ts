@@ -210,8 +210,11 @@ export function toolSource<Context>(
 	tools: readonly Tool<Context>[],
 	context: Context,
 ): ToolSource {
-	const byName = new Map(tools.map((tool) => [tool.name, tool]));
-	if (byName.size < tools.length)
+	const names = tools.flatMap((tool) =>
+		[tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
+	);
+	const byName = new Map(names);
+	if (byName.size < names.length)
 		throw new TypeError("two tools have the same name");
 	const listed = JSON.stringify({ tools: tools.map((tool) => tool.listing) });
 	return {

@@ -3,6 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 // Who may speak to us is settled before (access.ts).
 
+import { readBody } from "../lib/body.ts";
 import { methodNotAllowed } from "../lib/listen.ts";
 import {
 	errorCode,
@@ -74,14 +75,17 @@ export function createEndpoint(
 		// Bun ends what is quiet for 10 s, also a tool that takes its time. This holds for the connection from now on, so
 		// it has an end: one whose client has vanished would stay for ever.
 		http.timeout(request, maxQuietSeconds);
-		const body = await within(bodyTimeoutMs, readBody(request, maxBodyBytes));
+		const body = await readBody(request, {
+			maxBytes: maxBodyBytes,
+			timeoutMs: bodyTimeoutMs,
+		});
 		if (body === "late") {
 			// Whoever sends the rest after all sends it to nobody.
 			const late = refuse(408, invalidRequest("the body came too slowly"));
 			late.headers.set("Connection", "close");
 			return late;
 		}
-		if (body === undefined)
+		if (body === "too long")
 			return refuse(
 				413,
 				invalidRequest(`the body is longer than ${maxBodyBytes} bytes`),
@@ -328,36 +332,6 @@ function decodeUtf8(body: Uint8Array): string {
 	} catch {
 		// Its own words say no more than this.
 		throw new MalformedMessage(errorCode.parse, "Parse error");
-	}
-}
-
-/** A body of at most `maxBytes`, counted while it is read; undefined when there is more. */
-async function readBody(
-	request: Request,
-	maxBytes: number,
-): Promise<Uint8Array | undefined> {
-	const announced = request.headers.get("content-length");
-	if (announced !== null)
-		return Number(announced) > maxBytes ? undefined : request.bytes();
-	if (!request.body) return new Uint8Array();
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	for await (const chunk of request.body) {
-		length += chunk.length;
-		if (length > maxBytes) return undefined;
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks);
-}
-
-/** The outcome of `work`, or "late" when it takes longer than `ms`. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | "late"> {
-	const { promise: late, resolve } = Promise.withResolvers<"late">();
-	const timer = setTimeout(resolve, ms, "late");
-	try {
-		return await Promise.race([work, late]);
-	} finally {
-		clearTimeout(timer);
 	}
 }
 

@@ -40,6 +40,8 @@ export interface ToolCall {
 
 export interface Tool<Context> {
 	name: string;
+	/** Other names that it can be called by, which are not listed. */
+	aliases?: readonly string[];
 	/** The entry in `tools/list`. */
 	listing: JsonObject & { inputSchema: JsonSchema };
 	/**

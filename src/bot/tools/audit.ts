@@ -9,6 +9,7 @@ import { oneField } from "../text.ts";
 
 export const listRecentToolCalls = tool({
 	name: "list_recent_tool_calls",
+	toolset: "audit",
 	title: "List recent tool calls",
 	description:
 		"List the latest calls of this bot's tools, newest first: time, tool, outcome (done, failed, refused, error), duration, guild id, client, request id and arguments, with texts replaced by their length. When there are more, the last line gives `next_before`, to be passed as `before`.",

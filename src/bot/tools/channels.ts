@@ -103,6 +103,7 @@ const kindFields = {
 
 export const createChannel = tool({
 	name: "create_channel",
+	toolset: "channels",
 	title: "Create a channel",
 	description:
 		"Create a channel in a guild. With `private_to_role_ids` only these roles, and the bot, can see it from the start, and it takes over no permissions from its category. Answers with its name, as Discord made it, and its id.",
@@ -189,6 +190,7 @@ function refuseForeignFields(args: Record<string, unknown>, kind: Kind): void {
 
 export const editChannel = tool({
 	name: "edit_channel",
+	toolset: "channels",
 	title: "Edit a channel",
 	description:
 		"Change a channel's name, topic, age restriction, slow mode or category. Only what is given is changed; an edit that would change nothing is refused. Answers with what has changed.",
@@ -273,6 +275,7 @@ function currentFields(channel: find.Channel) {
 
 export const setChannelPermissions = tool({
 	name: "set_channel_permissions",
+	toolset: "channels",
 	title: "Set channel permissions",
 	description:
 		"Set what a role or a member is allowed and denied in a channel. It replaces what the channel says of them, or with `merge` changes only the permissions named; what is in neither `allow` nor `deny` then follows from their roles. Answers with what has changed, by name.",

@@ -11,6 +11,7 @@ import { fold, oneField, oneLine } from "../text.ts";
 
 export const listMembers = tool({
 	name: "list_members",
+	toolset: "core",
 	title: "List members",
 	description:
 		"List the members of a guild in the order of their ids: a count line, then one line per member with display name, username, id, the ids of their roles and when they joined. When there are more, the last line gives `next_after`, to be passed as `after`.",
@@ -66,6 +67,7 @@ function stillLoading(guild: Guild, connection: Connection): string[] {
 
 export const lookupUserByName = tool({
 	name: "lookup_user_by_name",
+	toolset: "core",
 	title: "Look up a user by name",
 	description:
 		"Find members of a guild whose nickname, display name or username contains the query, ignoring case and accents. Exact matches come first, then names that begin with it. One line per member: display name, username, id.",

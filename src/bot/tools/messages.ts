@@ -59,6 +59,7 @@ const embed = v.strictObject({
 
 export const sendMessage = tool({
 	name: "send_message",
+	toolset: "messages",
 	title: "Send a message",
 	description:
 		"Send a message to a channel or thread of a guild, as the bot. It pings nobody unless `mentions` allows it. Answers with the message's id.",
@@ -148,6 +149,7 @@ const sampleSize = 5;
 
 export const deleteMessages = destructiveTool({
 	name: "delete_messages",
+	toolset: "messages",
 	title: "Delete messages",
 	description:
 		"Delete messages of one channel: those in `message_ids`, or the latest `count`, optionally only of one author or with a text in them. Deleted messages cannot be brought back. Messages over 14 days old can only be deleted one at a time: they are left, and named in the answer.",

@@ -12,6 +12,8 @@ const daySeconds = 86_400;
 
 export const ban = destructiveTool({
 	name: "ban",
+	toolset: "moderation",
+	aliases: ["ban_member"],
 	title: "Ban a user",
 	description:
 		"Ban a user from a guild, whether or not they are a member of it, and optionally delete what they wrote lately. Someone who is banned already is left as they are, and the answer says so.",

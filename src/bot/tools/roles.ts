@@ -21,6 +21,7 @@ import { describeBits, readBits, requireGrantable } from "../permissions.ts";
 
 export const editRole = tool({
 	name: "edit_role",
+	toolset: "roles",
 	title: "Edit a role",
 	description:
 		"Change a role's name, colour, permissions, whether its members are listed apart, and whether everyone may mention it. Only what is given is changed, permissions as a whole; an edit that would change nothing is refused. Answers with what has changed.",

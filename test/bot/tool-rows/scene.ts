@@ -1,0 +1,157 @@
+// What a row of the tools' table says, and what rows of several nouns need: things of the simulated guild, made anew for
+// each case, and what becomes of ids that name nothing or something elsewhere.
+
+import {
+	type AuditLogEvent,
+	ChannelType,
+	type PermissionFlagsBits,
+} from "discord.js";
+import type { Guild, GuildChannel } from "../../../src/simulator/entities.ts";
+import type { TestWorld } from "../../support/world.ts";
+
+export type Args = Record<string, unknown>;
+
+/** Where the rows' calls happen: the bot is in both guilds. */
+export interface Scene {
+	world: TestWorld;
+	/** The bot's own guild. */
+	guild: Guild;
+	/** Another one. */
+	other: Guild;
+}
+
+/** One thing that a tool can do. It is made anew for each case, and is done by nobody else. */
+export interface Act {
+	args: Args;
+	/** The request that does it, as a fault matches it: "PUT /guilds/1/bans/2". */
+	request: string;
+	/** Whether it has been done, as the platform has it. */
+	done(): boolean;
+}
+
+/** Why any id will do. */
+interface Any {
+	anyWillDo: string;
+}
+
+/** What becomes of an id that names nothing, and of one that names something in another guild. */
+export interface IdCase {
+	/** What the refusal of an id that names nothing says. */
+	unknown: string | Any;
+	foreign: ForeignCase | Any;
+}
+
+interface ForeignCase {
+	/** Makes such a thing in the other guild. */
+	id(scene: Scene): string;
+	/** What the refusal says. */
+	refusal: string;
+	/** Who refuses: the bot, before anything about it is sent, or Discord, whom it is sent to below its channel. */
+	refusedBy: "the bot" | "Discord";
+}
+
+interface CommonRow {
+	/** Every argument that is an id, or a list of ids, but guild_id. */
+	ids: Record<string, IdCase>;
+}
+
+/** A tool that answers from what Discord's Gateway has told. */
+export interface ReadingRow extends CommonRow {
+	effect: "reads";
+	args(scene: Scene): Args;
+	/** What its answer must contain. */
+	answer(scene: Scene): string[];
+}
+
+export interface WritingRow extends CommonRow {
+	effect: "writes";
+	act(scene: Scene): Act;
+	/** The audit log entry that shows the reason, for a tool that takes one. */
+	reason: AuditLogEvent | "Discord takes none";
+	/** A permission that it cannot do without, and where that is asked for. */
+	needs: {
+		permission: keyof typeof PermissionFlagsBits;
+		name: string;
+		in: "the channel" | "the guild";
+	};
+	/** What a dry run of a destructive tool says. */
+	dryRun: RegExp | "not destructive";
+}
+
+export type Row = ReadingRow | WritingRow;
+
+let made = 0;
+/** A name that nothing else has. */
+export function freshName(): string {
+	made += 1;
+	return `thing-${made}`;
+}
+
+export function newChannel({ world, guild }: Scene): GuildChannel {
+	return world.simulator.world.addChannel(guild, { name: freshName() });
+}
+
+export function newMember({ world }: Scene, guild: Guild) {
+	const user = world.simulator.world.addUser({ username: freshName() });
+	return world.simulator.world.addMember(guild, user);
+}
+
+export function newRole({ world }: Scene, guild: Guild) {
+	return world.simulator.world.addRole(guild, { name: freshName() });
+}
+
+export function written({ world }: Scene, channel: GuildChannel) {
+	const author = world.simulator.world.users.get(
+		world.simulator.user("ada").id,
+	);
+	if (!author) throw new Error("ada has an account");
+	return world.simulator.world.addMessage(channel, author, {
+		content: "a secret text",
+	});
+}
+
+export function foreignChannel({ world, other }: Scene): GuildChannel {
+	return world.simulator.world.addChannel(other, { name: freshName() });
+}
+
+/** The bot looks for it, and refuses what it does not find in the guild. */
+export function looked(refusal: string, id: (scene: Scene) => string): IdCase {
+	return {
+		unknown: refusal,
+		foreign: { id, refusal, refusedBy: "the bot" },
+	};
+}
+
+/** A message stands below its channel in the path or the body: Discord finds none that is elsewhere. */
+export function foundByDiscord(refusal: string): IdCase {
+	return {
+		unknown: refusal,
+		foreign: {
+			id: (scene) => written(scene, foreignChannel(scene)).id,
+			refusal,
+			refusedBy: "Discord",
+		},
+	};
+}
+
+export const anyId = (why: string): IdCase => ({
+	unknown: { anyWillDo: why },
+	foreign: { anyWillDo: why },
+});
+
+export const channelId = looked(
+	"There is no channel",
+	(scene) => foreignChannel(scene).id,
+);
+export const categoryId = looked(
+	"There is no channel",
+	({ world, other }) =>
+		world.simulator.world.addChannel(other, {
+			name: freshName(),
+			type: ChannelType.GuildCategory,
+		}).id,
+);
+export const roleId = looked(
+	"There is no role",
+	(scene) => newRole(scene, scene.other).id,
+);

@@ -1,0 +1,145 @@
+// Which tools are offered, and to whom they may be done.
+
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { startBot } from "../../src/bot/bot.ts";
+import { toml } from "../../src/bot/settings.ts";
+import { tools } from "../../src/bot/tools/index.ts";
+import {
+	chooseTools,
+	defaultToolsets,
+	type ToolChoice,
+	toolsetNames,
+} from "../../src/bot/toolsets.ts";
+import { startSimulator } from "../../src/simulator/simulator.ts";
+import { botConfig } from "../support/bot-config.ts";
+import { recordLog } from "../support/log.ts";
+import { connectTo } from "../support/mcp.ts";
+import { until } from "../support/until.ts";
+
+const all: ToolChoice = {
+	toolsets: "all",
+	read_only: false,
+	tools: { deny: [] },
+};
+const namesOf = (choice: Partial<ToolChoice>) =>
+	chooseTools(tools, { ...all, ...choice }).map(({ name }) => name);
+const readers = tools
+	.filter(({ listing }) => Object(listing.annotations).readOnlyHint)
+	.map(({ name }) => name);
+
+describe("the choice", () => {
+	test("of all is all, in their order", () => {
+		expect(namesOf({})).toEqual(tools.map(({ name }) => name));
+	});
+
+	test.each(toolsetNames.map((name) => [name]))(
+		"of %s is the tools that belong to it",
+		(toolset) => {
+			expect(namesOf({ toolsets: [toolset] })).toEqual(
+				tools
+					.filter((tool) => tool.toolset === toolset)
+					.map(({ name }) => name),
+			);
+		},
+	);
+
+	test("of what only reads has no tool that changes anything", () => {
+		expect(readers.length).toBeGreaterThan(2);
+		expect(namesOf({ read_only: true })).toEqual(readers);
+	});
+
+	test("leaves out what is denied", () => {
+		const denied = ["ban", "send_message"];
+		expect(namesOf({ tools: { deny: denied } })).toEqual(
+			tools.map(({ name }) => name).filter((name) => !denied.includes(name)),
+		);
+	});
+
+	test("of a tool to deny that there is not is a fault, with the one that may be meant", () => {
+		expect(() => namesOf({ tools: { deny: ["send_mesage", "ban"] } })).toThrow(
+			'mcp.tools.deny: there is no tool "send_mesage"; did you mean send_message?',
+		);
+	});
+
+	test("by default offers every tool that the specification names", () => {
+		const names = namesOf({ toolsets: defaultToolsets });
+		for (const name of [
+			"list_guilds",
+			"list_members",
+			"lookup_user_by_name",
+			"send_message",
+			"delete_messages",
+			"create_channel",
+			"edit_channel",
+			"edit_role",
+			"ban",
+			"set_channel_permissions",
+		])
+			expect(names).toContain(name);
+	});
+});
+
+/** A bot whose `[mcp]` is this, and a client of it. */
+async function startChosen(mcp: object) {
+	await using stack = new AsyncDisposableStack();
+	const simulator = stack.use(await startSimulator());
+	const settings = v.parse(toml, { bot_name: "Alpha", mcp });
+	const bot = startBot(
+		botConfig({
+			discordToken: simulator.bot("alpha").token,
+			discordApiUrl: simulator.api,
+			guildId: simulator.guild("The Cooks").id,
+			toml: settings,
+		}),
+		recordLog().log,
+	);
+	stack.defer(() => bot.close());
+	await until("it is ready", () => bot.ready);
+	const mcpCaller = await connectTo(bot.url);
+	const running = stack.move();
+	return {
+		simulator,
+		...mcpCaller,
+		[Symbol.asyncDispose]: () => running.disposeAsync(),
+	};
+}
+
+test("what is off is neither listed nor callable, by no name", async () => {
+	await using bot = await startChosen({ read_only: true });
+	const listed = (await bot.listTools()).map(({ name }) => name);
+	expect(listed).toEqual(readers);
+	const { id } = bot.simulator.user("ada");
+	for (const name of ["ban", "ban_member"])
+		expect(await bot.call(name, { user_id: id })).toEqual({
+			text: `Method not found: ${name}`,
+			isError: true,
+			code: -32601,
+		});
+	expect(bot.simulator.journal.entries()).toEqual([]);
+});
+
+test("an alias is not listed, and does what its tool does", async () => {
+	await using bot = await startChosen({});
+	const listed = (await bot.listTools()).map(({ name }) => name);
+	expect(listed).toContain("ban");
+	expect(listed).not.toContain("ban_member");
+	const { id } = bot.simulator.user("zoe");
+	const { text } = await bot.call("ban_member", { user_id: id });
+	expect(text).toContain("Banned");
+	await until("it is on record under its own name", async () =>
+		(await bot.call("list_recent_tool_calls")).text.includes("| ban | done |"),
+	);
+});
+
+test("a guild that is not among mcp.guilds is neither listed nor touched", async () => {
+	const other = "223456789012345678";
+	await using bot = await startChosen({ guilds: [other] });
+	expect((await bot.call("list_guilds")).text).toBe("0 guild(s):");
+	const { id } = bot.simulator.guild("The Cooks");
+	for (const args of [{}, { guild_id: id }])
+		expect(await bot.call("list_members", args)).toEqual({
+			text: `The operator of this bot does not let its tools touch the guild ${id}. list_guilds shows those that they may.`,
+			isError: true,
+		});
+});
