@@ -12,6 +12,7 @@ import {
 	SlashCommandBuilder,
 } from "discord.js";
 import type { Log } from "../lib/log.ts";
+import { toToolError } from "./errors.ts";
 import { nobody, splitMessage } from "./reply.ts";
 
 export interface Command {
@@ -42,12 +43,21 @@ export interface CommandsOptions {
 export function serveCommands(client: Client, options: CommandsOptions): void {
 	const { commands, slash, log } = options;
 	const byName = new Map(commands.map((command) => [command.name, command]));
-	const failed = (command: Command) => (error: unknown) =>
-		log.error("a chat command failed", { command: command.name, error });
+	const failed = (command: Command) => (error: unknown) => {
+		const refusal = toToolError(error);
+		// Discord does not take the answer: that is no fault of ours.
+		if (refusal)
+			log.warn("could not answer a chat command", {
+				command: command.name,
+				reason: refusal.message,
+			});
+		else log.error("a chat command failed", { command: command.name, error });
+	};
 
 	client.on(Events.MessageCreate, (message) => {
-		// Webhooks are authors, too, and no people.
-		if (message.author.bot || message.webhookId || !message.inGuild()) return;
+		// Webhooks are authors, too, and no people; what Discord says of a new thread has the thread's name as its text.
+		const { author, webhookId, system } = message;
+		if (author.bot || webhookId || system || !message.inGuild()) return;
 		const typed = readCommand(options.prefix, message.content);
 		const command = typed && byName.get(typed.name);
 		if (command)
@@ -92,25 +102,38 @@ async function answerMessage(
 	rest: string,
 	{ deleteSecrets, log }: CommandsOptions,
 ): Promise<void> {
-	if (command.secret && deleteSecrets && rest !== "")
-		await deleteMessage(message, log);
+	const deleted =
+		command.secret && deleteSecrets && rest !== ""
+			? deleteMessage(message, log)
+			: undefined;
 	const text = await command.run(message.author.id, rest);
-	for (const content of splitMessage(text))
-		await message.reply({
-			content,
-			allowedMentions: nobody,
-			// It may be gone by now.
-			failIfNotExists: false,
-		});
+	await deleted;
+	for (const content of piecesOf(text)) await answer(message, content);
+}
+
+/** As a reply where the bot may, and else as a message: more than to send messages is not asked of it. */
+async function answer(message: Message<true>, content: string): Promise<void> {
+	const options = { content, allowedMentions: nobody };
+	if (!may(message, PermissionFlagsBits.ReadMessageHistory)) {
+		await message.channel.send(options);
+		return;
+	}
+	// It may be gone by now.
+	await message.reply({ ...options, failIfNotExists: false });
+}
+
+/** Whether the bot has the permission where the message is. */
+function may({ guild, channel }: Message<true>, bit: bigint): boolean {
+	return guild.members.me?.permissionsIn(channel).has(bit) ?? false;
+}
+
+/** What of a text can be sent: Discord takes no message of white space alone. */
+function piecesOf(text: string): string[] {
+	return splitMessage(text).filter((piece) => piece.trim() !== "");
 }
 
 async function deleteMessage(message: Message<true>, log: Log): Promise<void> {
-	const { channel, guild } = message;
-	const self = guild.members.me;
-	const may =
-		self?.permissionsIn(channel).has(PermissionFlagsBits.ManageMessages) ??
-		false;
-	if (!may) return;
+	if (!may(message, PermissionFlagsBits.ManageMessages)) return;
 	try {
 		await message.delete();
 	} catch (error) {
@@ -129,7 +152,7 @@ async function answerInteraction(
 	await interaction.deferReply({ flags: MessageFlags.Ephemeral });
 	const rest = interaction.options.getString(command.rest.name) ?? "";
 	const text = await command.run(interaction.user.id, rest.trim());
-	const [first = "", ...more] = splitMessage(text);
+	const [first = "", ...more] = piecesOf(text);
 	await interaction.editReply({ content: first, allowedMentions: nobody });
 	for (const content of more)
 		await interaction.followUp({

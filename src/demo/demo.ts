@@ -71,16 +71,31 @@ export async function startDemo({
 				members.has(account.id),
 			);
 			if (!guild) throw new Error(`${name} is in no guild`);
+			const roles = {
+				staff: [...guild.roles.values()].find((role) => role.name === "Staff"),
+				restricted: simulator.world.addRole(guild, { name: "Restricted" }),
+			};
+			const staffChannel = [...guild.channels.values()].find(
+				(channel) => channel.name === "staff",
+			);
+			if (!roles.staff || !staffChannel)
+				throw new Error(`${name}'s guild has no staff`);
 			const child = await keepRunning("MCP_PORT", {
 				name,
 				main: "bot/main.ts",
 				env: {
-					CONFIG_DIR: writeConfig(directory, name),
+					CONFIG_DIR: writeConfig(directory, name, {
+						staffRole: roles.staff.id,
+						staffChannel: staffChannel.id,
+						restrictedRole: roles.restricted.id,
+					}),
 					DISCORD_TOKEN: account.token,
 					DISCORD_API_URL: simulator.api,
 					GUILD_ID: guild.id,
 					MCP_PORT: "0",
 					MCP_AUTH_TOKEN: token,
+					GAME_VERIFY_URL: game.url,
+					GAME_VERIFY_SECRET: game.secret,
 				},
 			});
 			const url = new URL(child.url).origin;
@@ -181,12 +196,31 @@ function temporaryDirectory(): string {
 	return directory;
 }
 
-function writeConfig(parent: string, name: string): string {
+/** What the bots do with the game server: all but the tools, so that the catalogue is that of any bot. */
+function writeConfig(
+	parent: string,
+	name: string,
+	ids: { staffRole: string; staffChannel: string; restrictedRole: string },
+): string {
 	const directory = join(parent, name);
 	mkdirSync(directory);
 	writeFileSync(
 		join(directory, "config.toml"),
-		`bot_name = "${name}"\ncommand_prefix = "${command.prefix}"\ncommand_root = "${command.root}"\n`,
+		`bot_name = "${name}"
+command_prefix = "${command.prefix}"
+command_root = "${command.root}"
+
+[features]
+game = true
+
+[game]
+verify = true
+slash_commands = true
+chargeback = true
+restricted_role = "${ids.restrictedRole}"
+staff_channel = "${ids.staffChannel}"
+staff_roles = ["${ids.staffRole}"]
+`,
 	);
 	return directory;
 }

@@ -62,6 +62,8 @@ function directions({ gateway, instances, platform, game }: DemoFacts): string {
 				params: { name, arguments: args },
 			},
 		)}'`;
+	const written = (content: string) =>
+		`curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ content })}'`;
 	const client = {
 		mcpServers: {
 			guildhall: {
@@ -92,13 +94,18 @@ Then ask your assistant which communities there are, who Zoë is, or to greet ev
 Read what came of it, and answer, as ${person?.username} of the simulated Discord:
 
   curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}'
-  curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}' -H 'Content-Type: application/json' -d '{"content":"Thank you!"}'
+  ${written("Thank you!")}
 
 Let Discord refuse the next message, send another, and read what the platform was made to do:
 
   curl ${new URL("/simulator/faults", platform.api)} -d '{"kind":"refuse","match":"POST /channels/*/messages","code":50013,"times":1}'
   curl ${new URL("/simulator/journal", platform.api)}
 
-The game server is ${game.url}; a code to verify with is ${game.codes[0]}. --json prints every address, token and id.
+Link ${person?.username} to a game account, with a code that the game has issued, and read the bot's answer in the channel:
+
+  ${written(`${first?.command} verify ${game.codes[0]}`)}
+
+The game server is ${game.url}; src/bot/game/README.md has the rest of what it says and hears, with curl.
+--json prints every address, token, code and id.
 Ctrl-C ends all of it.`;
 }

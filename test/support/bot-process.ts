@@ -18,12 +18,13 @@ export interface BotProcess extends AsyncDisposable {
 	ready(): Promise<void>;
 }
 
-/** Starts it; resolves when it is ready. `env` is what it needs beside CONFIG_DIR and MCP_PORT. */
+/** Starts it; resolves when it is ready. `env` is what it needs beside CONFIG_DIR and MCP_PORT; `toml` is its config.toml. */
 export async function startBotProcess(
 	env: Record<string, string>,
+	toml = 'bot_name = "Test"\n',
 ): Promise<BotProcess> {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	writeFileSync(join(directory, "config.toml"), 'bot_name = "Test"\n');
+	writeFileSync(join(directory, "config.toml"), toml);
 	const port = freePort();
 	const url = `http://127.0.0.1:${port}/mcp`;
 	let program: Program | undefined;

@@ -4,8 +4,8 @@
 import * as v from "valibot";
 import { describeFault } from "../../lib/http.ts";
 import type { Log } from "../../lib/log.ts";
+import { oneLine } from "../text.ts";
 
-const timeoutMs = 10_000;
 const maxVerifyBytes = 64 * 1024;
 /** A list of supporters may be long. */
 const maxListBytes = 4 * 1024 * 1024;
@@ -43,6 +43,8 @@ export interface GameClientOptions {
 	url: string;
 	secret: string;
 	log: Log;
+	/** What one exchange may take, to the last byte of its answer. */
+	timeoutMs?: number;
 }
 
 const text = v.pipe(v.string(), v.maxLength(10_000));
@@ -50,13 +52,14 @@ const text = v.pipe(v.string(), v.maxLength(10_000));
 const verifyAnswer = v.union([
 	v.object({
 		success: v.literal(true),
-		username: v.optional(text),
-		uuid: v.optional(text),
+		username: v.nullish(text),
+		uuid: v.nullish(text),
 	}),
-	v.object({ success: v.literal(false), error: v.optional(v.string()) }),
+	v.object({ success: v.literal(false), error: v.nullish(v.string()) }),
 ]);
 
-const chatId = v.nullish(v.pipe(v.string(), v.regex(/^\d{17,20}$/)));
+/** Empty for an account that is linked to none. */
+const chatId = v.nullish(v.pipe(v.string(), v.regex(/^(\d{17,20})?$/)));
 
 const donatorsAnswer = v.object({
 	donators: v.array(
@@ -64,10 +67,15 @@ const donatorsAnswer = v.object({
 			chat_id: chatId,
 			discord_id: chatId,
 			tier: text,
-			uuid: v.optional(text, ""),
-			username: v.optional(text, ""),
+			uuid: v.nullish(text, ""),
+			username: v.nullish(text, ""),
 		}),
 	),
+});
+
+const banAnswer = v.object({
+	success: v.optional(v.boolean()),
+	error: v.nullish(v.string()),
 });
 
 /** Every method rejects with a GameServerError. Nothing is sent twice. */
@@ -75,6 +83,7 @@ export function createGameClient({
 	url,
 	secret,
 	log,
+	timeoutMs = 10_000,
 }: GameClientOptions): GameClient {
 	/** The answer's status, and its body parsed as JSON; undefined for what is none. */
 	async function exchange(
@@ -82,7 +91,7 @@ export function createGameClient({
 		path: string,
 		body: object | undefined,
 		maxBytes: number,
-	): Promise<{ status: number; answer: unknown }> {
+	): Promise<{ status: number; answer: unknown; isEmpty: boolean }> {
 		const signal = AbortSignal.timeout(timeoutMs);
 		try {
 			const response = await fetch(url + path, {
@@ -94,7 +103,7 @@ export function createGameClient({
 				},
 				...(body && { body: JSON.stringify(body) }),
 				signal,
-				// A redirect would carry the secret to another place.
+				// To follow it would carry the secret to another place.
 				redirect: "manual",
 				keepalive: false,
 			});
@@ -103,7 +112,9 @@ export function createGameClient({
 				log.warn(
 					"the game server answers 401: GAME_VERIFY_SECRET is not the plugin's",
 				);
-			return { status, answer: parse(await readText(response, maxBytes)) };
+			const received = await readText(response, maxBytes);
+			const isEmpty = received.trim() === "";
+			return { status, answer: parse(received), isEmpty };
 		} catch (cause) {
 			if (cause instanceof GameServerError) throw cause;
 			throw new GameServerError(
@@ -113,14 +124,6 @@ export function createGameClient({
 				{ cause },
 			);
 		}
-	}
-
-	function wrong(status: number): GameServerError {
-		return new GameServerError(
-			status >= 200 && status < 300
-				? `HTTP ${status} with an answer that is none of its plugin's`
-				: `HTTP ${status}`,
-		);
 	}
 
 	return {
@@ -157,7 +160,7 @@ export function createGameClient({
 			if (!success || status !== 200) throw wrong(status);
 			return output.donators.map(
 				({ chat_id, discord_id, tier, uuid, username }) => ({
-					chatId: chat_id ?? discord_id ?? undefined,
+					chatId: chat_id || discord_id || undefined,
 					tier,
 					uuid,
 					username,
@@ -165,15 +168,34 @@ export function createGameClient({
 			);
 		},
 		async ban(uuid, reason) {
-			const { status } = await exchange(
+			const { status, answer, isEmpty } = await exchange(
 				"POST",
 				"/api/ban",
 				{ uuid, reason },
 				maxVerifyBytes,
 			);
-			if (status < 200 || status >= 300) throw wrong(status);
+			// A plugin may say nothing at all: then the status counts.
+			const { success, output } = v.safeParse(banAnswer, isEmpty ? {} : answer);
+			if (!success || status < 200 || status >= 300) throw wrong(status);
+			if (output.success === false)
+				throw new GameServerError(
+					`it refuses: ${oneLine(output.error?.slice(0, 200) || "without a reason")}`,
+				);
 		},
 	};
+}
+
+/** What is said of an answer that does not count. */
+function wrong(status: number): GameServerError {
+	if (status >= 200 && status < 300)
+		return new GameServerError(
+			`HTTP ${status} with an answer that is none of its plugin's`,
+		);
+	return new GameServerError(
+		status >= 300 && status < 400
+			? `HTTP ${status}, a redirect, which is not followed`
+			: `HTTP ${status}`,
+	);
 }
 
 /** The body, which may not be longer than `maxBytes`. */

@@ -2,13 +2,16 @@
 
 import type { Client } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import type { Tool } from "../../mcp/tool.ts";
+import type { Registry } from "../../lib/metrics.ts";
 import type { Command } from "../commands.ts";
 import type { BotConfig } from "../config.ts";
 import type { Connection } from "../connection.ts";
-import type { BotContext } from "../context.ts";
 import type { Store } from "../store/store.ts";
-import { createGameClient } from "./client.ts";
+import type { BotTool } from "../toolsets.ts";
+import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
+import { createGameClient, type GameClient } from "./client.ts";
+import { donatorTools } from "./donator-tools.ts";
+import { createDonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 
 export interface GameOptions {
@@ -16,11 +19,13 @@ export interface GameOptions {
 	connection: Connection;
 	store: Store;
 	log: Log;
+	/** Where it counts, if anywhere. */
+	registry?: Registry;
 }
 
 export interface Game {
 	commands: readonly Command[];
-	tools: readonly Tool<BotContext>[];
+	tools: readonly BotTool[];
 	/** Answers a request from the game server; undefined: `path` is none of its routes. */
 	respond(
 		request: Request,
@@ -35,7 +40,8 @@ export interface Game {
 }
 
 /** The module, as `[game]` has it; undefined where the feature is off. */
-export function createGame({ config, log }: GameOptions): Game | undefined {
+export function createGame(options: GameOptions): Game | undefined {
+	const { config, connection, store, log, registry } = options;
 	const { features, game: settings } = config.toml;
 	if (!features.game || !settings) return undefined;
 	const { gameVerifyUrl: url, gameVerifySecret: secret } = config;
@@ -51,15 +57,59 @@ export function createGame({ config, log }: GameOptions): Game | undefined {
 		command: config.command,
 		game: client,
 		missing,
+		log,
 	});
+	const chargebacks = chargebacksOf(options, client);
+	const donators =
+		settings.donator_sync && client
+			? createDonatorSync({
+					game: client,
+					connection,
+					store,
+					guildId: config.guildId,
+					tiers: settings.donators?.tiers ?? {},
+					intervalMs: settings.check_interval * 1000,
+					restrictedRole: settings.restricted_role,
+					...(chargebacks && { isRestricted: chargebacks.isRestricted }),
+					log,
+					registry,
+				})
+			: undefined;
 	return {
 		commands: settings.verify ? [verifyCommand(verify)] : [],
-		tools: [],
-		respond: () => undefined,
-		attach() {},
-		start() {},
-		async close() {},
+		tools: donators ? donatorTools(donators) : [],
+		respond: (request, path) => chargebacks?.respond(request, path),
+		attach(discord) {
+			chargebacks?.attach(discord);
+		},
+		start() {
+			donators?.start();
+			chargebacks?.start();
+		},
+		async close() {
+			await Promise.all([donators?.close(), chargebacks?.close()]);
+		},
 	};
+}
+
+/** Undefined where they are off; the configuration has all that they need where they are on. */
+function chargebacksOf(
+	{ config, connection, store, log }: GameOptions,
+	game: GameClient | undefined,
+): Chargebacks | undefined {
+	const { chargeback, restricted_role, staff_channel, staff_roles } =
+		config.toml.game ?? {};
+	const { gameVerifySecret: secret, guildId } = config;
+	if (!chargeback || !game || !secret) return undefined;
+	if (!restricted_role || !staff_channel || !staff_roles) return undefined;
+	return createChargebacks({
+		...{ connection, store, log, game, guildId, secret },
+		settings: {
+			restrictedRole: restricted_role,
+			staffChannel: staff_channel,
+			staffRoles: staff_roles,
+		},
+	});
 }
 
 function verifyCommand(run: Command["run"]): Command {

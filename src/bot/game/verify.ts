@@ -2,6 +2,8 @@
 // decides; the bot keeps nothing, and never logs a code.
 
 import { escapeMarkdown } from "discord.js";
+import type { Log } from "../../lib/log.ts";
+import { oneLine } from "../text.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
 /** So that codes cannot be guessed. */
@@ -15,6 +17,7 @@ export interface VerifyOptions {
 	game: GameClient | undefined;
 	/** The variables that are not set. */
 	missing: readonly string[];
+	log: Log;
 	/** Milliseconds of the monotonic clock. */
 	now?: () => number;
 }
@@ -26,6 +29,7 @@ export function createVerify({
 	command,
 	game,
 	missing,
+	log,
 	now = () => performance.now(),
 }: VerifyOptions): Verify {
 	/** By person, when they tried within the last minute. */
@@ -67,12 +71,19 @@ export function createVerify({
 				return (
 					answer.error ?? "The game server refused the code without a reason."
 				);
-			return `Your account is linked to the game account ${escapeMarkdown(answer.account)}.`;
+			return `Your account is linked to the game account ${shown(answer.account)}.`;
 		} catch (error) {
 			if (!(error instanceof GameServerError)) throw error;
+			log.warn("could not verify a code", { reason: error.message });
 			return `Could not reach the game server: ${error.message}`;
 		} finally {
 			inFlight.delete(chatId);
 		}
 	};
+}
+
+/** An account's name as it is, whatever it means in Markdown. */
+function shown(account: string): string {
+	const name = oneLine(account);
+	return name.includes("`") ? escapeMarkdown(name) : `\`${name}\``;
 }

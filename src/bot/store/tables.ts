@@ -1,6 +1,12 @@
 // Every table there is, in the order in which they came: its file beside this one brings the migration.
 
+import { chargebacksTable } from "./chargebacks.ts";
+import { donatorListsTable } from "./donators.ts";
 import type { Migration } from "./migrations.ts";
 import { toolCallsTable } from "./tool-calls.ts";
 
-export const migrations: readonly Migration[] = [toolCallsTable];
+export const migrations: readonly Migration[] = [
+	toolCallsTable,
+	donatorListsTable,
+	chargebacksTable,
+];

@@ -1,0 +1,75 @@
+// The table of supporters: the last list that was believed, and one that shrank too much to be believed at once.
+
+import * as v from "valibot";
+import type { Migration } from "./migrations.ts";
+import type { Sql } from "./statement.ts";
+import type { Store } from "./store.ts";
+
+/** Who supports the server with what: a Discord user's id and a tier. */
+export type Standing = readonly [userId: string, tier: string];
+
+export interface DonatorLists {
+	/** The last one that was believed; undefined before the first. */
+	accepted: readonly Standing[] | undefined;
+	/** The one before this, if it shrank too much; the next one decides. */
+	doubted: readonly Standing[] | undefined;
+}
+
+export const donatorListsTable: Migration = {
+	number: 2,
+	name: "lists of supporters",
+	text: `
+		CREATE TABLE donator_lists (
+			kind TEXT NOT NULL PRIMARY KEY,
+			fetched_at BIGINT NOT NULL,
+			standings TEXT NOT NULL
+		)`,
+};
+
+const standings = v.array(v.tuple([v.string(), v.string()]));
+
+export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
+	const rows = await sql<{
+		kind: string;
+		standings: string;
+	}>`SELECT kind, standings FROM donator_lists`;
+	const read = (kind: string) => {
+		const row = rows.find((one) => one.kind === kind);
+		return row && v.parse(standings, JSON.parse(row.standings));
+	};
+	return { accepted: read("accepted"), doubted: read("doubted") };
+}
+
+/** From now on this list is the one that was believed, and none is doubted. */
+export function saveAccepted(
+	store: Pick<Store, "transaction">,
+	list: readonly Standing[],
+): Promise<void> {
+	return store.transaction(async (sql) => {
+		await save(sql, "accepted", list);
+		await forgetDoubted(sql);
+	});
+}
+
+export function saveDoubted(
+	sql: Sql,
+	list: readonly Standing[],
+): Promise<void> {
+	return save(sql, "doubted", list);
+}
+
+export async function forgetDoubted(sql: Sql): Promise<void> {
+	await sql`DELETE FROM donator_lists WHERE kind = ${"doubted"}`;
+}
+
+async function save(
+	sql: Sql,
+	kind: "accepted" | "doubted",
+	list: readonly Standing[],
+): Promise<void> {
+	// As JSON text it holds nothing that a database would not take.
+	await sql`
+		INSERT INTO donator_lists (kind, fetched_at, standings)
+		VALUES (${kind}, ${Date.now()}, ${JSON.stringify(list)})
+		ON CONFLICT (kind) DO UPDATE SET fetched_at = excluded.fetched_at, standings = excluded.standings`;
+}

@@ -1,0 +1,282 @@
+// What is a command and what is not, who may give one, and what becomes of those that fail.
+
+import { describe, expect, test } from "bun:test";
+import {
+	Client,
+	GatewayIntentBits as Intent,
+	MessageType,
+	PermissionFlagsBits,
+} from "discord.js";
+import {
+	type Command,
+	type CommandsOptions,
+	readCommand,
+	serveCommands,
+} from "../../src/bot/commands.ts";
+import type { NewMessage } from "../../src/simulator/messages.ts";
+import { demoSeed } from "../../src/simulator/seed.ts";
+import {
+	type SimulatorOptions,
+	startSimulator,
+} from "../../src/simulator/simulator.ts";
+import { recordLog } from "../support/log.ts";
+import { until } from "../support/until.ts";
+
+const general = "The Cooks/general";
+
+test.each<[prefix: string, text: string, name: string, rest: string]>([
+	["!m", "!m verify ABC", "verify", "ABC"],
+	["!m", "!m verify", "verify", ""],
+	["!m", "!m   verify   ABC  ", "verify", "ABC"],
+	["!m", "!m\tverify\nABC\n\n", "verify", "ABC"],
+	["!m", "!m VERIFY abc", "verify", "abc"],
+	["!m", "!m verify a b  c ", "verify", "a b  c"],
+	["!m", "!m verify !m verify", "verify", "!m verify"],
+	["!", "!verify ABC", "verify", "ABC"],
+	["!", "! verify ABC", "verify", "ABC"],
+	["?!", "?!verify ABC", "verify", "ABC"],
+	["bot", "bot verify ABC", "verify", "ABC"],
+	["m1", "m1 verify ABC", "verify", "ABC"],
+	["ö", "ö verify ABC", "verify", "ABC"],
+	["👍", "👍verify ABC", "verify", "ABC"],
+])("%j: %j is the command %s with the rest %j", (prefix, text, name, rest) => {
+	expect(readCommand(prefix, text)).toEqual({ name, rest });
+});
+
+test.each([
+	["!m", ""],
+	["!m", "!"],
+	["!m", "!m"],
+	["!m", "!m   "],
+	["!m", "!message verify"],
+	["!m", "!mverify ABC"],
+	["!m", "!M verify ABC"],
+	["!m", " !m verify ABC"],
+	["!m", "I say !m verify ABC"],
+	["!m", "! m verify ABC"],
+	["!m", "/m verify ABC"],
+	["m1", "m12 verify"],
+	["ö", "öl verify"],
+	["!", "!"],
+])("%j: %j is no command", (prefix, text) => {
+	expect(readCommand(prefix, text)).toBeUndefined();
+});
+
+/** Says who said what. */
+const echo: Command = {
+	name: "echo",
+	description: "Say it back",
+	rest: { name: "text", description: "What to say", required: true },
+	run: async (userId, rest) => `${userId} said: ${rest}`,
+};
+
+describe.concurrent("who is answered", () => {
+	test("a person, as a reply that pings nobody", async () => {
+		await using stage = await startStage([echo]);
+		const { simulator } = stage;
+		const ada = simulator.user("ada");
+		const { id } = await ada.say(general, `!m echo @everyone <@${ada.id}>`);
+		const [answer] = await stage.answers(1);
+		expect(answer).toMatchObject({
+			content: `${ada.id} said: @everyone <@${ada.id}>`,
+			message_reference: { message_id: id },
+			mention_everyone: false,
+			mentions: [],
+		});
+	});
+
+	test.each<[string, string, Partial<NewMessage>]>([
+		["another bot", "beta", {}],
+		["the bot itself", "alpha", {}],
+		["a webhook", "ada", { webhook_id: "123456789012345678" }],
+		["a new thread's name", "ada", { type: MessageType.ThreadCreated }],
+	])("not %s", async (_, author, fields) => {
+		await using stage = await startStage([echo]);
+		const { simulator } = stage;
+		const { channel } = simulator.channel(general);
+		const user = simulator.world.users.get(simulator.user(author).id);
+		if (!user) throw new Error(`${author} has an account`);
+		simulator.world.addMessage(channel, user, {
+			...fields,
+			content: "!m echo ignored",
+		});
+		await simulator.user("ada").say(general, "!m echo heard");
+		// Answers to one channel are sent in their order.
+		const [first] = await stage.answers(1);
+		expect(first?.content).toEndWith("said: heard");
+		expect(stage.asked).toEqual(["heard"]);
+	});
+
+	test("nobody, for a command that there is not", async () => {
+		await using stage = await startStage([echo]);
+		const ada = stage.simulator.user("ada");
+		for (const text of ["!m nothing", "!m echoes", "hello", "!message echo"])
+			await ada.say(general, text);
+		await ada.say(general, "!m echo heard");
+		const answers = await stage.answers(1);
+		expect(answers[0]?.content).toEndWith("said: heard");
+		expect(stage.asked).toEqual(["heard"]);
+	});
+
+	test("also where the bot may only send messages", async () => {
+		const seed = demoSeed();
+		await using stage = await startStage([echo], {
+			seed: {
+				...seed,
+				guilds: seed.guilds.map((guild) => ({
+					...guild,
+					bots: (guild.bots ?? []).map((bot) => ({
+						...bot,
+						permissions: 0n,
+					})),
+				})),
+			},
+		});
+		const { simulator } = stage;
+		const { world } = simulator;
+		const guild = simulator.guild("The Cooks");
+		const everyone = guild.roles.get(guild.id);
+		if (!everyone) throw new Error("everyone has a role");
+		const { ViewChannel, SendMessages } = PermissionFlagsBits;
+		world.editRole(guild, everyone, {
+			permissions: String(ViewChannel | SendMessages),
+		});
+		await until("the bot has heard", () => {
+			const known = stage.client.guilds.cache.get(guild.id);
+			return (
+				known?.roles.everyone.permissions.bitfield ===
+				(ViewChannel | SendMessages)
+			);
+		});
+		await simulator.user("ada").say(general, "!m echo heard");
+		const [answer] = await stage.answers(1);
+		expect(answer?.content).toEndWith("said: heard");
+		expect(answer?.message_reference).toBeUndefined();
+	});
+});
+
+describe.concurrent("what fails", () => {
+	test("a command that throws is a fault of ours: it is logged, and nobody is answered", async () => {
+		const broken: Command = {
+			...echo,
+			name: "break",
+			run: async () => {
+				throw new Error("broken");
+			},
+		};
+		await using stage = await startStage([broken, echo]);
+		const ada = stage.simulator.user("ada");
+		await ada.say(general, "!m break SECRET");
+		await ada.say(general, "!m echo heard");
+		const [first] = await stage.answers(1);
+		expect(first?.content).toEndWith("said: heard");
+		const [entry] = stage.logged.entries("a chat command failed");
+		expect(entry).toMatchObject({ level: "error", command: "break" });
+		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
+	});
+
+	test("an answer that Discord refuses is the operator's to know, without its text", async () => {
+		await using stage = await startStage([echo]);
+		const { simulator } = stage;
+		simulator.faults.refuse("POST /channels/*/messages", 50013, {
+			actor: simulator.bot("alpha").id,
+		});
+		await simulator.user("ada").say(general, "!m echo SECRET");
+		const entry = await until(
+			"it is logged",
+			() => stage.logged.entries("could not answer a chat command")[0],
+		);
+		expect(entry).toMatchObject({ level: "warn", command: "echo" });
+		expect(entry.reason).toContain("Missing Permissions");
+		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
+	});
+
+	test("white space that Discord would not take is left out, and the rest is sent", async () => {
+		const gap: Command = {
+			...echo,
+			name: "gap",
+			run: async () => `a${" ".repeat(6000)}b`,
+		};
+		await using stage = await startStage([gap]);
+		await stage.simulator.user("ada").say(general, "!m gap");
+		const answers = await stage.answers(2);
+		expect(answers.map(({ content }) => content.trim())).toEqual(["a", "b"]);
+	});
+
+	test("slash commands that Discord does not take are logged", async () => {
+		await using stage = await startStage(
+			[echo],
+			{},
+			{
+				slash: true,
+				before: ({ faults }) =>
+					faults.refuse("PUT /applications/*/commands", 50001),
+			},
+		);
+		const entry = await until(
+			"it is logged",
+			() => stage.logged.entries("could not register the slash commands")[0],
+		);
+		expect(entry).toMatchObject({ level: "warn" });
+		await stage.simulator.user("ada").say(general, "!m echo heard");
+		const [answer] = await stage.answers(1);
+		expect(answer?.content).toEndWith("said: heard");
+	});
+});
+
+/** A client of its own that serves these commands. */
+async function startStage(
+	commands: readonly Command[],
+	simulated: SimulatorOptions = {},
+	{
+		before,
+		...options
+	}: Partial<CommandsOptions> & {
+		before?(simulator: Awaited<ReturnType<typeof startSimulator>>): void;
+	} = {},
+) {
+	const simulator = await startSimulator(simulated);
+	before?.(simulator);
+	const logged = recordLog("debug");
+	const asked: string[] = [];
+	const client = new Client({
+		intents: [Intent.Guilds, Intent.GuildMessages, Intent.MessageContent],
+		rest: { api: simulator.api },
+	});
+	serveCommands(client, {
+		prefix: "!m",
+		commands: commands.map((command) => ({
+			...command,
+			run: (userId, rest) => {
+				asked.push(rest);
+				return command.run(userId, rest);
+			},
+		})),
+		slash: false,
+		deleteSecrets: false,
+		log: logged.log,
+		...options,
+	});
+	await client.login(simulator.bot("alpha").token);
+	await until("the client is ready", () => client.isReady());
+	const { id } = simulator.channel(general);
+	return {
+		...{ simulator, client, logged, asked },
+		/** What the bot has replied, once that is so many messages. */
+		answers: (count: number) =>
+			until(`${count} answers`, () => {
+				const own = simulator.world.messages
+					.in(id)
+					.filter(
+						({ author, content }) =>
+							author.id === simulator.bot("alpha").id &&
+							!content.startsWith("!m"),
+					);
+				return own.length >= count && own;
+			}),
+		async [Symbol.asyncDispose]() {
+			await client.destroy();
+			await simulator.close();
+		},
+	};
+}

@@ -1,0 +1,91 @@
+// What the tests of chargebacks have in common: roles and settings in the simulated guild, and what can be seen of a case.
+
+import { buttonsIn } from "../../../src/simulator/components.ts";
+import type {
+	Guild,
+	Member,
+	Message,
+} from "../../../src/simulator/entities.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { until } from "../../support/until.ts";
+
+export const staffChannel = "The Cooks/staff";
+/** Who has the staff's role in the demo's world, and may decide. */
+export const staff = "jose.garcia";
+
+export interface ChargebackScene {
+	guild: Guild;
+	/** The keys of [game]. */
+	settings: Record<string, unknown>;
+	roles: Record<"restricted" | "staff" | "regular" | "supporter", string>;
+	/** A role of an integration's: nobody can give or take it. */
+	managed: string;
+	/** Who gets their payment back: with two roles that can be taken, and one that cannot. */
+	target: { id: string; member(): Member | undefined; roles(): string[] };
+	/** The bot's messages in the staff channel, in order. */
+	alerts(): Message[];
+	/** Waits until the latest alert's fields hold this. */
+	shown(text: string): Promise<Message>;
+	/** What an alert says, by the names of its fields. */
+	fields(alert: Message | undefined): Record<string, string>;
+}
+
+/** Makes the roles, and gives some to mona_lisa. */
+export function setChargebackScene(simulator: Simulator): ChargebackScene {
+	const { world } = simulator;
+	const guild = simulator.guild("The Cooks");
+	const roleNamed = (name: string) => {
+		for (const role of guild.roles.values())
+			if (role.name === name) return role.id;
+		throw new Error(`no role is called ${name}`);
+	};
+	const restricted = world.addRole(guild, { name: "Restricted" }).id;
+	const supporter = world.addRole(guild, { name: "Supporter" }).id;
+	const managed = world.addRole(guild, { name: "Booster", bot_id: "1" }).id;
+	const roles = {
+		...{ restricted, supporter },
+		staff: roleNamed("Staff"),
+		regular: roleNamed("Regular"),
+	};
+	const { id } = simulator.user("mona_lisa");
+	const member = () => guild.members.get(id);
+	const mona = member();
+	if (!mona) throw new Error("mona_lisa is a member");
+	world.editMember(guild, mona, { roles: [roles.regular, supporter, managed] });
+	const channel = simulator.channel(staffChannel).id;
+	const alerts = () =>
+		world.messages
+			.in(channel)
+			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+	const fields = (alert: Message | undefined) => {
+		const [embed] = (alert?.embeds ?? []) as {
+			fields?: { name: string; value: string }[];
+		}[];
+		return Object.fromEntries(
+			embed?.fields?.map(({ name, value }) => [name, value]) ?? [],
+		);
+	};
+	return {
+		...{ guild, roles, managed, alerts, fields },
+		settings: {
+			chargeback: true,
+			verify: false,
+			restricted_role: restricted,
+			staff_channel: channel,
+			staff_roles: [roles.staff],
+		},
+		target: { id, member, roles: () => [...(member()?.roles ?? [])].sort() },
+		shown: (text) =>
+			until(`the alert shows ${text}`, () => {
+				const last = alerts().at(-1);
+				return Object.values(fields(last)).join("\n").includes(text) && last;
+			}),
+	};
+}
+
+/** The labels of a message's buttons that can be pressed. */
+export function pressable(message: Message | undefined): string[] {
+	return buttonsIn(message?.components ?? [])
+		.filter(({ disabled }) => !disabled)
+		.map(({ label = "" }) => label);
+}

@@ -1,0 +1,843 @@
+// Payments that were taken back: what the game server tells, what becomes of the person, and what the staff decide.
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { RESTJSONErrorCodes } from "discord.js";
+import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
+import {
+	closeChargeback,
+	decide,
+	hasRestriction,
+	insertChargeback,
+	setRestoration,
+} from "../../../src/bot/store/chargebacks.ts";
+import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
+import { migrations } from "../../../src/bot/store/tables.ts";
+import type { Message } from "../../../src/simulator/entities.ts";
+import type { ChargebackAnswer } from "../../../src/simulator/game-chargeback.ts";
+import { onBoth, onPostgres, openStore } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+import {
+	type ChargebackScene,
+	pressable,
+	setChargebackScene,
+	staff,
+	staffChannel,
+} from "./chargeback-world.ts";
+import {
+	type GameWorld,
+	type GameWorldOptions,
+	startGameWorld,
+} from "./game-world.ts";
+
+// Many worlds at once.
+setDefaultTimeout(60_000);
+
+const patchMember = "PATCH /guilds/:guild_id/members/:user_id";
+const putBan = "PUT /guilds/:guild_id/bans/:user_id";
+const sendMessage = "POST /channels/:channel_id/messages";
+const editMessage = "PATCH /channels/:channel_id/messages/:message_id";
+
+interface ChargebackWorld extends GameWorld {
+	scene: ChargebackScene;
+	/** Tells the bot of a payment of mona_lisa's, or of whom is named, and gives its answer. */
+	chargeback(
+		given?: Partial<{ chatId: string | null; tier: string; username: string }>,
+	): Promise<ChargebackAnswer>;
+	/** What the person saw in answer to a press. */
+	press(person: string, message: Message, button: string): Promise<string>;
+	/** The bot's writes of this kind that were carried out. */
+	written(route: string): number;
+}
+
+async function startChargebackWorld(
+	options: GameWorldOptions = {},
+): Promise<ChargebackWorld> {
+	let scene: ChargebackScene | undefined;
+	const settings: Record<string, unknown> = {};
+	const world = await startGameWorld({
+		...options,
+		settings,
+		async prepare(simulator, game) {
+			scene = setChargebackScene(simulator);
+			Object.assign(settings, scene.settings);
+			await options.prepare?.(simulator, game);
+		},
+	});
+	if (!scene) throw new Error("the scene was not set");
+	const { simulator, game } = world;
+	const { target } = scene;
+	await until("the store is open", async () => {
+		const answer = await fetch(world.bot.url);
+		return (await answer.text()) === "ready";
+	});
+	return Object.assign(world, {
+		scene,
+		chargeback: (given = {}) =>
+			game.chargeback(
+				{ username: "Mona", chatId: target.id, tier: "gold", ...given },
+				{ url: new URL(world.bot.url).origin },
+			),
+		async press(person: string, message: Message, button: string) {
+			const asked = await simulator.user(person).press(message, button);
+			const { content, ephemeral } = await asked.reply();
+			expect(ephemeral).toBe(true);
+			return content;
+		},
+		written: (route: string) => simulator.journal.entries(route).length,
+	});
+}
+
+describe.concurrent("a chargeback", () => {
+	test("restricts the person at once, keeps their roles, and is told to the staff", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator } = world;
+		const { status, body } = await world.chargeback();
+		expect({ status, body }).toEqual({
+			status: 202,
+			body: { accepted: true },
+		});
+		const alert = await scene.shown("2 role(s) are saved");
+		const { roles, managed, target } = scene;
+		expect(target.roles()).toEqual([managed, roles.restricted].sort());
+		expect(pressable(alert)).toEqual(["Ban", "Dismiss"]);
+		expect(scene.fields(alert)).toMatchObject({
+			Tier: "`gold`",
+			"Discord account": `<@${target.id}> (ID: ${target.id})`,
+			Restriction: `They have <@&${roles.restricted}>, and 2 role(s) are saved.`,
+		});
+		expect(alert.mentions).toEqual([]);
+		// One change, and it says why.
+		const [change, ...others] = simulator.journal.entries(patchMember);
+		expect(change?.reason).toMatch(
+			/^A payment was taken back \([0-9a-f]{8}\)$/,
+		);
+		expect(others).toEqual([]);
+		expect(simulator.unknownRoutes).toEqual([]);
+	});
+
+	test("is told once it is known what has come of the restriction", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator } = world;
+		const held = simulator.faults.stall(patchMember);
+		await world.chargeback();
+		await until("the restriction is under way", () => held.hits > 0);
+		// One that comes later and needs none is told meanwhile.
+		await world.chargeback({ chatId: null });
+		await scene.shown("None is linked");
+		expect(scene.alerts()).toHaveLength(1);
+		held.release();
+		await scene.shown("2 role(s) are saved");
+		expect(scene.alerts()).toHaveLength(2);
+	});
+
+	test("that comes again is the same one, however it is written", async () => {
+		await using world = await startChargebackWorld();
+		const { scene } = world;
+		const first = await world.chargeback();
+		await scene.shown("are saved");
+		const { uuid, timestamp, ...rest } = first.event;
+		const again = [
+			first.event,
+			{ ...first.event, uuid: uuid?.replaceAll("-", "").toUpperCase() },
+			{ ...first.event, timestamp: Date.parse(timestamp ?? "") },
+			{ ...first.event, timestamp: timestamp?.replace("Z", "999+00:00") },
+			{
+				uuid,
+				timestamp,
+				...rest,
+				chat_id: undefined,
+				discord_id: rest.chat_id,
+			},
+			{ ...first.event, username: "Renamed" },
+		];
+		for (const body of again)
+			expect((await first.again({ body })).status).toBe(202);
+		await world.chargeback({ tier: "other" });
+		await until("the next alert", () => scene.alerts().length > 1);
+		expect(scene.alerts()).toHaveLength(2);
+		expect(world.written(patchMember)).toBe(1);
+	});
+
+	test("of an account that nobody has linked is told, and restricts nobody", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, game } = world;
+		const { event } = await world.chargeback({ chatId: null });
+		const alert = await scene.shown("None is linked");
+		expect(await world.press(staff, alert, "Ban")).toContain("You decided");
+		await scene.shown("No account is linked.");
+		await until("the ban in the game", () => game.bans.has(event.uuid ?? ""));
+		expect(world.written(patchMember) + world.written(putBan)).toBe(0);
+	});
+
+	test("shows what the game server wrote as data, and pings nobody", async () => {
+		await using world = await startChargebackWorld();
+		const { scene } = world;
+		const username = "`@everyone` <@&1> **x** \u202e[a](http://b)";
+		await world.chargeback({ username, tier: `<@${scene.target.id}>` });
+		const alert = await scene.shown("are saved");
+		const fields = scene.fields(alert);
+		expect(fields["Game account"]).toStartWith(
+			"`ˋ@everyoneˋ <@&1> **x** \\u{202e}[a](http://b)` (`",
+		);
+		expect(fields.Tier).toBe(`\`<@${scene.target.id}>\``);
+		expect([alert.mention_everyone, alert.mentions]).toEqual([false, []]);
+	});
+
+	test("is taken up when Discord is back", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator } = world;
+		const fault = simulator.faults.fail("* *", 500);
+		expect((await world.chargeback()).status).toBe(202);
+		await until("an attempt", () => fault.hits > 0);
+		expect(scene.alerts()).toEqual([]);
+		fault.release();
+		await scene.shown("2 role(s) are saved");
+		expect(scene.alerts()).toHaveLength(1);
+	});
+
+	test("is one alert, also where Discord's answer to it is lost", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator } = world;
+		const lost = simulator.faults.drop(sendMessage, {
+			when: "after",
+			times: 1,
+		});
+		await world.chargeback();
+		const alert = await scene.shown("2 role(s) are saved");
+		await world.press(staff, alert, "Dismiss");
+		await scene.shown("They are given back.");
+		expect(lost.hits).toBe(1);
+		expect(scene.alerts()).toHaveLength(1);
+	});
+
+	test("has an alert again when somebody deletes it before the decision", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		await world.chargeback();
+		const alert = await scene.shown("are saved");
+		const { channel } = simulator.channel(staffChannel);
+		simulator.world.removeMessage(channel, alert);
+		const mona = scene.target.member();
+		if (mona) simulator.world.removeMember(guild, mona);
+		const next = await scene.shown("They are not in the guild.");
+		expect(next.id).not.toBe(alert.id);
+		expect(pressable(next)).toEqual(["Ban", "Dismiss"]);
+	});
+});
+
+describe.concurrent("Ban", () => {
+	test("bans on Discord and in the game, once, and says who decided", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, game } = world;
+		const { event } = await world.chargeback();
+		const alert = await scene.shown("are saved");
+		expect(await world.press(staff, alert, "Ban")).toBe(
+			"You decided: Ban. The alert shows what comes of it.",
+		);
+		const decided = await until("both halves are done", () => {
+			const fields = scene.fields(scene.alerts()[0]);
+			return (
+				fields["Ban on Discord"] === "Done." &&
+				fields["Ban in the game"] === "Done." &&
+				fields
+			);
+		});
+		const by = simulator.user(staff).id;
+		expect(decided.Decision).toMatch(
+			new RegExp(`^Ban, by <@${by}> on <t:\\d+:f>$`),
+		);
+		expect(pressable(scene.alerts()[0])).toEqual([]);
+		expect(world.guild.bans.get(scene.target.id)?.reason).toMatch(
+			new RegExp(`^Chargeback \\([0-9a-f]{8}\\), decided by ${by}$`),
+		);
+		expect([...game.bans]).toEqual([
+			[event.uuid ?? "", `Chargeback of gold, ${event.timestamp}`],
+		]);
+		expect(world.written(putBan)).toBe(1);
+		expect(game.requests.map(({ body }) => body)).toHaveLength(1);
+		expect(scene.alerts()).toHaveLength(1);
+	});
+
+	test("on Discord is done and told though the game server fails, and the other half follows", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, game } = world;
+		game.misbehave("500", { route: "POST /api/ban" });
+		await world.chargeback();
+		await world.press(staff, await scene.shown("are saved"), "Ban");
+		const alert = await scene.shown("Not yet, and tried again: `HTTP 500`");
+		await until("the ban on Discord", () =>
+			scene.fields(scene.alerts()[0])["Ban on Discord"]?.startsWith("Done"),
+		);
+		expect(scene.fields(alert)["Ban in the game"]).toContain("HTTP 500");
+		expect(game.bans.size).toBe(0);
+		game.behave();
+		await until("the ban in the game", () => {
+			const fields = scene.fields(scene.alerts()[0]);
+			return fields["Ban in the game"] === "Done.";
+		});
+		expect(game.bans.size).toBe(1);
+		expect(world.written(putBan)).toBe(1);
+	});
+
+	test("in the game is done and told though Discord refuses, and the other half follows", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, game } = world;
+		const refused = simulator.faults.refuse(
+			putBan,
+			RESTJSONErrorCodes.MissingPermissions,
+		);
+		await world.chargeback();
+		await world.press(staff, await scene.shown("are saved"), "Ban");
+		await scene.shown(
+			"Not yet, and tried again: `Discord refuses: Missing Permissions (code 50013): the bot lacks a permission, or its role is too low`",
+		);
+		await until("the ban in the game", () => game.bans.size === 1);
+		refused.release();
+		await until("the ban on Discord", () => {
+			const fields = scene.fields(scene.alerts()[0]);
+			return fields["Ban on Discord"] === "Done.";
+		});
+		expect(game.requests).toHaveLength(1);
+	});
+
+	test("is said to be impossible on Discord for an account that is no more", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, game } = world;
+		await world.chargeback({ chatId: "12345678901234567" });
+		await world.press(staff, await scene.shown("not in the guild"), "Ban");
+		await scene.shown("Impossible: `Discord has no such account any more`");
+		await until("the ban in the game", () => game.bans.size === 1);
+	});
+
+	test("leaves a ban as it is that somebody else has set", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		await world.chargeback();
+		await scene.shown("are saved");
+		const user = scene.target.member()?.user;
+		if (user) simulator.world.addBan(guild, user);
+		const alert = await scene.shown("They are not in the guild.");
+		await world.press(staff, alert, "Ban");
+		await until("the ban is noted", () => {
+			const fields = scene.fields(scene.alerts()[0]);
+			return fields["Ban on Discord"] === "Done.";
+		});
+		expect(world.written(putBan)).toBe(0);
+		expect(guild.bans.get(scene.target.id)?.reason).toBeNull();
+	});
+});
+
+describe.concurrent("Dismiss", () => {
+	test("gives the saved roles back, keeps what came meanwhile, and says what cannot be given", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const { roles, target, managed } = scene;
+		const mona = target.member();
+		if (!mona) throw new Error("mona_lisa is a member");
+		const gone = simulator.world.addRole(guild, { name: "Gone" });
+		simulator.world.editMember(guild, mona, {
+			roles: [...mona.roles, gone.id],
+		});
+		await world.chargeback();
+		const alert = await scene.shown("3 role(s) are saved");
+		const meanwhile = simulator.world.addRole(guild, { name: "Meanwhile" });
+		simulator.world.editMember(guild, mona, {
+			roles: [...mona.roles, meanwhile.id],
+		});
+		simulator.world.removeRole(guild, gone);
+		// Out of the bot's reach, from now on.
+		const supporter = guild.roles.get(roles.supporter);
+		if (supporter)
+			simulator.world.moveRoles(guild, new Map([[supporter, 100]]));
+		await world.call("list_guilds");
+		expect(await world.press(staff, alert, "Dismiss")).toStartWith(
+			"You decided: Dismiss.",
+		);
+		await scene.shown(
+			`They are given back, but for those that are gone or out of the bot's reach: <@&${roles.supporter}> <@&${gone.id}>`,
+		);
+		expect(target.roles()).toEqual(
+			[roles.regular, managed, meanwhile.id].sort(),
+		);
+		expect(world.written(patchMember)).toBe(2);
+		expect(simulator.journal.entries(patchMember).at(-1)?.reason).toMatch(
+			/^A chargeback was dismissed \([0-9a-f]{8}\), decided by \d+$/,
+		);
+		expect(pressable(scene.alerts()[0])).toEqual([]);
+		expect(world.written(putBan)).toBe(0);
+	});
+
+	test("of one chargeback keeps the roles back until the other one is dismissed, too", async () => {
+		await using world = await startChargebackWorld();
+		const { scene } = world;
+		const before = scene.target.roles();
+		await world.chargeback();
+		const first = await scene.shown("2 role(s) are saved");
+		await world.chargeback({ tier: "silver" });
+		const second = await scene.shown("There was no other role to take away.");
+		await world.press(staff, first, "Dismiss");
+		await until("the first is held", () =>
+			scene
+				.fields(scene.alerts()[0])
+				.Roles?.startsWith(
+					"They are given back when their other chargebacks are dismissed",
+				),
+		);
+		expect(scene.target.roles()).toContain(scene.roles.restricted);
+		expect(world.written(patchMember)).toBe(1);
+		await world.press(staff, second, "Dismiss");
+		await until("both are over", () =>
+			scene
+				.alerts()
+				.every((alert) => scene.fields(alert).Roles === "They are given back."),
+		);
+		expect(scene.target.roles()).toEqual(before);
+		expect(scene.alerts()).toHaveLength(2);
+	});
+
+	test("does not undo the ban that another chargeback ends in", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, guild } = world;
+		await world.chargeback();
+		const first = await scene.shown("2 role(s) are saved");
+		await world.chargeback({ tier: "silver" });
+		const second = await scene.shown("There was no other role to take away.");
+		await world.press(staff, first, "Dismiss");
+		await world.press(staff, second, "Ban");
+		await until("the first gives nothing back", () =>
+			scene
+				.fields(scene.alerts()[0])
+				.Roles?.startsWith("They are not given back"),
+		);
+		await until("the ban", () => guild.bans.has(scene.target.id));
+	});
+});
+
+describe.concurrent("a person who is not in the guild", () => {
+	test("is restricted when they come back, and keeps what was saved before they left", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const { target, roles } = scene;
+		await world.chargeback();
+		await scene.shown("2 role(s) are saved");
+		const mona = target.member();
+		if (!mona) throw new Error("mona_lisa is a member");
+		simulator.world.removeMember(guild, mona);
+		await scene.shown("They are restricted when they come back.");
+		simulator.world.addMember(guild, mona.user, {});
+		const alert = await scene.shown("2 role(s) are saved");
+		expect(target.roles()).toEqual([roles.restricted]);
+		await world.press(staff, alert, "Dismiss");
+		await scene.shown("They are given back.");
+		expect(target.roles()).toEqual([roles.regular, roles.supporter].sort());
+	});
+
+	test("gets their roles when they come back after Dismiss", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const { target, roles } = scene;
+		await world.chargeback();
+		await scene.shown("2 role(s) are saved");
+		const mona = target.member();
+		if (!mona) throw new Error("mona_lisa is a member");
+		simulator.world.removeMember(guild, mona);
+		const alert = await scene.shown("They are restricted when they come back.");
+		await world.press(staff, alert, "Dismiss");
+		await scene.shown("The roles are given back when they come back.");
+		simulator.world.addMember(guild, mona.user, {});
+		await scene.shown("They are given back.");
+		expect(target.roles()).toEqual([roles.regular, roles.supporter].sort());
+	});
+
+	test("is restricted, too, if they came back while the bot was away", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const mona = scene.target.member();
+		if (!mona) throw new Error("mona_lisa is a member");
+		simulator.world.removeMember(guild, mona);
+		await world.chargeback();
+		await scene.shown("They are restricted when they come back.");
+		await world.bot.close();
+		simulator.world.addMember(guild, mona.user, {
+			roles: [scene.roles.regular],
+		});
+		await world.restart();
+		await scene.shown("1 role(s) are saved");
+		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
+		expect(scene.alerts()).toHaveLength(1);
+	});
+});
+
+describe.concurrent("who cannot be restricted", () => {
+	test("because they own the guild is told of, and so is the ban that Discord refuses", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, game } = world;
+		await world.chargeback({ chatId: simulator.user("ada").id });
+		const alert = await scene.shown("they own the guild");
+		await world.press(staff, alert, "Ban");
+		await scene.shown("Discord refuses: Missing Permissions (code 50013)");
+		await until("the ban in the game", () => game.bans.size === 1);
+		expect(world.written(patchMember)).toBe(0);
+	});
+
+	test("because they rank above the bot is told of, and restricted once they do not", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const supporter = guild.roles.get(scene.roles.supporter);
+		if (!supporter) throw new Error("there is a role for supporters");
+		const { position } = supporter;
+		simulator.world.moveRoles(guild, new Map([[supporter, 100]]));
+		await until("the bot has heard", async () =>
+			(await world.call("list_roles")).text.match(/Supporter[\s\S]*alpha/),
+		);
+		await world.chargeback();
+		await scene.shown("they do not rank below the bot");
+		expect(world.written(patchMember)).toBe(0);
+		simulator.world.moveRoles(guild, new Map([[supporter, position]]));
+		await scene.shown("2 role(s) are saved");
+		expect(scene.alerts()).toHaveLength(1);
+	});
+});
+
+describe.concurrent("a press", () => {
+	test("of somebody who is not staff is refused, and decides nothing", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		await world.chargeback();
+		const alert = await scene.shown("are saved");
+		// The owner, who sees every channel.
+		expect(await world.press("ada", alert, "Ban")).toBe(
+			"Only the staff can decide about chargebacks.",
+		);
+		const zoe = guild.members.get(simulator.user("zoe").id);
+		if (!zoe) throw new Error("zoe is a member");
+		simulator.world.editMember(guild, zoe, { roles: [scene.roles.staff] });
+		expect(await world.press("zoe", alert, "Dismiss")).toStartWith(
+			"You decided: Dismiss",
+		);
+		await scene.shown("They are given back.");
+		expect(guild.bans.size).toBe(0);
+	});
+
+	test("that comes second changes nothing, and its person is told who was first", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const zoe = guild.members.get(simulator.user("zoe").id);
+		if (!zoe) throw new Error("zoe is a member");
+		simulator.world.editMember(guild, zoe, { roles: [scene.roles.staff] });
+		await world.chargeback();
+		const alert = await scene.shown("are saved");
+		// Its buttons stay as they are for now.
+		const held = simulator.faults.stall(editMessage);
+		await world.press(staff, alert, "Dismiss");
+		const { id } = simulator.user(staff);
+		expect(await world.press("zoe", alert, "Ban")).toBe(
+			`<@${id}> has already decided: Dismiss. Nothing was changed.`,
+		);
+		expect(await world.press(staff, alert, "Ban")).toBe(
+			"You have already decided: Dismiss. Nothing was changed.",
+		);
+		held.release();
+		await scene.shown("They are given back.");
+		expect(guild.bans.size).toBe(0);
+	});
+
+	test("is about whom the store says, whatever the message says", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const liwei = simulator.user("liwei").id;
+		await world.chargeback();
+		const alert = await scene.shown("are saved");
+		const embeds = JSON.parse(
+			JSON.stringify(alert.embeds).replaceAll(scene.target.id, liwei),
+		);
+		const { channel } = simulator.channel(staffChannel);
+		simulator.world.editMessage(channel, alert, { embeds });
+		await world.press(staff, alert, "Ban");
+		await until("the ban", () => guild.bans.size > 0);
+		expect([...guild.bans.keys()]).toEqual([scene.target.id]);
+	});
+
+	test("on a chargeback that is not in the store is told so", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		await world.chargeback();
+		const alert = await scene.shown("are saved");
+		const components = JSON.parse(
+			JSON.stringify(alert.components).replaceAll(
+				/[0-9a-f]{64}/g,
+				"0".repeat(64),
+			),
+		);
+		const { channel } = simulator.channel(staffChannel);
+		const forged = simulator.world.addMessage(channel, alert.author, {
+			...{ content: "", components },
+		});
+		expect(await world.press(staff, forged, "Ban")).toBe(
+			"This chargeback is not in the bot's database. Nothing was done.",
+		);
+		expect(guild.bans.size).toBe(0);
+	});
+});
+
+const event = {
+	uuid: "8667ba71-b85a-4004-af54-457a9734eed7",
+	username: "Alex",
+	chat_id: "12345678901234567",
+	tier: "gold",
+	timestamp: "2026-01-31T12:00:00Z",
+};
+
+describe("POST /webhook/chargeback", () => {
+	const without = (name: keyof typeof event) => {
+		const { [name]: _, ...rest } = event;
+		return rest;
+	};
+	const faulty: [body: unknown, names: string][] = [
+		...(["uuid", "username", "chat_id", "tier", "timestamp"] as const).flatMap(
+			(name): [unknown, string][] => [
+				[without(name), name],
+				[{ ...event, [name]: { secret: "hidden" } }, name],
+				[{ ...event, [name]: "" }, name],
+				[{ ...event, [name]: "hidden\u0000" }, name],
+				[{ ...event, [name]: "hidden".repeat(100) }, name],
+			],
+		),
+		[{ ...event, chat_id: 12345678901234560 }, "chat_id"],
+		[{ ...without("chat_id"), discord_id: "hidden" }, "discord_id"],
+		[{ ...event, uuid: "hid den" }, "uuid"],
+		[{ ...event, timestamp: "2026-02-31T12:00" }, "timestamp"],
+		[{ ...event, timestamp: "tomorrow" }, "timestamp"],
+		[{ ...event, timestamp: 1e300 }, "timestamp"],
+		[{ ...event, timestamp: -1 }, "timestamp"],
+		[{ ...event, tier: null, uuid: null }, "uuid tier"],
+	];
+
+	test("says which fields are not as they should be, and never what is in them", async () => {
+		await using world = await startChargebackWorld();
+		const { game } = world;
+		const url = new URL(world.bot.url).origin;
+		for (const [body, names] of faulty) {
+			const answer = await game.chargeback(
+				{ username: "", chatId: null, tier: "" },
+				{ url, body },
+			);
+			const { error = "" } = answer.body as { error?: string };
+			const named = error.split("; ").map((fault) => fault.split(":")[0]);
+			expect([body, answer.status, named]).toEqual([
+				body,
+				400,
+				names.split(" "),
+			]);
+			expect(error).not.toContain("hid");
+		}
+		for (const body of ["", "{", "[]", '"text"', "null", "\xff"]) {
+			const answer = await game.chargeback(
+				{ username: "", chatId: null, tier: "" },
+				{ url, body },
+			);
+			expect([answer.status, answer.body]).toEqual([
+				400,
+				{ accepted: false, error: "the body is not a JSON object" },
+			]);
+		}
+		expect(world.scene.alerts()).toEqual([]);
+	});
+
+	test("asks for the secret first, and for nothing but POST, by whatever name it is called", async () => {
+		await using world = await startChargebackWorld();
+		const { game } = world;
+		const origin = new URL(world.bot.url).origin;
+		const { port } = new URL(origin);
+		const authorization = `Bearer ${game.secret}`;
+		const ask = async (method: string, headers: Record<string, string>) => {
+			const response = await fetch(`${origin}/webhook/chargeback`, {
+				method,
+				headers,
+				...(method === "POST" && { body: JSON.stringify(event) }),
+			});
+			return { status: response.status, headers: response.headers };
+		};
+		for (const header of [
+			"",
+			"Bearer",
+			"Bearer wrong",
+			`Basic ${game.secret}`,
+			game.secret,
+		]) {
+			const { status, headers } = await ask("POST", { authorization: header });
+			expect([header, status]).toEqual([header, 401]);
+			expect(headers.get("www-authenticate")).toBe("Bearer");
+		}
+		for (const method of ["GET", "PUT", "DELETE"]) {
+			const { status, headers } = await ask(method, { authorization });
+			expect([status, headers.get("allow")]).toEqual([405, "POST"]);
+		}
+		const page = { authorization, origin: "https://evil.example" };
+		expect((await ask("POST", page)).status).toBe(403);
+		const called = { authorization, host: `bot.internal:${port}` };
+		expect((await ask("POST", called)).status).toBe(202);
+		expect((await ask("POST", { authorization })).status).toBe(202);
+	});
+
+	test("takes 64 KiB and not a byte more, announced or not", async () => {
+		const stored: unknown[] = [];
+		const answer = createChargebackWebhook({
+			secret: "s",
+			accept: async (one) => void stored.push(one),
+		});
+		const ask = (body: string | ReadableStream) =>
+			answer(
+				new Request("http://bot/webhook/chargeback", {
+					method: "POST",
+					headers: { authorization: "Bearer s" },
+					body,
+				}),
+			);
+		const text = JSON.stringify(event);
+		const full = text.padEnd(64 * 1024);
+		const streamed = (content: string) => new Blob([content]).stream();
+		for (const [body, status] of [
+			[full, 202],
+			[`${full} `, 413],
+			[streamed(full), 202],
+			[streamed(`${full} `), 413],
+		] as const)
+			expect((await ask(body)).status).toBe(status);
+		expect(stored).toHaveLength(2);
+	});
+
+	test("does not wait for a body without end", async () => {
+		const answer = createChargebackWebhook({
+			secret: "s",
+			accept: () => Promise.reject(new Error("there is nothing to accept")),
+			bodyTimeoutMs: 20,
+		});
+		const response = await answer(
+			new Request("http://bot/webhook/chargeback", {
+				method: "POST",
+				headers: { authorization: "Bearer s" },
+				body: new ReadableStream({
+					start: (stream) => stream.enqueue(new TextEncoder().encode("{")),
+				}),
+			}),
+		);
+		expect(response.status).toBe(408);
+		expect(response.headers.get("connection")).toBe("close");
+	});
+
+	test("is told to try again while the store is away", async () => {
+		const answer = createChargebackWebhook({
+			secret: "s",
+			accept: () => Promise.reject(new StoreUnavailable("it is away")),
+		});
+		const response = await answer(
+			new Request("http://bot/webhook/chargeback", {
+				method: "POST",
+				headers: { authorization: "Bearer s" },
+				body: JSON.stringify(event),
+			}),
+		);
+		expect([response.status, await response.json()]).toEqual([
+			503,
+			{ accepted: false, error: "the bot's database is away: try again" },
+		]);
+		expect(response.headers.get("retry-after")).toBe("30");
+	});
+
+	test("understands seconds, milliseconds and ISO 8601", async () => {
+		const at: string[] = [];
+		const answer = createChargebackWebhook({
+			secret: "s",
+			accept: async ({ happened_at }) => void at.push(happened_at),
+		});
+		const timestamps = [
+			1_769_860_800,
+			1_769_860_800_000,
+			"2026-01-31T12:00:00Z",
+			"2026-01-31T12:00",
+			"2026-01-31T12:00:00.123456789Z",
+			"2026-01-31T14:00:00+02:00",
+		];
+		for (const timestamp of timestamps)
+			await answer(
+				new Request("http://bot/webhook/chargeback", {
+					method: "POST",
+					headers: { authorization: "Bearer s" },
+					body: JSON.stringify({ ...event, timestamp }),
+				}),
+			);
+		const noon = "2026-01-31T12:00:00.000Z";
+		expect(at).toEqual([
+			...[noon, noon, noon, noon],
+			"2026-01-31T12:00:00.123Z",
+			noon,
+		]);
+	});
+
+	test("is not there while chargebacks are off", async () => {
+		await using world = await startGameWorld();
+		const { game } = world;
+		const { status } = await game.chargeback(
+			{ username: "Alex", chatId: null, tier: "gold" },
+			{ url: new URL(world.bot.url).origin },
+		);
+		expect(status).toBe(404);
+	});
+});
+
+onBoth(({ place }, kind) => {
+	test(`${kind}: roles are kept back until the last chargeback is over`, async () => {
+		await using opened = await openStore(await place(), { migrations });
+		const { sql } = opened.store;
+		const chat_id = "12345678901234567";
+		const kept = () => hasRestriction(sql, chat_id);
+		const told = {
+			...{ uuid: "u", username: "Alex", chat_id, tier: "gold" },
+			happened_at: "2026-01-31T12:00:00.000Z",
+		};
+		expect(await kept()).toBe(false);
+		const now = new Date();
+		expect(await insertChargeback(sql, { ...told, id: "1" }, now)).toBe(true);
+		expect(await insertChargeback(sql, { ...told, id: "1" }, now)).toBe(false);
+		expect(await insertChargeback(sql, { ...told, id: "2" }, now)).toBe(true);
+		expect(await kept()).toBe(true);
+		expect(await decide(sql, "1", "dismiss", "9")).toBe(true);
+		expect(await decide(sql, "1", "ban", "8")).toBe(false);
+		await setRestoration(sql, ["1"], "restored");
+		expect(await kept()).toBe(true);
+		await decide(sql, "2", "ban", "9");
+		expect(await kept()).toBe(true);
+		await closeChargeback(sql, "2");
+		expect(await kept()).toBe(false);
+	});
+});
+
+onPostgres((databases) => {
+	test("a chargeback waits for the database, and is told of what it could not note", async () => {
+		const { settings } = await databases.place();
+		await using world = await startChargebackWorld({
+			config: () => ({
+				databaseUrl: settings.databaseUrl,
+				dbSchema: settings.schema,
+			}),
+		});
+		const { scene, simulator } = world;
+		const first = await world.chargeback();
+		const alert = await scene.shown("are saved");
+		await databases.postgres.kill();
+		const asked = await simulator.user(staff).press(alert, "Dismiss");
+		expect((await asked.reply()).content).toMatch(/^The bot's database /);
+		const again = await first.again();
+		expect(again.status).toBe(503);
+		await databases.postgres.start();
+		await until("the store is back", async () => {
+			const { status } = await first.again();
+			return status === 202;
+		});
+		await world.press(staff, alert, "Dismiss");
+		await scene.shown("They are given back.");
+		expect(scene.alerts()).toHaveLength(1);
+		expect(world.written(patchMember)).toBe(2);
+	});
+});

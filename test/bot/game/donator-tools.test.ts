@@ -1,0 +1,258 @@
+// What a model sees of the supporters' roles, and what it can have done.
+
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/settings.ts";
+import { connectTo } from "../../support/mcp.ts";
+import { until } from "../../support/until.ts";
+import { type GameWorldOptions, startGameWorld } from "./game-world.ts";
+
+const names = ["list_donators", "sync_donators"];
+const changing = /members\/:user_id\/roles/;
+
+/** Tiers gold and silver; the first run is over, with nobody on the list. */
+async function startDonatorWorld(options: GameWorldOptions = {}) {
+	const ids: Record<string, string> = {};
+	const world = await startGameWorld({
+		...options,
+		settings: (simulator) => {
+			for (const name of ["gold", "silver"])
+				ids[name] = simulator.world.addRole(simulator.guild("The Cooks"), {
+					name,
+				}).id;
+			return {
+				donator_sync: true,
+				donators: { tiers: ids },
+				...(typeof options.settings === "object" && options.settings),
+			};
+		},
+	});
+	await until("the first run", () =>
+		world.logged.some((line) => line.includes("supporters' roles compared")),
+	);
+	const { simulator, game } = world;
+	return Object.assign(world, {
+		ids,
+		list(...entries: [name: string | null, tier: string, username: string][]) {
+			game.donators.length = 0;
+			for (const [name, tier, username] of entries)
+				game.addDonator({
+					chat_id: name === null ? null : simulator.user(name).id,
+					...{ tier, username, uuid: `uuid of ${username}` },
+				});
+		},
+		changes: () =>
+			simulator.journal.entries().filter(({ route }) => changing.test(route)),
+	});
+}
+
+describe.concurrent("the two tools", () => {
+	test.each([
+		["donator_sync is off", { settings: {} }],
+		["the feature is off", { features: { game: false } }],
+	])("are not there when %s", async (_, options) => {
+		await using world = await startGameWorld(options);
+		expect(await world.listTools()).not.toContain("list_donators");
+		for (const name of names)
+			expect((await world.call(name)).code).toBe(-32601);
+	});
+
+	test("take the guild_id that a gateway routed by, and no other argument", async () => {
+		await using world = await startDonatorWorld();
+		for (const name of names) {
+			const routed = await world.call(name, { guild_id: world.guild.id });
+			expect(routed.isError).toBe(false);
+			const wrong = await world.call(name, { nothing: 1 });
+			expect(wrong.code).toBe(-32602);
+		}
+	});
+
+	test("are refused where the operator does not let tools touch the guild", async () => {
+		await using world = await startDonatorWorld({
+			mcp: { guilds: ["123456789012345678"] },
+		});
+		world.list(["zoe", "gold", "Steve"]);
+		for (const args of [{}, { dry_run: false }]) {
+			const { text, isError } = await world.call("sync_donators", args);
+			expect(isError).toBe(true);
+			expect(text).toContain("does not let its tools touch the guild");
+		}
+		expect((await world.call("list_donators")).isError).toBe(true);
+		expect(world.changes()).toEqual([]);
+	});
+
+	test("say so when the game server cannot be reached", async () => {
+		await using world = await startDonatorWorld();
+		world.game.misbehave("500");
+		for (const name of names)
+			expect(await world.call(name)).toEqual({
+				isError: true,
+				text: "Could not reach the game server: HTTP 500. Nothing was done; try again later.",
+			});
+	});
+});
+
+test("the two tools are listed with what they do, and acting is not the default", async () => {
+	await using world = await startDonatorWorld();
+	const all = await (await connectTo(world.bot.url)).listTools();
+	const listed = all.filter(({ name }) => names.includes(name));
+	expect(listed).toMatchSnapshot();
+	expect(listed.map(({ annotations }) => annotations)).toMatchObject([
+		{ readOnlyHint: true, destructiveHint: false },
+		{ readOnlyHint: false, destructiveHint: true },
+	]);
+	for (const { description, annotations } of listed) {
+		const { readOnlyHint } = annotations as { readOnlyHint: boolean };
+		expect(String(description).startsWith("PRIVILEGED — ")).toBe(!readOnlyHint);
+	}
+});
+
+describe.concurrent("list_donators", () => {
+	test("a line each, with who they are on Discord, and what roles are missing or superfluous", async () => {
+		await using world = await startDonatorWorld();
+		const { simulator, guild, ids } = world;
+		world.list(
+			["zoe", "gold", "Steve"],
+			["zoe", "silver", "Steve"],
+			[null, "gold", "Alex\n| forged"],
+			["bob_the_baker", "gold", "Bob"],
+			["liwei", "diamond", "Li"],
+		);
+		const mona = guild.members.get(simulator.user("mona_lisa").id);
+		if (!mona) throw new Error("she is a member");
+		simulator.world.editMember(guild, mona, { roles: [ids.gold ?? ""] });
+		const id = (name: string) => simulator.user(name).id;
+		const expected = [
+			"5 supporter(s):",
+			`gold | Steve | uuid: uuid of Steve | Zoë 🍞 (@zoe) | ID: ${id("zoe")} | missing: @gold (ID: ${ids.gold}), @silver (ID: ${ids.silver})`,
+			`silver | Steve | uuid: uuid of Steve | Zoë 🍞 (@zoe) | ID: ${id("zoe")} | missing: @gold (ID: ${ids.gold}), @silver (ID: ${ids.silver})`,
+			"gold | Alex\\n\\| forged | uuid: uuid of Alex\\n\\| forged | no Discord account",
+			`gold | Bob | uuid: uuid of Bob | no member | ID: ${id("bob_the_baker")}`,
+			`diamond | Li | uuid: uuid of Li | 李伟 (@liwei) | ID: ${id("liwei")}`,
+			"1 member(s) with a role that they are not listed for:",
+			`MONA LISA (@mona_lisa) | ID: ${id("mona_lisa")} | superfluous: @gold (ID: ${ids.gold})`,
+			"Nobody loses a role: this is the first list, and the next one is compared with it.",
+			'To be seen to: [game.donators.tiers] has no role for "diamond".',
+		].join("\n");
+		await until("the bot has heard", async () =>
+			(await world.call("list_donators")).text.includes("superfluous"),
+		);
+		const { text } = await world.call("list_donators");
+		expect(text).toBe(expected);
+		expect(world.changes()).toEqual([]);
+	});
+
+	test("as many as are asked for, and how to go on", async () => {
+		await using world = await startDonatorWorld();
+		for (let number = 1; number <= 5; number++)
+			world.game.addDonator({ chat_id: null, tier: "gold", uuid: "u" });
+		const page = async (args: object) =>
+			(await world.call("list_donators", { limit: 2, ...args })).text
+				.split("\n")
+				.filter((line) => !line.startsWith("Nobody"));
+		const line = (number: number) =>
+			`gold | player${number} | uuid: u | no Discord account`;
+		expect(await page({})).toEqual([
+			"5 supporter(s), 2 of them here:",
+			...[line(1), line(2), "next_offset=2"],
+		]);
+		expect(await page({ offset: 4 })).toEqual([
+			"5 supporter(s), 1 of them here:",
+			line(5),
+		]);
+	});
+});
+
+describe.concurrent("sync_donators", () => {
+	test("says what it would do, and does it when it is told to", async () => {
+		await using world = await startDonatorWorld();
+		const { simulator, ids } = world;
+		world.list(["zoe", "gold", "Steve"]);
+		const zoe = simulator.user("zoe").id;
+		const preview = [
+			"Dry run: nothing was done.",
+			"Would give 1 role(s) and take 0:",
+			`give @gold (ID: ${ids.gold}) to Zoë 🍞 (@zoe) | ID: ${zoe} | supporter of tier gold`,
+			"Nobody loses a role: this is the first list, and the next one is compared with it.",
+		].join("\n");
+		for (const args of [{}, { dry_run: true }, { dry_run: null }])
+			expect((await world.call("sync_donators", args)).text).toBe(preview);
+		expect(world.changes()).toEqual([]);
+
+		const { text } = await world.call("sync_donators", { dry_run: false });
+		expect(text).toBe(
+			"Gave 1 role(s), took 0.\nNobody loses a role: this is the first list, and the next one is compared with it.",
+		);
+		expect(world.changes()).toMatchObject([
+			{
+				method: "PUT",
+				path: `/guilds/${world.guild.id}/members/${zoe}/roles/${ids.gold}`,
+				reason: "supporter of tier gold",
+			},
+		]);
+		await until(
+			"the bot has heard",
+			async () =>
+				(await world.call("sync_donators")).text ===
+				"Dry run: nothing was done.\nNothing would change.",
+		);
+
+		world.list(["mona_lisa", "gold", "Alex"], ["zoe", "silver", "Steve"]);
+		await world.call("sync_donators", { dry_run: false });
+		const last = await world.call("sync_donators");
+		expect(last.text).toContain(
+			`take @gold (ID: ${ids.gold}) from Zoë 🍞 (@zoe) | ID: ${zoe} | no longer supporter of tier gold`,
+		);
+		expect(
+			(await world.call("sync_donators", { dry_run: false })).text,
+		).toStartWith("Gave 0 role(s), took 1.");
+	});
+
+	test("says what failed, and that it is tried again", async () => {
+		await using world = await startDonatorWorld();
+		world.list(["zoe", "gold", "Steve"], ["liwei", "silver", "Li"]);
+		world.simulator.faults.refuse("PUT /guilds/*/members/*/roles/*", 50013, {
+			times: 1,
+		});
+		const { text } = await world.call("sync_donators", { dry_run: false });
+		expect(text).toContain("Gave 1 role(s), took 0.");
+		expect(text).toContain(
+			"1 change(s) failed, and are tried again by the next run:",
+		);
+		expect(text).toContain("Missing Permissions (code 50013)");
+	});
+
+	test("is counted, and is in the audit log", async () => {
+		await using world = await startDonatorWorld();
+		world.list(["zoe", "gold", "Steve"]);
+		await world.call("sync_donators", { dry_run: false });
+		const answer = await fetch(new URL("/metrics", world.bot.url));
+		const text = await answer.text();
+		expect(text).toContain(
+			'guildhall_bot_donator_changes_total{outcome="given"} 1',
+		);
+		expect(text).toContain(
+			'guildhall_bot_donator_runs_total{outcome="done"} 1',
+		);
+		const audit = await until("it is written", async () => {
+			const { text } = await world.call("list_recent_tool_calls");
+			return text.includes("sync_donators") && text;
+		});
+		expect(audit).toContain('{"dry_run":false}');
+	});
+});
+
+test("a role for each tier is required while donator_sync is on", () => {
+	const parse = (game: object) =>
+		v.safeParse(toml, { bot_name: "A", features: { game: true }, game });
+	expect(parse({ donator_sync: true }).success).toBe(false);
+	expect(parse({ donator_sync: true, donators: { tiers: {} } }).success).toBe(
+		false,
+	);
+	expect(
+		parse({
+			donator_sync: true,
+			donators: { tiers: { gold: "123456789012345678" } },
+		}).success,
+	).toBe(true);
+});

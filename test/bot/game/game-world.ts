@@ -1,0 +1,128 @@
+// The simulator, a game server, and the real bot with the game module between them.
+
+import * as v from "valibot";
+import { type Bot, startBot } from "../../../src/bot/bot.ts";
+import type { BotConfig } from "../../../src/bot/config.ts";
+import { toml } from "../../../src/bot/settings.ts";
+import { createLog } from "../../../src/lib/log.ts";
+import type { Guild, Message } from "../../../src/simulator/entities.ts";
+import {
+	type GameServer,
+	startGameServer,
+} from "../../../src/simulator/game-server.ts";
+import {
+	type Simulator,
+	type SimulatorOptions,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { connectTo, type Outcome } from "../../support/mcp.ts";
+import { until } from "../../support/until.ts";
+
+export const general = "The Cooks/general";
+
+export interface GameWorldOptions {
+	/** Keys of [game]. */
+	settings?:
+		| Record<string, unknown>
+		| ((simulator: Simulator) => Record<string, unknown>);
+	/** Keys of [features]. */
+	features?: Record<string, boolean>;
+	/** Keys of [mcp]. */
+	mcp?: Record<string, unknown>;
+	/** What is otherwise in the bot's configuration; it is told of the game server that there is. */
+	config?(game: GameServer): Partial<BotConfig>;
+	simulator?: SimulatorOptions;
+	/** Before the bot starts. */
+	prepare?(simulator: Simulator, game: GameServer): void | Promise<void>;
+}
+
+export interface GameWorld extends AsyncDisposable {
+	simulator: Simulator;
+	game: GameServer;
+	guild: Guild;
+	bot: Bot;
+	/** What the bot logged, a line each. */
+	logged: string[];
+	call(tool: string, args?: Record<string, unknown>): Promise<Outcome>;
+	listTools(): Promise<string[]>;
+	/** What the bot has written in #general, in order. */
+	answers(): Message[];
+	/** Types in #general, and gives the bot's next `count` messages there. */
+	ask(person: string, text: string, count?: number): Promise<Message[]>;
+	/** Ends the bot, and starts one like it, with the same data. */
+	restart(): Promise<void>;
+}
+
+/** The bot "alpha" is logged in, and its members are loaded. */
+export async function startGameWorld(
+	options: GameWorldOptions = {},
+): Promise<GameWorld> {
+	const simulator = await startSimulator(options.simulator);
+	const game = await startGameServer();
+	await options.prepare?.(simulator, game);
+	const guild = simulator.guild("The Cooks");
+	const logged: string[] = [];
+	const log = createLog({ format: "text", level: "debug" }, (line) =>
+		logged.push(line),
+	);
+	const config = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: guild.id,
+		gameVerifyUrl: game.url,
+		gameVerifySecret: game.secret,
+		toml: v.parse(toml, {
+			bot_name: "Alpha",
+			features: { game: true, ...options.features },
+			mcp: options.mcp ?? {},
+			game:
+				typeof options.settings === "function"
+					? options.settings(simulator)
+					: (options.settings ?? {}),
+		}),
+		...options.config?.(game),
+	});
+	const start = async () => {
+		logged.length = 0;
+		const bot = startBot(config, log);
+		await until("the bot is ready", () => bot.ready);
+		await until("its members are loaded", () =>
+			logged.some((line) => line.includes("members loaded")),
+		);
+		return bot;
+	};
+	let bot = await start();
+	let mcp = await connectTo(bot.url);
+	const { id } = simulator.channel(general);
+	const answers = () =>
+		simulator.world.messages
+			.in(id)
+			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+	return {
+		...{ simulator, game, guild, logged, answers },
+		get bot() {
+			return bot;
+		},
+		call: (tool, args) => mcp.call(tool, args),
+		listTools: async () => (await mcp.listTools()).map(({ name }) => name),
+		async ask(person, text, count = 1) {
+			const before = answers().length;
+			await simulator.user(person).say(general, text);
+			return until(`${count} answers to ${text}`, () => {
+				const now = answers().slice(before);
+				return now.length >= count && now;
+			});
+		},
+		async restart() {
+			await bot.close();
+			bot = await start();
+			mcp = await connectTo(bot.url);
+		},
+		async [Symbol.asyncDispose]() {
+			await bot.close();
+			await game.close();
+			await simulator.close();
+		},
+	};
+}

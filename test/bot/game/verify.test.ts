@@ -1,0 +1,734 @@
+// A code, typed by a person, on its way to the game server and back: every answer there is, with its exact text.
+
+import { describe, expect, test } from "bun:test";
+import {
+	Client,
+	GatewayIntentBits as Intent,
+	PermissionFlagsBits,
+} from "discord.js";
+import * as v from "valibot";
+import { startBot } from "../../../src/bot/bot.ts";
+import { serveCommands } from "../../../src/bot/commands.ts";
+import { createGameClient } from "../../../src/bot/game/client.ts";
+import { createVerify } from "../../../src/bot/game/verify.ts";
+import { toml, variables } from "../../../src/bot/settings.ts";
+import {
+	longError,
+	type Misbehaviour,
+} from "../../../src/simulator/game-answers.ts";
+import { startGameServer } from "../../../src/simulator/game-server.ts";
+import { demoSeed } from "../../../src/simulator/seed.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
+import { type GameWorld, general, startGameWorld } from "./game-world.ts";
+
+const usage =
+	"Run /verify in the game to get a code, then write `!m verify <code>` here.";
+const unreachable = "Could not reach the game server: ";
+const noneOfIts = (status: number) =>
+	`${unreachable}HTTP ${status} with an answer that is none of its plugin's`;
+
+describe.concurrent("a person who types it", () => {
+	test("is told that the account is linked, and nothing else happens", async () => {
+		await using world = await startGameWorld();
+		const { simulator, game } = world;
+		const ada = simulator.user("ada");
+		const { code } = game.issueCode({ username: "Steve_1" });
+		const [answer] = await world.ask("ada", `!m verify ${code}`);
+		expect(answer?.content).toBe(
+			"Your account is linked to the game account `Steve_1`.",
+		);
+		expect(game.requests).toEqual([
+			{
+				method: "POST",
+				path: "/api/verify",
+				body: { code, chat_id: ada.id },
+				status: 200,
+			},
+		]);
+		expect(game.links.get(ada.id)?.username).toBe("Steve_1");
+		const written = simulator.journal.entries().map(({ route }) => route);
+		expect(written.filter((route) => !route.includes("commands"))).toEqual([
+			"POST /channels/:channel_id/messages",
+			"POST /channels/:channel_id/messages",
+		]);
+		const { text } = await world.call("list_recent_tool_calls");
+		expect(text).not.toContain("verify");
+	});
+
+	test.each([
+		["upper-cased", (code: string) => code.toLowerCase()],
+		["trimmed", (code: string) => `   ${code} \t\n `],
+	])("the code is %s before it is sent", async (_, write) => {
+		await using world = await startGameWorld();
+		const { code } = world.game.issueCode();
+		const [answer] = await world.ask("ada", `!m verify ${write(code)}`);
+		expect(answer?.content).toContain("is linked");
+		expect(world.game.requests[0]?.body).toMatchObject({ code });
+	});
+
+	test("all that is left of the line is the code", async () => {
+		await using world = await startGameWorld();
+		const [answer] = await world.ask("ada", "!m verify ab  cd ");
+		expect(answer?.content).toBe("This code is not known.");
+		expect(world.game.requests[0]?.body).toMatchObject({ code: "AB  CD" });
+	});
+
+	test.each(["!m verify", "!m verify   ", "!m verify \n"])(
+		"%j without a code is answered with what to do",
+		async (text) => {
+			await using world = await startGameWorld();
+			const [answer] = await world.ask("ada", text);
+			expect(answer?.content).toBe(usage);
+			expect(world.game.requests).toEqual([]);
+		},
+	);
+
+	test("the usage has the bot's own prefix", async () => {
+		await using world = await startGameWorld({
+			config: () => ({ command: "?" }),
+		});
+		const [answer] = await world.ask("ada", "?verify");
+		expect(answer?.content).toBe(
+			"Run /verify in the game to get a code, then write `? verify <code>` here.",
+		);
+	});
+
+	test.each([
+		[
+			"GAME_VERIFY_URL",
+			{ gameVerifyUrl: undefined },
+			"GAME_VERIFY_URL is not set.",
+		],
+		[
+			"GAME_VERIFY_SECRET",
+			{ gameVerifySecret: undefined },
+			"GAME_VERIFY_SECRET is not set.",
+		],
+		[
+			"both",
+			{ gameVerifyUrl: undefined, gameVerifySecret: undefined },
+			"GAME_VERIFY_URL and GAME_VERIFY_SECRET are not set.",
+		],
+	])("without %s is told what is missing", async (_, missing, said) => {
+		await using world = await startGameWorld({ config: () => missing });
+		const [answer] = await world.ask("ada", "!m verify ABC123");
+		expect(answer?.content).toBe(`Verification is not configured: ${said}`);
+		const [help] = await world.ask("ada", "!m verify");
+		expect(help?.content).toBe(usage);
+		expect(world.game.requests).toEqual([]);
+	});
+
+	test.each([
+		["unknown", "ABC123", "This code is not known."],
+		["used", "used", "This code has been used already."],
+		[
+			"expired",
+			"expired",
+			"This code has expired. Run /verify in the game again.",
+		],
+	])(
+		"a code that is %s is answered with the plugin's own error",
+		async (_, which, said) => {
+			await using world = await startGameWorld();
+			const { game } = world;
+			const used = game.issueCode().code;
+			await world.ask("zoe", `!m verify ${used}`);
+			const codes: Record<string, string> = {
+				used,
+				expired: game.issueCode({ validMs: -1 }).code,
+			};
+			const [answer] = await world.ask(
+				"ada",
+				`!m verify ${codes[which] ?? which}`,
+			);
+			expect(answer?.content).toBe(said);
+		},
+	);
+});
+
+const wrongAnswers: [Misbehaviour, string][] = [
+	["cut", `${unreachable}the connection was lost`],
+	["huge", `${unreachable}its answer is longer than 64 KiB`],
+	["large", `${unreachable}its answer is longer than 64 KiB`],
+	["html", noneOfIts(200)],
+	["204", noneOfIts(204)],
+	["wrong-types", noneOfIts(200)],
+	["401", `${unreachable}HTTP 401`],
+	["403", `${unreachable}HTTP 403`],
+	["404", `${unreachable}HTTP 404`],
+	["500", `${unreachable}HTTP 500`],
+	["redirect", `${unreachable}HTTP 307, a redirect, which is not followed`],
+	["no-error", "The game server refused the code without a reason."],
+	[
+		"no-username",
+		"Your account is linked to the game account `5fd3b08c-3a53-4b1b-9d7e-2f8a5b1d6c00`.",
+	],
+	["refused-400", "The code has the wrong form."],
+	["refused-404", "This code is not known."],
+	["refused-409", "This account is linked already."],
+];
+
+describe.concurrent("a game server that misbehaves", () => {
+	test.each(wrongAnswers)("%s: %s", async (kind, said) => {
+		await using world = await startGameWorld();
+		const { game } = world;
+		game.misbehave(kind);
+		const [answer] = await world.ask("ada", "!m verify ABC123");
+		expect(answer?.content).toBe(said);
+		// Nothing is sent twice, and nothing elsewhere.
+		expect(game.requests.map(({ path }) => path)).toEqual(["/api/verify"]);
+		game.behave();
+		const { code } = game.issueCode();
+		const [next] = await world.ask("ada", `!m verify ${code}`);
+		expect(next?.content).toContain("is linked");
+	});
+
+	test("a 401 is told to the operator", async () => {
+		await using world = await startGameWorld({
+			config: () => ({ gameVerifySecret: "another" }),
+		});
+		const [answer] = await world.ask("ada", "!m verify ABC123");
+		expect(answer?.content).toBe(`${unreachable}HTTP 401`);
+		expect(world.logged.join("\n")).toContain(
+			"the game server answers 401: GAME_VERIFY_SECRET is not the plugin's",
+		);
+	});
+
+	test("a game server that is not there is said to be so", async () => {
+		await using world = await startGameWorld({
+			config: () => ({ gameVerifyUrl: "http://127.0.0.1:1" }),
+		});
+		const [answer] = await world.ask("ada", "!m verify ABC123");
+		expect(answer?.content).toBe(`${unreachable}the connection was refused`);
+	});
+
+	test.each(["slow", "trickle"] as const)(
+		"%s: it is given up when its time is over",
+		async (kind) => {
+			await using stage = await startStage(300);
+			stage.game.misbehave(kind);
+			expect(await stage.ask("!m verify ABC123")).toBe(
+				`${unreachable}no answer within 0.3 seconds`,
+			);
+		},
+	);
+
+	test("the secret goes nowhere else when a redirect names another server", async () => {
+		const arrived: string[] = [];
+		using elsewhere = Bun.serve({
+			port: 0,
+			hostname: "127.0.0.1",
+			fetch(request) {
+				arrived.push(request.url);
+				return Response.json({ success: true, username: "Eve" });
+			},
+		});
+		for (const status of [301, 302, 303, 307, 308]) {
+			using redirecting = Bun.serve({
+				port: 0,
+				hostname: "127.0.0.1",
+				fetch: () =>
+					new Response(null, {
+						status,
+						headers: { location: `http://127.0.0.1:${elsewhere.port}/` },
+					}),
+			});
+			const client = createGameClient({
+				url: `http://127.0.0.1:${redirecting.port}`,
+				secret: "hush",
+				log: recordLog().log,
+			});
+			await expect(client.verify("ABC", "1")).rejects.toThrow(
+				`HTTP ${status}, a redirect, which is not followed`,
+			);
+		}
+		expect(arrived).toEqual([]);
+	});
+
+	test("5,000 characters of error arrive byte for byte, and mention nobody", async () => {
+		await using world = await startGameWorld();
+		world.game.misbehave("long-error");
+		const answers = await world.ask("ada", "!m verify ABC123", 3);
+		expect(longError).toHaveLength(5000);
+		expect(answers.map(({ content }) => content).join("")).toBe(longError);
+		for (const { mention_everyone, mentions, mention_roles } of answers)
+			expect({ mention_everyone, mentions, mention_roles }).toEqual({
+				mention_everyone: false,
+				mentions: [],
+				mention_roles: [],
+			});
+		const sent = world.simulator.journal
+			.entries("POST /channels/:channel_id/messages")
+			.filter(({ actor }) => actor === world.simulator.bot("alpha").id);
+		expect(sent).toHaveLength(3);
+		for (const { body } of sent)
+			expect(body).toMatchObject({
+				allowed_mentions: { parse: [], replied_user: false },
+			});
+	});
+});
+
+/** Answers of a plugin of our own, and what becomes of them. */
+test.each<[unknown, number, unknown]>([
+	[{ success: true, username: "A", error: null }, 200, { account: "A" }],
+	[{ success: true, username: null, uuid: "u" }, 201, { account: "u" }],
+	[{ success: false, error: "No.", username: null }, 422, { error: "No." }],
+	[{ success: false, error: null }, 200, { error: undefined }],
+	[{ success: false, error: "  " }, 200, { error: undefined }],
+	[{ success: true }, 200, "HTTP 200 with"],
+	[{ success: true, username: "" }, 200, "HTTP 200 with"],
+	[{ success: false, error: "No." }, 500, "HTTP 500"],
+	[{ success: true, username: "A" }, 401, "HTTP 401"],
+	[{ success: false, error: "No." }, 403, "HTTP 403"],
+	[[], 200, "HTTP 200 with"],
+])(
+	"the answer %j with status %i counts as it should",
+	async (body, status, expected) => {
+		using server = Bun.serve({
+			port: 0,
+			hostname: "127.0.0.1",
+			fetch: () => Response.json(body, { status }),
+		});
+		const client = createGameClient({
+			url: `http://127.0.0.1:${server.port}`,
+			secret: "hush",
+			log: recordLog().log,
+		});
+		const answer = await client
+			.verify("ABC", "1")
+			.catch((error: Error) => error.message);
+		if (typeof expected === "string") expect(answer).toStartWith(expected);
+		else expect(answer).toMatchObject(expected as object);
+	},
+);
+
+/** What a plugin may answer to a ban. */
+test.each<[string, number, string | undefined]>([
+	['{"success":true}', 200, undefined],
+	["{}", 202, undefined],
+	["", 204, undefined],
+	["", 200, undefined],
+	[
+		'{"success":false,"error":"No such\\nuuid."}',
+		200,
+		"it refuses: No such\\nuuid.",
+	],
+	['{"success":false}', 200, "it refuses: without a reason"],
+	["<!doctype html>", 200, "HTTP 200 with"],
+	['{"success":true}', 404, "HTTP 404"],
+	["", 500, "HTTP 500"],
+])("a ban answered with %j and status %i: %s", async (body, status, fault) => {
+	const asked: unknown[] = [];
+	using server = Bun.serve({
+		port: 0,
+		hostname: "127.0.0.1",
+		async fetch(request) {
+			asked.push(new URL(request.url).pathname, await request.json());
+			return new Response(status === 204 ? null : body, { status });
+		},
+	});
+	const client = createGameClient({
+		url: `http://127.0.0.1:${server.port}`,
+		secret: "hush",
+		log: recordLog().log,
+	});
+	const said = await client.ban("u", "why").then(
+		() => undefined,
+		(error: Error) => error.message,
+	);
+	if (fault === undefined) expect(said).toBeUndefined();
+	else expect(said).toStartWith(fault);
+	expect(asked).toEqual(["/api/ban", { uuid: "u", reason: "why" }]);
+});
+
+describe.concurrent("limits", () => {
+	test("one attempt per person is under way, and another person's is not hindered", async () => {
+		await using world = await startGameWorld();
+		const { simulator, game } = world;
+		game.misbehave("slow", { times: 1 });
+		const { code } = game.issueCode();
+		await simulator.user("ada").say(general, `!m verify ${code}`);
+		await until("it is held", () => game.requests.length === 1);
+		const [second] = await world.ask("ada", "!m verify OTHER1");
+		expect(second?.content).toBe(
+			"Your last code is still being checked. One moment, please.",
+		);
+		const [others] = await world.ask("zoe", "!m verify OTHER2");
+		expect(others?.content).toBe("This code is not known.");
+		game.behave();
+		await until("it is answered", () => world.answers().length === 3);
+		expect(world.answers().at(-1)?.content).toContain("is linked");
+		expect(game.requests).toHaveLength(2);
+	});
+
+	test("5 a minute for one person; the sixth is not sent", async () => {
+		await using world = await startGameWorld();
+		for (let attempt = 0; attempt < 5; attempt++) {
+			const [answer] = await world.ask("ada", `!m verify NO${attempt}`);
+			expect(answer?.content).toBe("This code is not known.");
+		}
+		const [sixth] = await world.ask("ada", "!m verify NO6");
+		expect(sixth?.content).toMatch(
+			/^That was 5 codes within a minute\. Try again in \d+ s\.$/,
+		);
+		expect(world.game.requests).toHaveLength(5);
+		const [others] = await world.ask("zoe", "!m verify NO7");
+		expect(others?.content).toBe("This code is not known.");
+	});
+
+	test("the minute is over for each attempt by itself", async () => {
+		let now = 0;
+		let asked = 0;
+		const verify = createVerify({
+			command: "!m",
+			game: {
+				async verify() {
+					asked += 1;
+					return { success: false, error: "No." };
+				},
+				donators: async () => [],
+				ban: async () => {},
+			},
+			missing: [],
+			log: recordLog().log,
+			now: () => now,
+		});
+		for (now = 0; now < 50_000; now += 10_000)
+			expect(await verify("1", "A")).toBe("No.");
+		now = 59_000;
+		expect(await verify("1", "A")).toBe(
+			"That was 5 codes within a minute. Try again in 1 s.",
+		);
+		now = 60_000;
+		expect(await verify("1", "A")).toBe("No.");
+		expect(await verify("1", "A")).toContain("Try again in 10 s.");
+		expect(await verify("2", "A")).toBe("No.");
+		expect(asked).toBe(7);
+	});
+});
+
+test("a code is in no line of the log, no metric and no row of the audit", async () => {
+	await using world = await startGameWorld({
+		settings: { delete_code_message: true },
+	});
+	const { game, simulator } = world;
+	const codes = [
+		"SECRETONE",
+		"SECRETTWO",
+		"SECRETTHREE",
+		game.issueCode().code,
+	];
+	for (const [index, code] of codes.entries()) {
+		const kinds = ["500", "cut", "html"] as const;
+		const kind = kinds[index];
+		if (kind) game.misbehave(kind, { times: 1 });
+		if (index === 1)
+			simulator.faults.refuse("DELETE /channels/*/messages/*", 50013, {
+				times: 1,
+			});
+		await world.ask("ada", `!m verify ${code}`);
+	}
+	simulator.faults.refuse("POST /channels/*/messages", 50013, {
+		actor: simulator.bot("alpha").id,
+	});
+	await simulator.user("zoe").say(general, "!m verify SECRETFIVE");
+	await until("the refusal is logged", () =>
+		world.logged.some((line) => line.includes("could not answer")),
+	);
+	const metrics = await fetch(new URL("/metrics", world.bot.url));
+	const audit = await world.call("list_recent_tool_calls");
+	const all = [...world.logged, await metrics.text(), audit.text].join("\n");
+	for (const code of [...codes, "SECRETFIVE"])
+		expect(all.toUpperCase()).not.toContain(code);
+	expect(world.logged.join("\n")).toContain("could not verify a code");
+});
+
+describe.concurrent("the message with the code", () => {
+	const isDeleted = ({ simulator }: GameWorld, id: string) =>
+		simulator.world.messages.get(simulator.channel(general).id, id) ===
+		undefined;
+
+	test("stays unless the operator wants it deleted", async () => {
+		await using world = await startGameWorld();
+		const said = await world.simulator
+			.user("ada")
+			.say(general, "!m verify ABC123");
+		await until("it is answered", () => world.answers().length === 1);
+		expect(isDeleted(world, said.id)).toBe(false);
+	});
+
+	test("is deleted where the operator wants it; one without a code is not", async () => {
+		await using world = await startGameWorld({
+			settings: { delete_code_message: true },
+		});
+		const ada = world.simulator.user("ada");
+		const bare = await ada.say(general, "!m verify");
+		await until("it is answered", () => world.answers().length === 1);
+		const said = await ada.say(general, "!m verify ABC123");
+		await until("it is answered", () => world.answers().length === 2);
+		expect(isDeleted(world, bare.id)).toBe(false);
+		expect(isDeleted(world, said.id)).toBe(true);
+		expect(world.answers().at(-1)?.content).toBe("This code is not known.");
+	});
+
+	test("stays where the bot may not delete it, and is answered", async () => {
+		const seed = demoSeed();
+		const [cooks] = seed.guilds;
+		const permissions =
+			PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages;
+		await using world = await startGameWorld({
+			settings: { delete_code_message: true },
+			simulator: {
+				seed: {
+					...seed,
+					guilds: cooks
+						? [{ ...cooks, bots: [{ username: "alpha", permissions }] }]
+						: [],
+				},
+			},
+		});
+		const said = await world.simulator
+			.user("ada")
+			.say(general, "!m verify ABC123");
+		await until("it is answered", () => world.answers().length === 1);
+		expect(isDeleted(world, said.id)).toBe(false);
+		const deletions = world.simulator.requests
+			.list()
+			.filter(({ method }) => method === "DELETE");
+		expect(deletions).toEqual([]);
+	});
+
+	test("is answered though Discord refuses to delete it", async () => {
+		await using world = await startGameWorld({
+			settings: { delete_code_message: true },
+		});
+		world.simulator.faults.refuse("DELETE /channels/*/messages/*", 50013);
+		const [answer] = await world.ask("ada", "!m verify ABC123");
+		expect(answer?.content).toBe("This code is not known.");
+		expect(world.logged.join("\n")).toContain(
+			"could not delete a message with a code in it",
+		);
+	});
+});
+
+describe.concurrent("the command does not exist", () => {
+	const withoutContent = () => {
+		const seed = demoSeed();
+		const bots = [
+			{ username: "alpha", privilegedIntents: ["GuildMembers"] as const },
+			{ username: "beta" },
+		];
+		return { seed: { ...seed, bots } };
+	};
+
+	test.each([
+		["game", { features: { game: false } }],
+		["verify", { settings: { verify: false } }],
+	])(
+		"when %s is off: no answer, and the intent for content is not asked for",
+		async (_, options) => {
+			// Who asks for an intent without having it is turned away.
+			await using world = await startGameWorld({
+				...options,
+				simulator: withoutContent(),
+			});
+			const { code } = world.game.issueCode();
+			await world.simulator.user("ada").say(general, `!m verify ${code}`);
+			await world.restart();
+			expect(world.answers()).toEqual([]);
+			expect(world.game.requests).toEqual([]);
+			expect(world.game.codes.has(code)).toBe(true);
+		},
+	);
+
+	test("and when both are on, the intent is asked for", async () => {
+		await using simulator = await startSimulator(withoutContent());
+		const bot = startBot(
+			botConfig({
+				discordToken: simulator.bot("alpha").token,
+				discordApiUrl: simulator.api,
+				toml: v.parse(toml, {
+					bot_name: "Alpha",
+					features: { game: true },
+					game: {},
+				}),
+			}),
+			recordLog().log,
+		);
+		const { message } = await bot.failed;
+		await bot.close();
+		expect(message).toContain('"Message Content Intent"');
+	});
+});
+
+test("a slash at the end of GAME_VERIFY_URL is left out", async () => {
+	await using game = await startGameServer();
+	const gameVerifyUrl = v.parse(variables.GAME_VERIFY_URL, `${game.url}/`);
+	expect(gameVerifyUrl).toBe(game.url);
+	await using world = await startGameWorld({
+		config: () => ({ gameVerifyUrl, gameVerifySecret: game.secret }),
+	});
+	const { code } = game.issueCode();
+	const [answer] = await world.ask("ada", `!m verify ${code}`);
+	expect(answer?.content).toContain("is linked");
+	expect(game.requests[0]?.path).toBe("/api/verify");
+});
+
+describe.concurrent("/verify", () => {
+	const on = { settings: { slash_commands: true } };
+
+	test("is listed where the operator wants it", async () => {
+		await using world = await startGameWorld(on);
+		await registered(world);
+		expect(listed(world)).toEqual(["verify"]);
+	});
+
+	test("is not listed elsewhere, also where it was", async () => {
+		await using world = await startGameWorld({
+			async prepare(simulator) {
+				const { id, token } = simulator.bot("alpha");
+				const path = `/v10/applications/${id}/commands`;
+				await fetch(simulator.api + path, {
+					method: "PUT",
+					headers: {
+						authorization: `Bot ${token}`,
+						"content-type": "application/json",
+					},
+					body: JSON.stringify([{ name: "verify", description: "Before" }]),
+				});
+				expect(simulator.world.commands.usable(id, undefined)).toHaveLength(1);
+			},
+		});
+		await until("the list is empty", () => listed(world).length === 0);
+		await expect(
+			world.simulator.user("ada").run(general, "verify", { code: "A" }),
+		).rejects.toThrow("there is no command /verify here");
+	});
+
+	test("is answered to the person alone, with the same texts", async () => {
+		await using world = await startGameWorld(on);
+		const { simulator, game } = world;
+		const ada = simulator.user("ada");
+		await registered(world);
+		const { code } = game.issueCode({ username: "Steve" });
+		const run = async (options: Record<string, string>) => {
+			const asked = await ada.run(general, "verify", options);
+			return asked.reply();
+		};
+		const texts = [];
+		for (const options of [
+			{},
+			{ code: ` ${code.toLowerCase()} ` },
+			{ code: "ABC" },
+		]) {
+			const reply = await run(options);
+			expect(reply.ephemeral).toBe(true);
+			texts.push(reply.content);
+		}
+		game.misbehave("500", { times: 1 });
+		texts.push((await run({ code: "ABC" })).content);
+		expect(texts).toEqual([
+			usage,
+			"Your account is linked to the game account `Steve`.",
+			"This code is not known.",
+			`${unreachable}HTTP 500`,
+		]);
+		expect(game.links.get(ada.id)?.username).toBe("Steve");
+		expect(simulator.channel(general).transcript()).toBe("");
+		const answer = await world.ask("ada", "!m verify");
+		expect(answer[0]?.content).toBe(usage);
+	});
+
+	test("splits what is too long over messages that the person alone sees", async () => {
+		await using world = await startGameWorld(on);
+		await registered(world);
+		world.game.misbehave("long-error");
+		const asked = await world.simulator
+			.user("ada")
+			.run(general, "verify", { code: "ABC" });
+		const pieces = [
+			await asked.reply(),
+			await asked.followUp(1),
+			await asked.followUp(2),
+		];
+		expect(pieces.map(({ content }) => content).join("")).toBe(longError);
+		expect(pieces.every(({ ephemeral }) => ephemeral)).toBe(true);
+		expect(world.simulator.channel(general).transcript()).toBe("");
+	});
+
+	test("shares its limit with the message", async () => {
+		await using world = await startGameWorld(on);
+		await registered(world);
+		for (let attempt = 0; attempt < 5; attempt++)
+			await world.ask("ada", `!m verify NO${attempt}`);
+		const asked = await world.simulator
+			.user("ada")
+			.run(general, "verify", { code: "NO6" });
+		expect((await asked.reply()).content).toContain("That was 5 codes");
+		expect(world.game.requests).toHaveLength(5);
+	});
+});
+
+/** The bot's slash commands. */
+function listed({ simulator, guild }: GameWorld): string[] {
+	const { id } = simulator.bot("alpha");
+	return simulator.world.commands.usable(id, guild).map(({ name }) => name);
+}
+
+async function registered(world: GameWorld): Promise<void> {
+	await until("/verify is listed", () => listed(world).length > 0);
+}
+
+/** The command on a client of its own, whose game server is given up after `timeoutMs`. */
+async function startStage(timeoutMs: number) {
+	const simulator = await startSimulator();
+	const game = await startGameServer();
+	const { log } = recordLog();
+	const client = new Client({
+		intents: [Intent.Guilds, Intent.GuildMessages, Intent.MessageContent],
+		rest: { api: simulator.api },
+	});
+	serveCommands(client, {
+		prefix: "!m",
+		commands: [
+			{
+				name: "verify",
+				description: "Verify",
+				rest: { name: "code", description: "Code", required: false },
+				run: createVerify({
+					command: "!m",
+					game: createGameClient({
+						...{ url: game.url, secret: game.secret },
+						...{ log, timeoutMs },
+					}),
+					missing: [],
+					log,
+				}),
+			},
+		],
+		slash: false,
+		deleteSecrets: false,
+		log,
+	});
+	await client.login(simulator.bot("alpha").token);
+	await until("the client is ready", () => client.isReady());
+	return {
+		game,
+		async ask(text: string) {
+			await simulator.user("ada").say(general, text);
+			const { id } = simulator.channel(general);
+			return until("the answer", () => {
+				const [, answer] = simulator.world.messages.in(id);
+				return answer?.content;
+			});
+		},
+		async [Symbol.asyncDispose]() {
+			await client.destroy();
+			await game.close();
+			await simulator.close();
+		},
+	};
+}

@@ -1,0 +1,55 @@
+// The lists of supporters that are remembered, on both databases.
+
+import { expect, test } from "bun:test";
+import {
+	forgetDoubted,
+	type Standing,
+	saveAccepted,
+	saveDoubted,
+	selectDonatorLists,
+} from "../../../src/bot/store/donators.ts";
+import { migrations } from "../../../src/bot/store/tables.ts";
+import { onBoth, openStore } from "../../support/stores.ts";
+
+const list: Standing[] = [
+	["123456789012345678", "gold"],
+	["123456789012345678", "quoted ' \" \\ \0 \ud83d 👍\n"],
+	["223456789012345678", ""],
+];
+const other: Standing[] = [["323456789012345678", "silver"]];
+
+onBoth((databases) => {
+	test("lists come back as they were, and one that is believed ends the doubt", async () => {
+		await using opened = await openStore(await databases.place(), {
+			migrations,
+		});
+		const { store } = opened;
+		const lists = () => selectDonatorLists(store.sql);
+		expect(await lists()).toEqual({ accepted: undefined, doubted: undefined });
+		await saveDoubted(store.sql, list);
+		expect(await lists()).toEqual({ accepted: undefined, doubted: list });
+		await saveAccepted(store, other);
+		expect(await lists()).toEqual({ accepted: other, doubted: undefined });
+		await saveDoubted(store.sql, other);
+		await saveDoubted(store.sql, list);
+		await forgetDoubted(store.sql);
+		expect(await lists()).toEqual({ accepted: other, doubted: undefined });
+		await saveAccepted(store, list);
+		expect(await lists()).toEqual({ accepted: list, doubted: undefined });
+	});
+
+	test("a list of 50,000 is one, too", async () => {
+		await using opened = await openStore(await databases.place(), {
+			migrations,
+		});
+		const { store } = opened;
+		const many = Array.from(
+			{ length: 50_000 },
+			(_, index): Standing => [String(10n ** 17n + BigInt(index)), "gold"],
+		);
+		await saveAccepted(store, many);
+		const { accepted } = await selectDonatorLists(store.sql);
+		expect(accepted).toHaveLength(50_000);
+		expect(accepted?.at(-1)).toEqual(many.at(-1) ?? ["", ""]);
+	});
+});
