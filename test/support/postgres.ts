@@ -81,7 +81,8 @@ export async function startPostgres({
 	const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 
 	let running: { pid: number; stdin: Bun.FileSink; ended: Promise<unknown> };
-	async function start(): Promise<void> {
+	/** False where a process of the server that was killed is still at its end. */
+	async function tryStart(): Promise<boolean> {
 		const limit = maxFileKib ? `ulimit -f ${maxFileKib * 2};` : "";
 		const shell = Bun.spawn(
 			["sh", "-c", `${limit} ${guard}`, "sh", join(binaries, "bin/postgres")]
@@ -94,11 +95,21 @@ export async function startPostgres({
 		void eachLine(shell.stdout, (line) => resolve(Number(line)));
 		void eachLine(shell.stderr, (line) => said.push(line));
 		running = { pid: await pid, stdin: shell.stdin, ended: shell.exited };
-		await until("PostgreSQL accepts connections", () => {
-			if (said.some((line) => line.endsWith("database system is shut down")))
+		const has = (text: string) => said.some((line) => line.includes(text));
+		const outcome = await until("PostgreSQL accepts connections", () => {
+			if (has("database system is shut down"))
 				throw new Error(`PostgreSQL ended:\n${said.join("\n")}`);
-			return said.some((line) => line.includes("ready to accept connections"));
+			if (has("is still in use") || has("already exists")) return "too early";
+			return has("ready to accept connections") && "ready";
 		});
+		if (outcome === "ready") return true;
+		shell.stdin.end();
+		await shell.exited;
+		return false;
+	}
+
+	async function start(): Promise<void> {
+		await until("the server that was killed has ended", tryStart);
 	}
 
 	async function signalAll(signal: NodeJS.Signals): Promise<void> {
