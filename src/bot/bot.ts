@@ -70,14 +70,14 @@ export function startBot(
 		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
 		readsMessages: readsMessages(config),
 		attach(client) {
-			if (commands.length > 0 || game)
-				serveCommands(client, {
-					prefix: config.command,
-					commands,
-					slash: config.toml.game?.slash_commands ?? false,
-					deleteSecrets: config.toml.game?.delete_code_message ?? false,
-					log,
-				});
+			// Also without any: what an earlier configuration had listed goes.
+			serveCommands(client, {
+				prefix: config.command,
+				commands,
+				slash: config.toml.game?.slash_commands ?? false,
+				deleteSecrets: config.toml.game?.delete_code_message ?? false,
+				log,
+			});
 			game?.attach(client);
 		},
 	});

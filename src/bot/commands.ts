@@ -72,14 +72,26 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 			void answerInteraction(interaction, command).catch(failed(command));
 	});
 	client.on(Events.ClientReady, (ready) => {
-		const listed = slash ? commands.map(toSlashCommand) : [];
-		// All of them at once: what an earlier configuration had listed goes.
-		ready.application.commands.set(listed).catch((error) =>
+		const registered =
+			slash && commands.length > 0
+				? ready.application.commands.set(commands.map(toSlashCommand))
+				: removeOurs(ready);
+		registered.catch((error) =>
 			log.warn("could not register the slash commands", {
 				reason: String((error as Error).message),
 			}),
 		);
 	});
+}
+
+/** The names of all commands that there are, whatever is switched on. */
+const ourNames = ["verify"];
+
+/** What an earlier configuration had listed goes; what others registered for the application stays. */
+async function removeOurs({ application }: Client<true>): Promise<void> {
+	const listed = await application.commands.fetch();
+	for (const [id, { name }] of listed)
+		if (ourNames.includes(name)) await application.commands.delete(id);
 }
 
 /** The command in a message, and what is left of the line; undefined where it holds none. */
@@ -122,9 +134,10 @@ async function answer(message: Message<true>, content: string): Promise<void> {
 	await message.reply({ ...options, failIfNotExists: false });
 }
 
-/** Whether the bot has the permission where the message is. */
+/** Whether the bot has the permission where the message is. A thread whose channel is not known gives none. */
 function may({ guild, channel }: Message<true>, bit: bigint): boolean {
-	return guild.members.me?.permissionsIn(channel).has(bit) ?? false;
+	const self = guild.members.me;
+	return (self && channel.permissionsFor(self)?.has(bit)) ?? false;
 }
 
 /** What of a text can be sent: Discord takes no message of white space alone. */

@@ -224,6 +224,36 @@ describe.concurrent("what fails", () => {
 	});
 });
 
+test("slash commands that are switched off go, and what others registered stays", async () => {
+	await using stage = await startStage([], {}, { commands: [] });
+	const { client, simulator, logged } = stage;
+	const registered = async () =>
+		[...((await client.application?.commands.fetch())?.values() ?? [])]
+			.map(({ name }) => name)
+			.sort();
+	const description = "of an earlier configuration";
+	await client.application?.commands.set([
+		{ name: "verify", description },
+		{ name: "another", description },
+	]);
+	expect(await registered()).toEqual(["another", "verify"]);
+	const again = new Client({
+		intents: [Intent.Guilds],
+		rest: { api: simulator.api },
+	});
+	serveCommands(again, {
+		prefix: "!m",
+		commands: [],
+		slash: true,
+		deleteSecrets: false,
+		log: logged.log,
+	});
+	await again.login(simulator.bot("alpha").token);
+	await until("it is gone", async () => (await registered()).length === 1);
+	expect(await registered()).toEqual(["another"]);
+	await again.destroy();
+});
+
 /** A client of its own that serves these commands. */
 async function startStage(
 	commands: readonly Command[],
