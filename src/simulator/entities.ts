@@ -151,6 +151,18 @@ export interface Attachment {
 	readonly proxy_url: string;
 }
 
+/** A Unicode emoji has no id; one of a guild has both. */
+export interface Emoji {
+	readonly id: string | null;
+	readonly name: string;
+}
+
+/** An emoji on a message, and who put it there, in that order. */
+export interface Reaction {
+	readonly emoji: Emoji;
+	readonly userIds: readonly string[];
+}
+
 export interface Message {
 	readonly id: string;
 	readonly channel_id: string;
@@ -166,7 +178,10 @@ export interface Message {
 	attachments: readonly Attachment[];
 	embeds: readonly Readonly<Record<string, unknown>>[];
 	components: readonly unknown[];
-	pinned: boolean;
+	/** When it was pinned; null while it is not. ISO 8601. */
+	pinned_at: string | null;
+	/** In the order in which they first came. */
+	reactions: readonly Reaction[];
 	flags: number;
 	readonly nonce?: string | number;
 	/** Set on a reply. */

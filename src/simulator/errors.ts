@@ -27,6 +27,7 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[Code.UnknownRole, [404, "Unknown Role"]],
 	[Code.UnknownUser, [404, "Unknown User"]],
 	[Code.UnknownWebhook, [404, "Unknown Webhook"]],
+	[Code.UnknownEmoji, [404, "Unknown Emoji"]],
 	[Code.UnknownBan, [404, "Unknown Ban"]],
 	[Code.UnknownInteraction, [404, "Unknown interaction"]],
 	[Code.UnknownApplicationCommand, [404, "Unknown application command"]],
@@ -43,6 +44,18 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[
 		Code.ChannelWriteRateLimit,
 		[429, "The write action you are performing has hit the write rate limit."],
+	],
+	[
+		Code.MaximumNumberOfPinsReachedForTheChannel,
+		[400, "Maximum number of pins reached for the channel (250)"],
+	],
+	[
+		Code.MaximumNumberOfReactionsReached,
+		[400, "Maximum number of reactions reached (20)"],
+	],
+	[
+		Code.CannotExecuteActionOnSystemMessage,
+		[403, "Cannot execute action on a system message"],
 	],
 	[
 		Code.MaximumNumberOfGuildRolesReached,

@@ -21,9 +21,11 @@ export interface WorldEvent {
 }
 
 const {
+	DirectMessageReactions,
 	DirectMessages,
 	DirectMessageTyping,
 	GuildMembers,
+	GuildMessageReactions,
 	GuildMessageTyping,
 	GuildMessages,
 	GuildModeration,
@@ -54,6 +56,23 @@ export const events = {
 	MESSAGE_UPDATE: { guild: GuildMessages, direct: DirectMessages },
 	MESSAGE_DELETE: { guild: GuildMessages, direct: DirectMessages },
 	MESSAGE_DELETE_BULK: { guild: GuildMessages, direct: 0 },
+	MESSAGE_REACTION_ADD: {
+		guild: GuildMessageReactions,
+		direct: DirectMessageReactions,
+	},
+	MESSAGE_REACTION_REMOVE: {
+		guild: GuildMessageReactions,
+		direct: DirectMessageReactions,
+	},
+	MESSAGE_REACTION_REMOVE_ALL: {
+		guild: GuildMessageReactions,
+		direct: DirectMessageReactions,
+	},
+	MESSAGE_REACTION_REMOVE_EMOJI: {
+		guild: GuildMessageReactions,
+		direct: DirectMessageReactions,
+	},
+	CHANNEL_PINS_UPDATE: { guild: Guilds, direct: DirectMessages },
 	READY: { guild: 0, direct: 0 },
 	RESUMED: { guild: 0, direct: 0 },
 	GUILD_MEMBERS_CHUNK: { guild: 0, direct: 0 },

@@ -23,7 +23,8 @@ export function newMessage(
 		attachments: [],
 		embeds: [],
 		components: [],
-		pinned: false,
+		pinned_at: null,
+		reactions: [],
 		flags: 0,
 		edited_timestamp: null,
 		...given,
@@ -71,6 +72,14 @@ export class MessageStore {
 
 	removeChannel(channelId: string): void {
 		this.#channels.delete(channelId);
+	}
+
+	/** The pinned messages of a channel, the latest pin first. */
+	pinned(channelId: string): Message[] {
+		const at = (message: Message) => Date.parse(message.pinned_at ?? "");
+		return this.in(channelId)
+			.filter(({ pinned_at }) => pinned_at !== null)
+			.toSorted((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
 	}
 
 	/** A page of a channel, newest first, as Discord lists it. */

@@ -8,6 +8,7 @@ import type {
 	GuildChannel,
 	Member,
 	Message,
+	Reaction,
 	User,
 } from "./entities.ts";
 import { inGuild } from "./entities.ts";
@@ -158,6 +159,7 @@ export function message(
 	const content = visible
 		? {}
 		: { content: "", embeds: [], attachments: [], components: [] };
+	const { pinned_at, reactions, ...stored } = of;
 	const suppressed = (of.flags & MessageFlags.SuppressEmbeds) !== 0;
 	const reply =
 		referenced === undefined
@@ -167,10 +169,25 @@ export function message(
 						referenced && message(referenced, reader, guildId),
 				};
 	return {
-		...of,
+		...stored,
+		pinned: pinned_at !== null,
+		...(reactions.length > 0
+			? { reactions: reactions.map((one) => reaction(one, reader)) }
+			: {}),
 		...(suppressed ? { embeds: [] } : {}),
 		...content,
 		...reply,
+	};
+}
+
+function reaction({ emoji, userIds }: Reaction, reader: MessageReader): Json {
+	return {
+		emoji,
+		count: userIds.length,
+		count_details: { burst: 0, normal: userIds.length },
+		me: userIds.includes(reader.id),
+		me_burst: false,
+		burst_colors: [],
 	};
 }
 

@@ -41,6 +41,10 @@ export const realisticLimits: RateLimits = {
 			requests: 5,
 			perMs: 2000,
 		},
+		"PUT /channels/:channel_id/messages/:message_id/reactions/:emoji/@me": {
+			requests: 1,
+			perMs: 250,
+		},
 		"GET /users/@me": { requests: 30, perMs: 30_000 },
 	},
 };

@@ -31,6 +31,9 @@ import { allRoutes } from "./routes/all.ts";
 import { isSnowflake } from "./snowflake.ts";
 import type { World } from "./state.ts";
 
+/** Parts of a path that are no ids. */
+const freeParts = new Set(["interaction_token", "emoji"]);
+
 interface Parts {
 	readonly world: World;
 	readonly interactions: Interactions;
@@ -247,7 +250,7 @@ export class Router {
 	): Found {
 		const { world } = this.#parts;
 		for (const [name, id] of Object.entries(params))
-			if (name !== "interaction_token" && !isSnowflake(id))
+			if (!freeParts.has(name) && !isSnowflake(id))
 				throw fieldFault(
 					"NUMBER_TYPE_COERCE",
 					`Value "${id}" is not snowflake.`,

@@ -2,7 +2,7 @@
 // any of it; each change is told as the Gateway's event, and written to the audit log when someone did it. Permissions
 // are not its business.
 
-import { AuditLogEvent, ChannelType } from "discord.js";
+import { AuditLogEvent, ChannelType, MessageType } from "discord.js";
 import { changesBetween, roleChanges } from "./audit-log.ts";
 import { Commands } from "./commands.ts";
 import { everyonePermissions, newRole, newToken } from "./defaults.ts";
@@ -11,11 +11,13 @@ import type {
 	Ban,
 	Channel,
 	DmChannel,
+	Emoji,
 	Guild,
 	GuildChannel,
 	Member,
 	Message,
 	PrivilegedIntent,
+	Reaction,
 	User,
 } from "./entities.ts";
 import { inGuild } from "./entities.ts";
@@ -322,6 +324,103 @@ export class World extends Structure {
 		);
 	}
 
+	/** Puts an emoji on a message; whoever has put it there already changes nothing. */
+	addReaction(
+		channel: Channel,
+		message: Message,
+		user: User,
+		emoji: Emoji,
+	): void {
+		const known = reactionWith(message, emoji);
+		if (known?.userIds.includes(user.id)) return;
+		const userIds = [...(known?.userIds ?? []), user.id];
+		message.reactions = known
+			? message.reactions.map((one) =>
+					one === known ? { emoji: one.emoji, userIds } : one,
+				)
+			: [...message.reactions, { emoji, userIds }];
+		const guild = inGuild(channel) ? this.guildOf(channel) : undefined;
+		const member = guild?.members.get(user.id);
+		this.tellIn("MESSAGE_REACTION_ADD", channel, () => ({
+			...reactionEvent(message, user, emoji),
+			message_author_id: message.author.id,
+			...(member ? { member: present.member(member) } : {}),
+		}));
+	}
+
+	removeReaction(
+		channel: Channel,
+		message: Message,
+		user: User,
+		emoji: Emoji,
+	): void {
+		const known = reactionWith(message, emoji);
+		if (!known?.userIds.includes(user.id)) return;
+		const userIds = known.userIds.filter((id) => id !== user.id);
+		message.reactions = message.reactions.flatMap((one) => {
+			if (one !== known) return [one];
+			return userIds.length > 0 ? [{ emoji: one.emoji, userIds }] : [];
+		});
+		this.tellIn("MESSAGE_REACTION_REMOVE", channel, () =>
+			reactionEvent(message, user, emoji),
+		);
+	}
+
+	/** Takes all reactions from a message, or all with one emoji. */
+	clearReactions(channel: Channel, message: Message, emoji?: Emoji): void {
+		const gone = emoji && reactionWith(message, emoji);
+		message.reactions = emoji
+			? message.reactions.filter((one) => one !== gone)
+			: [];
+		this.tellIn(
+			emoji ? "MESSAGE_REACTION_REMOVE_EMOJI" : "MESSAGE_REACTION_REMOVE_ALL",
+			channel,
+			() => ({ message_id: message.id, ...(emoji ? { emoji } : {}) }),
+		);
+	}
+
+	/** Pins a message, of which a message of Discord's own tells. */
+	pin(channel: Channel, message: Message, by: User, doing?: Doing): void {
+		this.#setPin(channel, message, new Date().toISOString());
+		this.addMessage(channel, by, {
+			content: "",
+			type: MessageType.ChannelPinnedMessage,
+			message_reference: {
+				type: 0,
+				message_id: message.id,
+				channel_id: channel.id,
+				...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
+			},
+		});
+		this.#logPin(channel, message, AuditLogEvent.MessagePin, doing);
+	}
+
+	unpin(channel: Channel, message: Message, doing?: Doing): void {
+		this.#setPin(channel, message, null);
+		this.#logPin(channel, message, AuditLogEvent.MessageUnpin, doing);
+	}
+
+	#setPin(channel: Channel, message: Message, at: string | null): void {
+		message.pinned_at = at;
+		this.#tellMessage("MESSAGE_UPDATE", channel, message);
+		const [latest] = this.messages.pinned(channel.id);
+		this.tellIn("CHANNEL_PINS_UPDATE", channel, () => ({
+			last_pin_timestamp: latest?.pinned_at ?? null,
+		}));
+	}
+
+	#logPin(
+		channel: Channel,
+		message: Message,
+		action: AuditLogEvent,
+		doing: Doing | undefined,
+	): void {
+		if (!inGuild(channel)) return;
+		this.log(this.guildOf(channel), doing, action, message.author.id, {
+			options: { channel_id: channel.id, message_id: message.id },
+		});
+	}
+
 	/** Someone begins to type; nothing is kept. */
 	startTyping(channel: Channel, user: User): void {
 		const guild = inGuild(channel) ? this.guildOf(channel) : undefined;
@@ -363,8 +462,8 @@ export class World extends Structure {
 
 	// Direct channels, and what bots are told at their start
 
-	/** The channel in which these two talk directly; made when they first do. */
-	openDm(one: User, other: User): DmChannel {
+	/** The channel in which these two talk directly, if there is one. */
+	directChannel(one: User, other: User): DmChannel | undefined {
 		for (const channel of this.channels.values())
 			if (
 				!inGuild(channel) &&
@@ -372,6 +471,13 @@ export class World extends Structure {
 				channel.recipients.includes(other)
 			)
 				return channel;
+		return undefined;
+	}
+
+	/** The channel in which these two talk directly; made when they first do. */
+	openDm(one: User, other: User): DmChannel {
+		const known = this.directChannel(one, other);
+		if (known) return known;
 		const channel: DmChannel = {
 			id: this.newId(),
 			type: ChannelType.DM,
@@ -404,6 +510,26 @@ export class World extends Structure {
 			soundboard_sounds: [],
 		};
 	}
+}
+
+/** The reaction with this emoji: of a guild's emoji only the id counts. */
+export function reactionWith(
+	{ reactions }: Message,
+	{ id, name }: Emoji,
+): Reaction | undefined {
+	return reactions.find(({ emoji }) =>
+		id === null ? emoji.id === null && emoji.name === name : emoji.id === id,
+	);
+}
+
+function reactionEvent(message: Message, user: User, emoji: Emoji) {
+	return {
+		user_id: user.id,
+		message_id: message.id,
+		emoji,
+		burst: false,
+		type: 0,
+	};
 }
 
 function* ownMember(guild: Guild, bot: User): Iterable<Member> {

@@ -11,6 +11,9 @@ const socket = (name: string) => ["socket.test.ts", name] as const;
 const commands = (name: string) => ["commands.test.ts", name] as const;
 const interactions = (name: string) => ["interactions.test.ts", name] as const;
 
+const reactions = (name: string) => ["reactions.test.ts", name] as const;
+const pins = (name: string) => ["pins.test.ts", name] as const;
+
 type Test = readonly [file: string, name: string];
 
 const ownFacts =
@@ -24,6 +27,12 @@ const commandLife =
 	"discord.js registers, lists, edits and deletes commands, everywhere and in a guild";
 const setTwice =
 	"setting all of them twice changes nothing, and removes what is not among them";
+const reactionLife =
+	"discord.js puts an emoji on a message and takes it off, and is told so";
+const managedReactions =
+	"others' reactions are taken off by those who manage messages";
+const pinLife =
+	"discord.js pins a message and unpins it, and both are told and logged";
 const replies = "replies and follow-ups are fetched, edited and deleted";
 const commandTold =
 	"a command is told with its options, its place and who runs it";
@@ -83,6 +92,24 @@ export const routeTests: Readonly<Record<string, Test>> = {
 	"DELETE /channels/:channel_id/messages/:message_id": messages(
 		"others' messages are deleted by those who manage messages",
 	),
+	"PUT /channels/:channel_id/messages/:message_id/reactions/:emoji/@me":
+		reactions(reactionLife),
+	"DELETE /channels/:channel_id/messages/:message_id/reactions/:emoji/@me":
+		reactions(reactionLife),
+	"DELETE /channels/:channel_id/messages/:message_id/reactions/:emoji/:user_id":
+		reactions(managedReactions),
+	"GET /channels/:channel_id/messages/:message_id/reactions/:emoji": reactions(
+		"who reacted is listed in the order of ids, a page at a time",
+	),
+	"DELETE /channels/:channel_id/messages/:message_id/reactions":
+		reactions(managedReactions),
+	"DELETE /channels/:channel_id/messages/:message_id/reactions/:emoji":
+		reactions(managedReactions),
+	"GET /channels/:channel_id/messages/pins": pins(
+		"pins are listed from the latest on, a page at a time",
+	),
+	"PUT /channels/:channel_id/messages/pins/:message_id": pins(pinLife),
+	"DELETE /channels/:channel_id/messages/pins/:message_id": pins(pinLife),
 	"POST /channels/:channel_id/messages/bulk-delete": messages(
 		"many are deleted at once, if there are two to a hundred and none is old",
 	),
@@ -176,6 +203,11 @@ export const eventTests: Readonly<Record<EventType, Test>> = {
 	MESSAGE_UPDATE: discordJs("editing, deleting and typing are told"),
 	MESSAGE_DELETE: discordJs("editing, deleting and typing are told"),
 	MESSAGE_DELETE_BULK: discordJs("editing, deleting and typing are told"),
+	MESSAGE_REACTION_ADD: reactions(reactionLife),
+	MESSAGE_REACTION_REMOVE: reactions(reactionLife),
+	MESSAGE_REACTION_REMOVE_ALL: reactions(managedReactions),
+	MESSAGE_REACTION_REMOVE_EMOJI: reactions(managedReactions),
+	CHANNEL_PINS_UPDATE: pins(pinLife),
 	TYPING_START: discordJs("editing, deleting and typing are told"),
 	INTERACTION_CREATE: interactions(commandTold),
 	READY: socket(

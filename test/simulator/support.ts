@@ -66,6 +66,7 @@ export const usualIntents = [
 	Intent.GuildModeration,
 	Intent.GuildMessages,
 	Intent.GuildMessageTyping,
+	Intent.GuildMessageReactions,
 	Intent.DirectMessages,
 	Intent.MessageContent,
 ];

@@ -10,6 +10,8 @@ import { guildRoutes } from "./guilds.ts";
 import { interactionRoutes } from "./interactions.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
+import { pinRoutes } from "./pins.ts";
+import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
 import { userRoutes } from "./users.ts";
 import { webhookRoutes } from "./webhooks.ts";
@@ -20,6 +22,8 @@ export const allRoutes: readonly Route[] = [
 	...guildRoutes,
 	...channelRoutes,
 	...messageRoutes,
+	...reactionRoutes,
+	...pinRoutes,
 	...memberRoutes,
 	...roleRoutes,
 	...banRoutes,

@@ -69,11 +69,13 @@ export const userRoutes = [
 		method: "POST",
 		path: "/users/@me/channels",
 		body: { recipient_id: required(snowflake) },
-		run: ({ world, actor, body }) => {
+		run: ({ world, actor, body, changedNothing }) => {
 			const other = world.users.get(body.recipient_id);
 			if (!other) throw refusal(Code.UnknownUser);
 			if (other === actor.user) throw refusal(Code.InvalidRecipients);
-			return present.channel(world.openDm(actor.user, other), actor);
+			const known = world.directChannel(actor.user, other);
+			if (known) changedNothing();
+			return present.channel(known ?? world.openDm(actor.user, other), actor);
 		},
 	}),
 ];

@@ -1,0 +1,137 @@
+// Reactions: putting an emoji on a message, taking it off, and seeing who did.
+// https://discord.com/developers/docs/resources/message#create-reaction
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import { permissionsIn, requirePermission } from "../compose.ts";
+import type { Emoji, Reaction } from "../entities.ts";
+import { inGuild } from "../entities.ts";
+import { refusal } from "../errors.ts";
+import { integer, snowflake } from "../fields.ts";
+import { has } from "../permissions.ts";
+import { type Call, channelOf, messageOf, param, route } from "../route.ts";
+import { compareIds, isSnowflake } from "../snowflake.ts";
+import { reactionWith } from "../state.ts";
+
+const { AddReactions, ManageMessages, ReadMessageHistory } =
+	PermissionFlagsBits;
+
+const emojiLimit = 20;
+const all = "/channels/:channel_id/messages/:message_id/reactions";
+const one = `${all}/:emoji` as const;
+
+/** The emoji that the path names: the character itself, or name:id. */
+function emojiOf(call: Call): Emoji {
+	const text = decode(param(call, "emoji"));
+	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
+	if (name !== undefined && id !== undefined && isSnowflake(id))
+		return { id, name };
+	// Some are written with and without the selector that asks for colours.
+	const plain = text.replaceAll("\ufe0f", "");
+	const known = [text, plain, `${plain}\ufe0f`].some((form) =>
+		/^\p{RGI_Emoji}$/v.test(form),
+	);
+	if (!known) throw refusal(Code.UnknownEmoji);
+	return { id: null, name: text };
+}
+
+function decode(part: string): string {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		throw refusal(Code.UnknownEmoji);
+	}
+}
+
+/** The reaction that the path names, which must be on the message. */
+function reactionOf(call: Call): Reaction {
+	const found = reactionWith(messageOf(call), emojiOf(call));
+	if (!found) throw refusal(Code.UnknownEmoji);
+	return found;
+}
+
+function remove(call: Call, userId: string): void {
+	const { emoji, userIds } = reactionOf(call);
+	const user = call.world.users.get(userId);
+	if (!user) throw refusal(Code.UnknownUser);
+	if (userIds.includes(user.id))
+		call.world.removeReaction(channelOf(call), messageOf(call), user, emoji);
+	else call.changedNothing();
+}
+
+/** What others put on a message is taken off in guilds only, by those who manage messages. */
+function requireManager(call: Call): void {
+	const channel = channelOf(call);
+	if (!inGuild(channel)) throw refusal(Code.CannotExecuteActionOnDMChannel);
+	requirePermission(call, channel, ManageMessages);
+}
+
+export const reactionRoutes = [
+	route({
+		method: "PUT",
+		path: `${one}/@me`,
+		needs: ReadMessageHistory,
+		run: (call) => {
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			const { world, actor } = call;
+			const emoji = emojiOf(call);
+			const known = reactionWith(message, emoji);
+			if (known?.userIds.includes(actor.user.id)) return call.changedNothing();
+			// Only the first with an emoji needs the permission.
+			if (!known && !has(permissionsIn(call, channel), AddReactions))
+				throw refusal(Code.MissingPermissions);
+			// No guild here has emoji of its own: those of a guild can only be joined in.
+			if (!known && emoji.id !== null) throw refusal(Code.UnknownEmoji);
+			if (!known && message.reactions.length >= emojiLimit)
+				throw refusal(Code.MaximumNumberOfReactionsReached);
+			world.addReaction(channel, message, actor.user, known?.emoji ?? emoji);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: `${one}/@me`,
+		run: (call) => remove(call, call.actor.user.id),
+	}),
+	route({
+		method: "DELETE",
+		path: `${one}/:user_id`,
+		run: (call) => {
+			requireManager(call);
+			remove(call, param(call, "user_id"));
+		},
+	}),
+	route({
+		method: "GET",
+		path: one,
+		needs: ReadMessageHistory,
+		query: {
+			limit: integer(1, 100),
+			after: snowflake,
+		},
+		run: (call) => {
+			const { limit = 25, after = "0" } = call.query;
+			return reactionOf(call)
+				.userIds.toSorted(compareIds)
+				.filter((id) => compareIds(id, after) > 0)
+				.slice(0, limit)
+				.flatMap((id) => call.world.users.get(id) ?? []);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: all,
+		run: (call) => {
+			requireManager(call);
+			call.world.clearReactions(channelOf(call), messageOf(call));
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: one,
+		run: (call) => {
+			requireManager(call);
+			const { emoji } = reactionOf(call);
+			call.world.clearReactions(channelOf(call), messageOf(call), emoji);
+		},
+	}),
+];
