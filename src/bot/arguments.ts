@@ -4,6 +4,7 @@ import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { published } from "../mcp/json-schema.ts";
 import type { Connection } from "./connection.ts";
+import { lowestIdAt } from "./ids.ts";
 
 const defaultReason = "via MCP";
 
@@ -79,6 +80,49 @@ export const reason = v.optional(
 	),
 	defaultReason,
 );
+
+/** A place in the order of ids. */
+export interface Moment {
+	/** The lowest id that is not before it. */
+	first: string;
+	/** The highest id that is not after it. */
+	lastBefore: string;
+}
+
+/** A time, or the id of a message that was written then. `what` completes "… date, time or id". */
+export function moment(what: string) {
+	return v.pipe(
+		v.string(),
+		v.check(
+			(input) => readMoment(input) !== undefined,
+			({ input }) =>
+				`expected a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id, received ${JSON.stringify(input)}`,
+		),
+		v.transform((input) => readMoment(input) as Moment),
+		v.description(
+			`${what}: a date, a time (ISO 8601; UTC unless it says otherwise) or an id.`,
+		),
+	);
+}
+
+function readMoment(text: string): Moment | undefined {
+	if (/^\d{17,20}$/.test(text)) return { first: text, lastBefore: text };
+	const [, day, rest = "T00:00", zone = "Z"] =
+		/^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(
+			text,
+		) ?? [];
+	const at = Date.parse(`${day}${rest}${zone}`);
+	// The 30th of February is no day, and would count as one of March.
+	if (Number.isNaN(at) || !isDay(day ?? "")) return undefined;
+	const first = lowestIdAt(at);
+	if (first < 1n) return undefined;
+	return { first: String(first), lastBefore: String(first - 1n) };
+}
+
+function isDay(day: string): boolean {
+	const at = Date.parse(`${day}T00:00Z`);
+	return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+}
 
 /** An integer in `[min, max]`. */
 export function integer(min: number, max: number, description: string) {

@@ -6,6 +6,7 @@ import {
 	type Client,
 	type Guild,
 	type GuildBasedChannel,
+	GuildMember,
 	PermissionFlagsBits,
 	Role,
 } from "discord.js";
@@ -257,7 +258,9 @@ async function findAll<Args extends object>(
 	}
 	if (ranked) {
 		if (things.role instanceof Role) requireRoleBelow(guild, things.role);
-		const { member } = (things.user ?? {}) as Partial<Person>;
+		const { user } = things;
+		const member =
+			user instanceof GuildMember ? user : (user as Person | undefined)?.member;
 		if (member) requireMemberBelow(guild, member);
 	}
 	return { guild, ...things };

@@ -18,7 +18,28 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.UnknownMessage,
-		"There is no such message in this channel; it may have been deleted.",
+		"There is no such message in this channel; get_recent_messages shows those that there are.",
+	],
+	[
+		codes.UnknownEmoji,
+		"There is no such emoji, or nobody has used it there; get_message shows the reactions of a message.",
+	],
+	[codes.UnknownBan, "This user is not banned; get_bans lists who is."],
+	[
+		codes.MaximumNumberOfPinsReachedForTheChannel,
+		"list_pins shows them, and unpin_message makes room.",
+	],
+	[
+		codes.MaximumNumberOfReactionsReached,
+		"clear_reactions makes room for another emoji.",
+	],
+	[
+		codes.ReactionWasBlocked,
+		"The author of the message does not let the bot react to it.",
+	],
+	[
+		codes.CannotExecuteActionOnSystemMessage,
+		"This is a message of Discord's own; get_message shows its kind.",
 	],
 	[codes.UnknownRole, "There is no such role in this guild; check role_id."],
 	[

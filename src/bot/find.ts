@@ -5,6 +5,7 @@ import {
 	type CategoryChannel,
 	ChannelType,
 	DiscordAPIError,
+	type DMChannel,
 	type Guild,
 	type GuildBasedChannel,
 	type GuildMember,
@@ -16,7 +17,7 @@ import {
 } from "discord.js";
 import { ToolError } from "../mcp/tool.ts";
 import type { Connection } from "./connection.ts";
-import { channelName } from "./describe.ts";
+import { channelName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
 
 /** Someone, whether or not they are a member of the guild. */
@@ -97,6 +98,25 @@ export async function member(
 	throw new ToolError(
 		`Nobody with the id ${id} is a member of the guild ${guild.id}. lookup_user_by_name finds members.`,
 	);
+}
+
+/** A member as they are now, asked for, for the same reason as a channel. */
+export async function currentMember(
+	guild: Guild,
+	id: string,
+	connection: Connection,
+): Promise<GuildMember> {
+	const known = await member(guild, id, connection);
+	return guild.members.fetch({ user: known.id, force: true });
+}
+
+/** The channel in which the bot and a member talk directly. Bots have none with each other. */
+export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
+	if (user.bot)
+		throw new ToolError(
+			`${userName(user)} is a bot: bots do not talk to each other directly. Nothing was done.`,
+		);
+	return user.createDM();
 }
 
 /** Anyone with an account, a member or not. */

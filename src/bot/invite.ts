@@ -11,11 +11,16 @@ export const toolPermissions: readonly Permission[] = [
 	// Instead of SendMessages, in threads.
 	"SendMessagesInThreads",
 	"ReadMessageHistory",
+	"AddReactions",
 	"EmbedLinks",
 	"MentionEveryone",
 	"ManageMessages",
+	"PinMessages",
 	"ManageChannels",
 	"ManageRoles",
+	"ManageNicknames",
+	"ModerateMembers",
+	"KickMembers",
 	"BanMembers",
 	// Without it nothing counts that is allowed in a voice channel.
 	"Connect",

@@ -10,6 +10,7 @@ import {
 	type REST,
 	type RESTOptions,
 	RequestMethod,
+	Routes,
 } from "discord.js";
 
 /** What one platform call may take, waiting in the queue included. */
@@ -151,7 +152,7 @@ export function guardRest(
 	const original: Request = rest.request.bind(rest);
 	rest.request = async (options) => {
 		const run = currentRun.getStore();
-		const reads = options.method === RequestMethod.Get;
+		const reads = readsOnly(options);
 		if (!reads && run && !run.mayWrite)
 			throw new Error(`a tool that may not write sent ${options.method}`);
 		const timeout = AbortSignal.timeout(timeoutMs);
@@ -169,6 +170,14 @@ export function guardRest(
 			throw error;
 		}
 	};
+}
+
+/** Whether a request changes nothing that anybody can see: the channel of two people is asked for by making it. */
+function readsOnly({
+	method,
+	fullRoute,
+}: Pick<Parameters<Request>[0], "method" | "fullRoute">): boolean {
+	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
 }
 
 async function requestOnce(

@@ -1,12 +1,22 @@
-// Members: people in a guild.
+// Members: people in a guild, and what they are called there.
 
 import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
-import { invalidParameters } from "../../mcp/tool.ts";
-import { guild_id, limit, snowflake, text } from "../arguments.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import {
+	found,
+	guild_id,
+	limit,
+	reason,
+	snowflake,
+	text,
+} from "../arguments.ts";
 import type { Connection } from "../connection.ts";
 import { tool } from "../context.ts";
-import { time } from "../describe.ts";
+import { memberName, roleName, time } from "../describe.ts";
+import { currentMember, member } from "../find.ts";
+import { compareIds } from "../ids.ts";
+import { describeBits } from "../permissions.ts";
 import { fold, oneField, oneLine } from "../text.ts";
 
 export const listMembers = tool({
@@ -43,11 +53,6 @@ export const listMembers = tool({
 		return lines;
 	},
 });
-
-/** Ids grow with time, and in length. */
-function compareIds(a: string, b: string): number {
-	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
-}
 
 /** The ids of a member's roles; everyone has the one that is called like the guild. */
 function roleIds(member: GuildMember): string {
@@ -107,6 +112,72 @@ export const lookupUserByName = tool({
 						...shown.map(({ member }) => describe(member)),
 					];
 		return [...lines, ...stillLoading(guild, connection)];
+	},
+});
+
+export const getMember = tool({
+	name: "get_member",
+	toolset: "core",
+	title: "Get a member",
+	description:
+		"Show a member of a guild: names, when they joined and registered, time-out, boost, roles from the highest down, and what they may do in the guild as a whole.",
+	effect: "read",
+	input: v.strictObject({ guild_id, user_id: found(member, "member") }),
+	run(_, { guild, user: member }) {
+		const { user, nickname, communicationDisabledUntil: until } = member;
+		const roles = [...member.roles.cache.values()]
+			.filter(({ id }) => id !== guild.id)
+			.sort((a, b) => b.comparePositionTo(a));
+		const marks = [
+			...(user.id === guild.ownerId ? ["owner of the guild"] : []),
+			...(user.bot ? ["bot"] : []),
+			...(member.pending ? ["has not yet accepted the rules"] : []),
+		];
+		return [
+			memberName(member),
+			`Nickname: ${nickname ? oneLine(nickname) : "none"}`,
+			`Display name outside: ${user.globalName ? oneLine(user.globalName) : "none"}`,
+			`Is: ${marks.join(", ") || "a member"}`,
+			`Joined: ${time(member.joinedAt)}`,
+			`Registered: ${time(user.createdAt)}`,
+			`Timed out until: ${member.isCommunicationDisabled() ? time(until) : "not timed out"}`,
+			`Boosts since: ${member.premiumSince ? time(member.premiumSince) : "does not boost"}`,
+			`May in the guild: ${describeBits(member.permissions.bitfield)}`,
+			`${roles.length} role(s), the highest first:`,
+			...roles.map(roleName),
+		];
+	},
+});
+
+export const setNickname = tool({
+	name: "set_nickname",
+	toolset: "moderation",
+	title: "Set a nickname",
+	description:
+		"Set what a member is called in a guild; without `nickname`, or with an empty one, their own name counts again.",
+	effect: "write",
+	idempotent: true,
+	permissions: ["ManageNicknames"],
+	ranked: true,
+	turns: "user_id",
+	input: v.strictObject({
+		guild_id,
+		user_id: found(currentMember, "member"),
+		nickname: v.optional(text(0, 32, "The nickname; empty for none."), ""),
+		reason,
+	}),
+	async run({ nickname }, { guild, user: member }) {
+		const before = member.nickname ?? "";
+		const called = (name: string) =>
+			name === "" ? "no nickname" : `the nickname "${oneLine(name)}"`;
+		if (before === nickname)
+			throw new ToolError(
+				`Nothing would change: ${memberName(member)} has ${called(before)} already. Nothing was done.`,
+			);
+		const edited = await guild.members.edit(member.id, {
+			nick: nickname || null,
+		});
+		return `${memberName(edited)} now has ${called(edited.nickname ?? "")}, and had ${called(before)}.`;
 	},
 });
 

@@ -1,12 +1,27 @@
-// Moderation: keeping people out.
+// Moderation: keeping people out, and letting them in again.
 
-import { DiscordAPIError, RESTJSONErrorCodes } from "discord.js";
+import {
+	type APIBan,
+	DiscordAPIError,
+	type Guild,
+	type GuildBan,
+	RESTJSONErrorCodes,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { found, guild_id, integer, reason } from "../arguments.ts";
-import { destructiveTool } from "../context.ts";
+import {
+	found,
+	guild_id,
+	integer,
+	limit,
+	reason,
+	snowflake,
+} from "../arguments.ts";
+import { destructiveTool, tool } from "../context.ts";
 import { memberName, userName } from "../describe.ts";
-import { person } from "../find.ts";
+import { member, person } from "../find.ts";
+import { oneField } from "../text.ts";
 
 const daySeconds = 86_400;
 
@@ -49,7 +64,7 @@ export const ban = destructiveTool({
 				"delete_message_seconds, delete_message_days: expected at most one of the two",
 			]);
 		const name = member ? memberName(member) : userName(user);
-		if (await isBanned())
+		if (await banOf(guild, user.id))
 			throw new ToolError(
 				`${name} is banned from the guild already. Nothing was done.`,
 			);
@@ -67,19 +82,110 @@ export const ban = destructiveTool({
 				return `Banned ${name}.`;
 			},
 		};
+	},
+});
 
-		async function isBanned(): Promise<boolean> {
-			try {
-				await guild.bans.fetch({ user: user.id, force: true });
-				return true;
-			} catch (error) {
-				if (
-					error instanceof DiscordAPIError &&
-					error.code === RESTJSONErrorCodes.UnknownBan
-				)
-					return false;
-				throw error;
-			}
-		}
+/** A ban as it is now, asked for; undefined for someone who is not banned. */
+async function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
+	try {
+		return await guild.bans.fetch({ user: id, force: true });
+	} catch (error) {
+		if (
+			error instanceof DiscordAPIError &&
+			error.code === RESTJSONErrorCodes.UnknownBan
+		)
+			return undefined;
+		throw error;
+	}
+}
+
+export const unban = tool({
+	name: "unban",
+	toolset: "moderation",
+	aliases: ["unban_member"],
+	title: "Lift a ban",
+	description: "Lift a user's ban from a guild, so that they can join again.",
+	effect: "write",
+	permissions: ["BanMembers"],
+	turns: "user_id",
+	idempotent: true,
+	input: v.strictObject({
+		guild_id,
+		user_id: snowflake("banned user"),
+		reason,
+	}),
+	async run({ user_id }, { guild }) {
+		const ban = await banOf(guild, user_id);
+		if (!ban)
+			throw new ToolError(
+				`The user ${user_id} is not banned from the guild ${guild.id}. Nothing was done; get_bans lists who is.`,
+			);
+		await guild.bans.remove(user_id);
+		return `Lifted the ban of ${userName(ban.user)}.`;
+	},
+});
+
+export const getBans = tool({
+	name: "get_bans",
+	toolset: "moderation",
+	title: "Get bans",
+	description:
+		"List who is banned from a guild, in the order of their ids, one line per user with the reason. When there are more, `next_after` goes on as `after`.",
+	effect: "read",
+	permissions: ["BanMembers"],
+	input: v.strictObject({
+		guild_id,
+		limit: limit(1000, 100),
+		after: v.optional(snowflake("last user of the page before")),
+	}),
+	async run({ limit, after }, { discord, guild }) {
+		const query = new URLSearchParams({
+			limit: String(limit),
+			...(after !== undefined && { after }),
+		});
+		const bans = (await discord.rest.get(Routes.guildBans(guild.id), {
+			query,
+		})) as APIBan[];
+		const last = bans.at(-1);
+		if (!last)
+			return after === undefined
+				? `Nobody is banned from the guild ${guild.id}.`
+				: `Nobody with an id above ${after} is banned from the guild ${guild.id}.`;
+		return [
+			`${bans.length} ban(s), in the order of the users' ids:`,
+			...bans.map(
+				({ user, reason }) =>
+					`@${oneField(user.username)} | ID: ${user.id} | ${reason ? `reason: ${oneField(reason)}` : "no reason given"}`,
+			),
+			...(bans.length === limit ? [`next_after=${last.user.id}`] : []),
+		];
+	},
+});
+
+export const kick = destructiveTool({
+	name: "kick",
+	toolset: "moderation",
+	aliases: ["kick_member"],
+	title: "Kick a member",
+	description:
+		"Remove a member from a guild. They lose their roles, and can join again with an invite; ban keeps them out.",
+	permissions: ["KickMembers"],
+	ranked: true,
+	turns: "user_id",
+	input: v.strictObject({
+		guild_id,
+		user_id: found(member, "member"),
+		reason,
+	}),
+	plan(_, { guild, user }) {
+		const name = memberName(user);
+		const roles = user.roles.cache.size - 1;
+		return {
+			preview: `Would kick ${name}, who has ${roles} role(s).`,
+			async act() {
+				await guild.client.rest.delete(Routes.guildMember(guild.id, user.id));
+				return `Kicked ${name}.`;
+			},
+		};
 	},
 });

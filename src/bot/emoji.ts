@@ -1,0 +1,68 @@
+// Emoji as tools take them, as Discord's routes want them, and as results show them.
+
+import type { APIReaction, Guild } from "discord.js";
+import * as v from "valibot";
+import { oneField } from "./text.ts";
+
+/** A Unicode emoji by itself, or one of a guild by its id. */
+export interface Emoji {
+	id: string | undefined;
+	/** Of a guild's emoji undefined where only the id was given. */
+	name: string | undefined;
+}
+
+const ofGuild = /^(?:<?a?:)?(?:(?<name>\w{1,32}):)?(?<id>\d{17,20})>?$/;
+/** What a picture can be made of: pictographs, flags, and keys such as 1️⃣. */
+const pictured = /[\p{Extended_Pictographic}\p{Regional_Indicator}\u20e3]/u;
+
+export const emoji = v.pipe(
+	v.string(),
+	v.check(
+		(input) =>
+			ofGuild.test(input.trim()) ||
+			(pictured.test(input) && [...input].length <= 32),
+		({ input }) =>
+			`expected an emoji itself, such as 👍, or <:name:id>, received ${JSON.stringify(input)}`,
+	),
+	v.transform((input): Emoji => {
+		const { name, id } = ofGuild.exec(input.trim())?.groups ?? {};
+		return id === undefined
+			? { id: undefined, name: input.trim() }
+			: { id, name };
+	}),
+	v.description("The emoji itself (👍), or a guild's own as <:name:id>."),
+);
+
+/** The emoji as a part of a path. Of a guild's emoji Discord reads the id, and wants some name before it. */
+export function emojiPath({ id, name }: Emoji, guild: Guild): string {
+	if (id === undefined) return encodeURIComponent(name ?? "");
+	return `${name ?? guild.emojis.cache.get(id)?.name ?? "_"}:${id}`;
+}
+
+/** The emoji in a result. */
+export function emojiName({
+	id,
+	name,
+}: {
+	id?: string | null | undefined;
+	name?: string | null | undefined;
+}): string {
+	return id ? `<:${oneField(name ?? "_")}:${id}>` : oneField(name ?? "unknown");
+}
+
+/** What a message shows of reactions with this emoji. */
+export function reactionWith(
+	reactions: readonly APIReaction[] | undefined,
+	{ id, name }: Emoji,
+): APIReaction | undefined {
+	return reactions?.find(({ emoji }) =>
+		id === undefined
+			? emoji.id === null && plain(emoji.name) === plain(name)
+			: emoji.id === id,
+	);
+}
+
+/** Some emoji are written with and without the selector that asks for colours. */
+function plain(name: string | null | undefined): string {
+	return (name ?? "").replaceAll("\ufe0f", "");
+}

@@ -1,0 +1,211 @@
+// Taking messages away: one, or many of a channel at once.
+
+import {
+	type GuildTextBasedChannel,
+	type Message,
+	PermissionFlagsBits,
+	Routes,
+	SnowflakeUtil,
+} from "discord.js";
+import * as v from "valibot";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import {
+	found,
+	guild_id,
+	integer,
+	list,
+	reason,
+	snowflake,
+	text,
+} from "../arguments.ts";
+import { requireContent } from "../content.ts";
+import { destructiveTool, type Plan } from "../context.ts";
+import { channelName, time, userName } from "../describe.ts";
+import { textChannel } from "../find.ts";
+import { currentMessage } from "../message-form.ts";
+import { messageHead } from "../message-lines.ts";
+import { requirePermissions } from "../permissions.ts";
+
+export const deleteMessage = destructiveTool({
+	name: "delete_message",
+	toolset: "messages",
+	title: "Delete a message",
+	description: "Delete one message, however old. It cannot be brought back.",
+	permissions: ["ReadMessageHistory"],
+	turns: "message_id",
+	idempotent: true,
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "channel or thread"),
+		message_id: snowflake("message"),
+		reason,
+	}),
+	async plan({ message_id }, { guild, channel }) {
+		const message = await currentMessage(channel, message_id);
+		// Its own a bot may delete anywhere.
+		if (message.author.id !== guild.client.user.id)
+			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
+		const what = `the message of ${messageHead(message)} from ${channelName(channel)}.`;
+		return {
+			preview: `Would delete ${what}`,
+			async act() {
+				await channel.client.rest.delete(
+					Routes.channelMessage(channel.id, message_id),
+				);
+				return `Deleted ${what}`;
+			},
+		};
+	},
+});
+
+/** What Discord does not tell of a bulk deletion. */
+const passedOver =
+	"Discord passes over ids that name no message there, without a word.";
+
+/** Discord refuses a bulk deletion whole if one message is over 14 days old. A minute is left for the way there. */
+const bulkAgeMs = (14 * 24 * 60 - 1) * 60_000;
+/** How far back messages are looked at for `count`. */
+const searchDepth = 1000;
+const pageSize = 100;
+const sampleSize = 5;
+
+export const deleteMessages = destructiveTool({
+	name: "delete_messages",
+	toolset: "messages",
+	title: "Delete messages",
+	description:
+		"Delete messages of one channel: those in `message_ids`, or the latest `count`, optionally only of one author or with a text in them. Deleted messages cannot be brought back. Messages over 14 days old can only be deleted one at a time: they are left, and named in the answer.",
+	permissions: ({ count }) =>
+		count === undefined
+			? ["ManageMessages"]
+			: ["ManageMessages", "ReadMessageHistory"],
+	idempotent: true,
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "channel or thread"),
+		message_ids: v.optional(
+			list(snowflake("message"), 1, 100, "Ids of the messages."),
+		),
+		count: v.optional(
+			integer(1, 100, "How many of the latest messages to delete."),
+		),
+		author_id: v.optional(
+			snowflake("author whose messages `count` is limited to"),
+		),
+		contains: v.optional(
+			text(
+				1,
+				200,
+				"Text that the messages counted by `count` must contain, ignoring case.",
+			),
+		),
+		reason,
+	}),
+	async plan(
+		{ message_ids, count, author_id, contains },
+		{ discord, channel },
+	) {
+		if ((message_ids === undefined) === (count === undefined))
+			throw invalidParameters([
+				"message_ids, count: expected exactly one of the two",
+			]);
+		if (message_ids) {
+			if (author_id !== undefined || contains !== undefined)
+				throw invalidParameters([
+					"author_id, contains: expected only together with count",
+				]);
+			return deletion(channel, message_ids, undefined);
+		}
+		if (contains !== undefined) requireContent(discord);
+		const wanted = contains?.toLowerCase();
+		const messages = await latest(
+			channel,
+			count ?? 0,
+			(message) =>
+				(author_id === undefined || message.author.id === author_id) &&
+				(wanted === undefined ||
+					message.content.toLowerCase().includes(wanted)),
+		);
+		const sample = messages
+			.slice(0, sampleSize)
+			.map(
+				({ createdTimestamp, author, id }) =>
+					`${time(createdTimestamp)} by ${userName(author)} | ID: ${id}`,
+			);
+		return deletion(
+			channel,
+			messages.map(({ id }) => id),
+			sample,
+		);
+	},
+});
+
+/** Without a `sample`, nobody has looked whether there are such messages. */
+function deletion(
+	channel: GuildTextBasedChannel,
+	ids: readonly string[],
+	sample: readonly string[] | undefined,
+): Plan {
+	const where = channelName(channel);
+	const nothing = `No message in ${where} matches: there is nothing to delete.`;
+	const oldest = Date.now() - bulkAgeMs;
+	const isOld = (id: string) => SnowflakeUtil.timestampFrom(id) < oldest;
+	const single = ids.length === 1;
+	const deleted = ids.filter((id) => single || !isOld(id));
+	const left = ids.filter((id) => !single && isOld(id));
+	const notes: string[] = [];
+	if (!sample && deleted.length > 1) notes.push(passedOver);
+	if (left.length > 0)
+		notes.push(
+			`${left.length} over 14 days old, to be deleted one at a time: ${left.join(", ")}`,
+		);
+	return {
+		preview:
+			ids.length === 0
+				? nothing
+				: [
+						`Would delete ${deleted.length} message(s) from ${where}.`,
+						...(sample ? [`The latest ${sample.length}:`, ...sample] : []),
+						...notes,
+					],
+		async act() {
+			if (ids.length === 0) return nothing;
+			if (deleted.length === 0)
+				throw new ToolError(`Nothing was deleted: ${notes.join(" ")}`);
+			const [first, ...others] = deleted;
+			if (first !== undefined && others.length === 0)
+				await channel.client.rest.delete(
+					Routes.channelMessage(channel.id, first),
+				);
+			else if (first !== undefined)
+				await channel.client.rest.post(Routes.channelBulkDelete(channel.id), {
+					body: { messages: deleted },
+				});
+			return [`Deleted ${deleted.length} message(s) from ${where}.`, ...notes];
+		},
+	};
+}
+
+/** The latest `count` messages for which `matches` holds, newest first, out of the latest 1000. */
+async function latest(
+	channel: GuildTextBasedChannel,
+	count: number,
+	matches: (message: Message) => boolean,
+): Promise<Message[]> {
+	const taken: Message[] = [];
+	let before: string | undefined;
+	for (let seen = 0; seen < searchDepth; seen += pageSize) {
+		const page = await channel.messages.fetch({
+			limit: pageSize,
+			cache: false,
+			...(before && { before }),
+		});
+		for (const message of page.values()) {
+			if (matches(message)) taken.push(message);
+			if (taken.length === count) return taken;
+		}
+		before = page.lastKey();
+		if (page.size < pageSize) break;
+	}
+	return taken;
+}

@@ -1,0 +1,118 @@
+// Direct messages: what the bot and a member of a guild write to each other, where nobody else reads it.
+
+import { type APIMessage, MessageFlags, Routes } from "discord.js";
+import * as v from "valibot";
+import { flag, found, guild_id, limit, snowflake } from "../arguments.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { memberName } from "../describe.ts";
+import { changesOf } from "../edits.ts";
+import { directChannel, member } from "../find.ts";
+import { allowedMentions, content, ownMessage } from "../message-form.ts";
+import { messageHead } from "../message-lines.ts";
+import { pageBorders, readPage } from "../message-pages.ts";
+
+const withMember = {
+	guild_id,
+	user_id: found(member, "member of the guild"),
+};
+
+export const sendPrivateMessage = tool({
+	name: "send_private_message",
+	toolset: "direct_messages",
+	title: "Send a private message",
+	description:
+		"Send a private message to a member of a guild, as the bot. Answers with the message's id.",
+	effect: "write",
+	input: v.strictObject({
+		...withMember,
+		content,
+		silent: v.optional(flag("Send without a notification."), false),
+	}),
+	async run({ content, silent }, { discord, user }) {
+		const { id } = await directChannel(user);
+		const message = (await discord.rest.post(Routes.channelMessages(id), {
+			body: {
+				content,
+				allowed_mentions: allowedMentions("none"),
+				flags: silent ? MessageFlags.SuppressNotifications : 0,
+			},
+		})) as APIMessage;
+		return `Private message sent to ${memberName(user)} (ID: ${message.id}).`;
+	},
+});
+
+export const readPrivateMessages = tool({
+	name: "read_private_messages",
+	toolset: "direct_messages",
+	title: "Read private messages",
+	description:
+		"Read what the bot and a member of a guild have written to each other, newest first, in the form of get_recent_messages.",
+	effect: "read",
+	input: v.strictObject({
+		...withMember,
+		limit: limit(100, 50),
+		...pageBorders,
+	}),
+	async run(args, { user }) {
+		const channel = await directChannel(user);
+		return readPage(
+			channel,
+			`the private messages with ${memberName(user)}`,
+			args,
+		);
+	},
+});
+
+export const editPrivateMessage = tool({
+	name: "edit_private_message",
+	toolset: "direct_messages",
+	title: "Edit a private message",
+	description:
+		"Change the content of a private message that the bot sent. An edit that would change nothing is refused.",
+	effect: "write",
+	idempotent: true,
+	turns: "message_id",
+	input: v.strictObject({
+		...withMember,
+		message_id: snowflake("message"),
+		content,
+	}),
+	async run({ message_id, content }, { discord, user }) {
+		const channel = await directChannel(user);
+		const message = await ownMessage(channel, message_id, "edit");
+		const what = `the private message ${message_id} to ${memberName(user)}`;
+		const changes = changesOf({ content: message.content }, { content }, what);
+		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
+			body: { ...changes, allowed_mentions: allowedMentions("none") },
+		});
+		return `Changed ${what}.`;
+	},
+});
+
+export const deletePrivateMessage = destructiveTool({
+	name: "delete_private_message",
+	toolset: "direct_messages",
+	title: "Delete a private message",
+	description:
+		"Delete a private message that the bot sent. It cannot be brought back.",
+	turns: "message_id",
+	idempotent: true,
+	input: v.strictObject({
+		...withMember,
+		message_id: snowflake("message"),
+	}),
+	async plan({ message_id }, { discord, user }) {
+		const channel = await directChannel(user);
+		const message = await ownMessage(channel, message_id, "delete");
+		const what = `the private message of ${messageHead(message)} to ${memberName(user)}.`;
+		return {
+			preview: `Would delete ${what}`,
+			async act() {
+				await discord.rest.delete(
+					Routes.channelMessage(channel.id, message_id),
+				);
+				return `Deleted ${what}`;
+			},
+		};
+	},
+});

@@ -1,0 +1,122 @@
+// Pins: the messages that a channel keeps at hand.
+
+import { type RESTGetAPIChannelMessagesPinsResult, Routes } from "discord.js";
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import { found, guild_id, limit, reason, snowflake } from "../arguments.ts";
+import { hiddenContent } from "../content.ts";
+import { tool } from "../context.ts";
+import { channelName, time } from "../describe.ts";
+import { textChannel } from "../find.ts";
+import { currentMessage } from "../message-form.ts";
+import { messageLine } from "../message-lines.ts";
+
+const pinned = {
+	guild_id,
+	channel_id: found(textChannel, "channel or thread"),
+	message_id: snowflake("message"),
+	reason,
+};
+
+export const pinMessage = tool({
+	name: "pin_message",
+	toolset: "messages",
+	title: "Pin a message",
+	description:
+		"Pin a message to its channel, which has room for 250. A notice in the channel tells of it.",
+	effect: "write",
+	idempotent: true,
+	turns: "message_id",
+	permissions: ["PinMessages", "ReadMessageHistory"],
+	input: v.strictObject(pinned),
+	async run({ message_id }, { discord, channel }) {
+		const message = await currentMessage(channel, message_id);
+		const where = channelName(channel);
+		if (message.pinned)
+			throw new ToolError(
+				`The message ${message_id} is pinned in ${where} already. Nothing was done.`,
+			);
+		await discord.rest.put(Routes.channelMessagesPin(channel.id, message_id));
+		return `Pinned the message ${message_id} in ${where}.`;
+	},
+});
+
+export const unpinMessage = tool({
+	name: "unpin_message",
+	toolset: "messages",
+	title: "Unpin a message",
+	description: "Take a message from the pins of its channel; it stays there.",
+	effect: "write",
+	idempotent: true,
+	turns: "message_id",
+	permissions: ["PinMessages", "ReadMessageHistory"],
+	input: v.strictObject(pinned),
+	async run({ message_id }, { discord, channel }) {
+		const message = await currentMessage(channel, message_id);
+		const where = channelName(channel);
+		if (!message.pinned)
+			throw new ToolError(
+				`The message ${message_id} is not pinned in ${where}. Nothing was done; list_pins shows those that are.`,
+			);
+		await discord.rest.delete(
+			Routes.channelMessagesPin(channel.id, message_id),
+		);
+		return `Unpinned the message ${message_id} in ${where}.`;
+	},
+});
+
+export const listPins = tool({
+	name: "list_pins",
+	toolset: "messages",
+	title: "List pins",
+	description:
+		"List the pinned messages of a channel, the latest pin first, one line per message as get_recent_messages shows it, after the time of the pin. When there are more, `next_before` goes on as `before`.",
+	effect: "read",
+	permissions: ["ReadMessageHistory"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "channel or thread"),
+		limit: limit(50, 50),
+		before: v.optional(
+			v.pipe(
+				v.string(),
+				v.check(
+					(input) =>
+						/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(
+							input,
+						) && !Number.isNaN(Date.parse(input)),
+					"expected a time such as 2026-01-31T12:00:00.000Z, as next_before gives it",
+				),
+				v.description("Only pins from before this time (ISO 8601)."),
+			),
+		),
+	}),
+	async run({ limit, before }, { discord, channel }) {
+		const query = new URLSearchParams({
+			limit: String(limit),
+			...(before !== undefined && { before }),
+		});
+		const { items, has_more } = (await discord.rest.get(
+			Routes.channelMessagesPins(channel.id),
+			{ query },
+		)) as RESTGetAPIChannelMessagesPinsResult;
+		const where = channelName(channel);
+		const last = items.at(-1);
+		if (!last)
+			return before === undefined
+				? `No message is pinned in ${where}.`
+				: `No message was pinned in ${where} before ${before}.`;
+		return [
+			`${items.length} pin(s) in ${where}, the latest pin first, times in UTC:`,
+			...items.map(
+				({ pinned_at, message }) =>
+					`pinned: ${time(new Date(pinned_at))} | ${messageLine(message)}`,
+			),
+			...hiddenContent(
+				discord,
+				items.map(({ message }) => message),
+			),
+			...(has_more ? [`next_before=${last.pinned_at}`] : []),
+		];
+	},
+});

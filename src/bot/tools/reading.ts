@@ -1,0 +1,46 @@
+// Messages as they are read: the latest of a channel, those around one, a single one.
+
+import * as v from "valibot";
+import { found, guild_id, limit, snowflake } from "../arguments.ts";
+import { hiddenContent } from "../content.ts";
+import { tool } from "../context.ts";
+import { channelName } from "../describe.ts";
+import { textChannel } from "../find.ts";
+import { currentMessage } from "../message-form.ts";
+import { messageLine } from "../message-lines.ts";
+import { pageBorders, readPage } from "../message-pages.ts";
+
+export const getRecentMessages = tool({
+	name: "get_recent_messages",
+	toolset: "messages",
+	title: "Get recent messages",
+	description:
+		"Read a channel or thread, newest first, one line per message: time in UTC, author, id, then what it has of text, reply, embeds, attachments with URLs, reactions, thread, edit, pin. `next_before` and `next_after`, where given, go on as `before` and `after`.",
+	effect: "read",
+	permissions: ["ReadMessageHistory"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "channel or thread"),
+		limit: limit(100, 50),
+		...pageBorders,
+	}),
+	run: (args, { channel }) => readPage(channel, channelName(channel), args),
+});
+
+export const getMessage = tool({
+	name: "get_message",
+	toolset: "messages",
+	title: "Get a message",
+	description: "Read one message, on one line as get_recent_messages shows it.",
+	effect: "read",
+	permissions: ["ReadMessageHistory"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "channel or thread"),
+		message_id: snowflake("message"),
+	}),
+	async run({ message_id }, { discord, channel }) {
+		const message = await currentMessage(channel, message_id);
+		return [messageLine(message), ...hiddenContent(discord, [message])];
+	},
+});

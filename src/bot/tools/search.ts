@@ -1,0 +1,147 @@
+// Looking for messages in one channel, by reading it back page by page.
+
+import type { APIMessage, Guild } from "discord.js";
+import * as v from "valibot";
+import {
+	found,
+	guild_id,
+	integer,
+	limit,
+	moment,
+	snowflake,
+	text,
+} from "../arguments.ts";
+import { hiddenContent } from "../content.ts";
+import { tool } from "../context.ts";
+import { channelName, time } from "../describe.ts";
+import { toToolError } from "../errors.ts";
+import { textChannel } from "../find.ts";
+import { compareIds } from "../ids.ts";
+import { messageLine, messageTexts } from "../message-lines.ts";
+import { fetchPage } from "../message-pages.ts";
+import { fold } from "../text.ts";
+
+const pageSize = 100;
+/** No page is begun later: it may take 10 s, and the tool has 25 s. */
+const lastStartMs = 14_000;
+
+export const searchMessages = tool({
+	name: "search_messages",
+	toolset: "messages",
+	title: "Search messages",
+	description:
+		"Look through one channel, from `before` (or now) back to `after`, for messages that fit all that is given, newest first. Says how far it looked; when there is more, `next_before` goes on as `before`. It reads 100 messages per page, and for about 15 seconds at most.",
+	effect: "read",
+	permissions: ["ReadMessageHistory"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "channel or thread"),
+		author_id: v.optional(snowflake("author")),
+		author_name: v.optional(
+			text(1, 100, "Part of the author's name, ignoring case and accents."),
+		),
+		content: v.optional(
+			text(
+				1,
+				200,
+				"What the text, an embed or a file name contains, ignoring case and accents.",
+			),
+		),
+		after: v.optional(moment("Only messages after this")),
+		before: v.optional(moment("Only messages before this")),
+		limit: limit(1000, 100),
+		max_pages: v.optional(
+			integer(1, 100, "How many pages to read at most."),
+			20,
+		),
+	}),
+	async run(args, { discord, guild, channel }, { reportProgress }) {
+		const { limit, max_pages } = args;
+		const after = args.after?.lastBefore;
+		const startedAt = performance.now();
+		const seen: APIMessage[] = [];
+		const matches: APIMessage[] = [];
+		let before = args.before?.first;
+		let stopped: string | undefined;
+		let pages = 0;
+		look: for (;;) {
+			if (pages === max_pages) stopped = `${pages} page(s) were read`;
+			else if (performance.now() - startedAt > lastStartMs)
+				stopped = "the time for one call is over";
+			if (stopped !== undefined) break;
+			let page: APIMessage[];
+			try {
+				page = await fetchPage(channel, { limit: pageSize, before });
+			} catch (error) {
+				const refusal = toToolError(error);
+				// What was found so far is worth more than the refusal alone.
+				if (seen.length === 0 || !refusal) throw error;
+				stopped = refusal.message;
+				break;
+			}
+			pages += 1;
+			reportProgress(pages, max_pages);
+			for (const message of page) {
+				if (after !== undefined && compareIds(message.id, after) <= 0)
+					break look;
+				if (matches.length === limit) {
+					stopped = `${limit} are found`;
+					break look;
+				}
+				seen.push(message);
+				before = message.id;
+				if (fits(message, args, guild)) matches.push(message);
+			}
+			if (page.length < pageSize) break;
+		}
+		const where = channelName(channel);
+		const oldest = seen.at(-1);
+		if (!oldest) return `There are no messages in that part of ${where}.`;
+		const looked = `${seen.length} message(s) of ${where}, back to ${time(new Date(oldest.timestamp))}`;
+		return [
+			matches.length > 0
+				? `${matches.length} match(es) among ${looked}, newest first, times in UTC:`
+				: `No match among ${looked}.`,
+			...matches.map(messageLine),
+			...hiddenContent(discord, seen),
+			...(stopped === undefined
+				? ["That is all there is to look through."]
+				: [
+						`It was not looked further back, because ${stopped}`.replace(
+							/\.?$/,
+							".",
+						),
+						`next_before=${before}`,
+					]),
+		];
+	},
+});
+
+interface Wanted {
+	author_id?: string | undefined;
+	author_name?: string | undefined;
+	content?: string | undefined;
+}
+
+function fits(
+	message: APIMessage,
+	{ author_id, author_name, content }: Wanted,
+	guild: Guild,
+): boolean {
+	const { author } = message;
+	if (author_id !== undefined && author.id !== author_id) return false;
+	const nickname = guild.members.cache.get(author.id)?.nickname;
+	const names = [author.username, author.global_name, nickname];
+	return (
+		contains(names, author_name) && contains(messageTexts(message), content)
+	);
+}
+
+function contains(
+	texts: readonly (string | null | undefined)[],
+	part: string | undefined,
+): boolean {
+	if (part === undefined) return true;
+	const wanted = fold(part);
+	return texts.some((text) => text && fold(text).includes(wanted));
+}

@@ -1,0 +1,103 @@
+// Time-outs: a member who may only read, for a while.
+
+import { type GuildMember, PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import { found, guild_id, reason } from "../arguments.ts";
+import { tool } from "../context.ts";
+import { memberName, time } from "../describe.ts";
+import { currentMember } from "../find.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const unitsMs: Readonly<Record<string, number>> = {
+	s: 1000,
+	m: minuteMs,
+	h: 60 * minuteMs,
+	d: dayMs,
+	w: 7 * dayMs,
+};
+const longestMs = 28 * dayMs;
+
+/** A length of time in milliseconds; undefined for none, and for one that Discord does not take. */
+function readDuration(text: string): number | undefined {
+	const [, count, unit = "m"] =
+		/^\s*(\d{1,10})\s*([smhdw]?)\s*$/i.exec(text) ?? [];
+	const ms = Number(count) * (unitsMs[unit.toLowerCase() || "m"] ?? Number.NaN);
+	return ms > 0 && ms <= longestMs ? ms : undefined;
+}
+
+const duration = v.pipe(
+	v.string(),
+	v.check(
+		(input) => readDuration(input) !== undefined,
+		({ input }) =>
+			`expected a number with s, m, h, d or w, such as "10m", or of minutes, and at most 28 days, received ${JSON.stringify(input)}`,
+	),
+	v.transform((input) => readDuration(input) as number),
+	v.description(
+		"How long from now, at most 28 days: 90s, 10m, 2h, 3d, 1w; a bare number counts minutes.",
+	),
+);
+
+export const timeout = tool({
+	name: "timeout",
+	toolset: "moderation",
+	aliases: ["timeout_member"],
+	title: "Time a member out",
+	description:
+		"Time a member out: until then they can read, and neither write, react nor speak. It replaces a time-out that they have. Administrators and the owner cannot be timed out.",
+	effect: "write",
+	permissions: ["ModerateMembers"],
+	ranked: true,
+	turns: "user_id",
+	input: v.strictObject({
+		guild_id,
+		user_id: found(currentMember, "member"),
+		duration,
+		reason,
+	}),
+	async run({ duration }, { guild, user: member }) {
+		if (member.permissions.has(PermissionFlagsBits.Administrator))
+			throw new ToolError(
+				`${memberName(member)} has ADMINISTRATOR, and Discord lets nobody time an administrator out. Nothing was done; get_member shows their roles.`,
+			);
+		const before = timedOutUntil(member);
+		const until = new Date(Date.now() + duration);
+		await guild.members.edit(member.id, { communicationDisabledUntil: until });
+		const instead = before ? `, instead of until ${time(before)}` : "";
+		return `Timed out ${memberName(member)} until ${time(until)}${instead}.`;
+	},
+});
+
+export const removeTimeout = tool({
+	name: "remove_timeout",
+	toolset: "moderation",
+	title: "End a time-out",
+	description: "End a member's time-out at once.",
+	effect: "write",
+	idempotent: true,
+	permissions: ["ModerateMembers"],
+	ranked: true,
+	turns: "user_id",
+	input: v.strictObject({
+		guild_id,
+		user_id: found(currentMember, "member"),
+		reason,
+	}),
+	async run(_, { guild, user: member }) {
+		const until = timedOutUntil(member);
+		if (!until)
+			throw new ToolError(
+				`${memberName(member)} is not timed out. Nothing was done.`,
+			);
+		await guild.members.edit(member.id, { communicationDisabledUntil: null });
+		return `Ended the time-out of ${memberName(member)}, which would have lasted until ${time(until)}.`;
+	},
+});
+
+function timedOutUntil(member: GuildMember): Date | undefined {
+	return member.isCommunicationDisabled()
+		? member.communicationDisabledUntil
+		: undefined;
+}
