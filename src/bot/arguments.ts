@@ -89,31 +89,29 @@ export interface Moment {
 	lastBefore: string;
 }
 
-/** A time, or the id of a message that was written then. `what` completes "… date, time or id". */
+const momentPattern =
+	/^(?:\d{17,20}|\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?)$/;
+
+/** A time, or the id of a message that was written then. `what` completes "…: a date, a time or an id". */
 export function moment(what: string) {
+	const fault = ({ input }: { input: string }) =>
+		`expected a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id, received ${JSON.stringify(input)}`;
 	return v.pipe(
 		v.string(),
-		v.check(
-			(input) => readMoment(input) !== undefined,
-			({ input }) =>
-				`expected a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id, received ${JSON.stringify(input)}`,
-		),
+		v.regex(momentPattern, fault),
+		v.check((input) => readMoment(input) !== undefined, fault),
 		v.transform((input) => readMoment(input) as Moment),
-		v.description(
-			`${what}: a date, a time (ISO 8601; UTC unless it says otherwise) or an id.`,
-		),
+		v.description(`${what}: a date, a time (ISO 8601, UTC) or an id.`),
 	);
 }
 
 function readMoment(text: string): Moment | undefined {
-	if (/^\d{17,20}$/.test(text)) return { first: text, lastBefore: text };
-	const [, day, rest = "T00:00", zone = "Z"] =
-		/^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(
-			text,
-		) ?? [];
-	const at = Date.parse(`${day}${rest}${zone}`);
+	if (/^\d+$/.test(text)) return { first: text, lastBefore: text };
+	const [day = "", clock] = text.split("T");
+	const zoned = /Z|[+-]\d\d:\d\d$/.test(clock ?? "") ? clock : `${clock}Z`;
+	const at = Date.parse(clock === undefined ? day : `${day}T${zoned}`);
 	// The 30th of February is no day, and would count as one of March.
-	if (Number.isNaN(at) || !isDay(day ?? "")) return undefined;
+	if (Number.isNaN(at) || !isDay(day)) return undefined;
 	const first = lowestIdAt(at);
 	if (first < 1n) return undefined;
 	return { first: String(first), lastBefore: String(first - 1n) };

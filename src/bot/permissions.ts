@@ -108,6 +108,10 @@ function isTimedOut(member: GuildMember, bits: bigint): boolean {
 	);
 }
 
+export function isAdministrator(member: GuildMember): boolean {
+	return member.permissions.has(PermissionFlagsBits.Administrator);
+}
+
 /** The bits of these permissions, as the channel asks for them: writing takes another one in threads. */
 export function bitsIn(
 	channel: Pick<GuildBasedChannel, "isThread"> | undefined,

@@ -8,24 +8,21 @@ import { startWorld } from "../support/world.ts";
 import type {
 	Act,
 	Args,
+	AskingRow,
 	ReadingRow,
+	Row,
 	Scene,
 	WritingRow,
 } from "./tool-rows/scene.ts";
 import { table } from "./tool-table.ts";
 
 const rows = Object.entries(table);
-const reading = rows.filter((row): row is [string, ReadingRow] =>
-	isReading(row[1]),
-);
-const writing = rows.filter(
-	(row): row is [string, WritingRow] => !isReading(row[1]),
-);
+const withEffect = <One extends Row>(effect: One["effect"]) =>
+	rows.filter((row): row is [string, One] => row[1].effect === effect);
+const reading = withEffect<ReadingRow>("reads");
+const asking = withEffect<AskingRow>("asks");
+const writing = withEffect<WritingRow>("writes");
 const unknownId = "123456789012345678";
-
-function isReading(row: ReadingRow | WritingRow): row is ReadingRow {
-	return row.effect === "reads";
-}
 
 /** A world in which the bot is in both guilds. */
 async function startScene(): Promise<Scene & AsyncDisposable> {
@@ -51,7 +48,7 @@ function userOf({ world, user }: Scene["world"]["simulator"], name: string) {
 }
 
 /** How often the act's request arrived. */
-function arrivals({ world }: Scene, { request }: Act): number {
+function arrivals({ world }: Scene, { request }: { request: string }): number {
 	return world.simulator.requests
 		.list()
 		.filter(({ method, path }) => `${method} ${path}` === request).length;
@@ -103,10 +100,11 @@ test.each(rows)(
 		const annotations = listing?.annotations as
 			| Record<string, boolean>
 			| undefined;
-		expect(annotations?.readOnlyHint).toBe(isReading(row));
+		expect(annotations?.readOnlyHint).toBe(row.effect !== "writes");
 		expect(Object.keys(row.ids)).toEqual(takesIds(name));
 		const properties = Object.keys(schemaOf(name));
-		if (isReading(row)) return expect(properties).not.toContain("reason");
+		if (row.effect !== "writes")
+			return expect(properties).not.toContain("reason");
 		expect(properties.includes("reason")).toBe(
 			row.reason !== "Discord takes none",
 		);
@@ -136,16 +134,177 @@ describe.concurrent.each(reading)("%s", (name, row) => {
 			const stranger = await call(name, { ...args, guild_id: unknownId });
 			expect(stranger.isError).toBe(true);
 			expect(stranger.text).toContain(`not in a guild ${unknownId}`);
-			const there = await call(name, { ...args, guild_id: scene.other.id });
+			const there = await call(name, {
+				...row.args({ ...scene, guild: scene.other, other: scene.guild }),
+				guild_id: scene.other.id,
+			});
 			expect(there.isError).toBe(false);
 			expect(there.text).not.toContain(scene.world.simulator.user("ada").id);
 		});
 
-	test.each(Object.keys(row.ids))("takes any id as %s", async (key) => {
+	refusesIds(name, row, (scene) => Promise.resolve(row.args(scene)));
+});
+
+/** What becomes of ids that name nothing, or something in another guild. */
+function refusesIds(
+	name: string,
+	row: Row,
+	argsFor: (scene: Scene) => Promise<Args>,
+): void {
+	for (const [key, { unknown, foreign }] of Object.entries(row.ids)) {
+		const withId = (args: Args, id: string): Args => ({
+			...args,
+			[key]: isList(name, key) ? [id] : id,
+		});
+
+		const refused = typeof unknown === "string";
+		// What a writer does with any id is for its own tests.
+		if (refused || row.effect !== "writes")
+			test(`an unknown ${key} is ${refused ? "refused" : "taken"}`, async () => {
+				await using scene = await startScene();
+				const { simulator, call } = scene.world;
+				const args = await argsFor(scene);
+				const { text, isError } = await call(name, withId(args, unknownId));
+				expect(isError).toBe(refused);
+				if (refused) expect(text).toContain(unknown);
+				expect(simulator.journal.entries()).toEqual([]);
+			});
+
+		if ("id" in foreign)
+			test(`another guild's ${key} is refused by ${foreign.refusedBy}`, async () => {
+				await using scene = await startScene();
+				const { simulator, call } = scene.world;
+				const args = await argsFor(scene);
+				const id = foreign.id(scene);
+				await scene.world.heard();
+				const before = simulator.requests.list().length;
+				const { text, isError } = await call(name, withId(args, id));
+				expect(isError).toBe(true);
+				expect(text).toContain(foreign.refusal);
+				expect(simulator.journal.entries()).toEqual([]);
+				const sent = simulator.requests.list().slice(before);
+				if (foreign.refusedBy === "the bot")
+					expect(
+						sent.filter((one) => changes(one) || one.path.includes(id)),
+					).toEqual([]);
+			});
+	}
+}
+
+/** Whether a request may change something: asking for a direct channel does not. */
+function changes({ method, path }: { method: string; path: string }): boolean {
+	return method !== "GET" && path !== "/users/@me/channels";
+}
+
+/** Takes what a row says it needs from the bot, and tells the name of where. */
+function forbid(
+	{ world, guild }: Scene,
+	args: Args,
+	needs: Exclude<WritingRow["needs"], string>,
+) {
+	const { simulator } = world;
+	const bot = simulator.bot("alpha").id;
+	const role = [...guild.roles.values()].find(
+		({ tags }) => tags?.bot_id === bot,
+	);
+	if (!role) throw new Error("the bot has a role of its own");
+	const bit = PermissionFlagsBits[needs.permission];
+	const channel = simulator.world.channels.get(String(args.channel_id));
+	if (needs.in === "the guild")
+		simulator.world.editRole(guild, role, {
+			permissions: String(BigInt(role.permissions) & ~bit),
+		});
+	else if (channel && "guild_id" in channel)
+		simulator.world.setOverwrite(channel, {
+			id: bot,
+			type: 1,
+			allow: "0",
+			deny: String(bit),
+		});
+	return { role, thing: needs.in === "the guild" ? guild.id : channel?.id };
+}
+
+describe.concurrent.each(asking)("%s", (name, row) => {
+	const prepare = async (scene: Scene) => {
+		const ask = row.ask(scene);
+		await scene.world.heard();
+		return ask;
+	};
+
+	test("answers, and changes nothing", async () => {
 		await using scene = await startScene();
-		const args = { ...row.args(scene), [key]: unknownId };
-		expect((await scene.world.call(name, args)).isError).toBe(false);
+		const { args, answer } = await prepare(scene);
+		const { text, isError } = await scene.world.call(name, args);
+		expect({ text, isError }).toMatchObject({ isError: false });
+		for (const part of answer) expect(text).toContain(part);
+		expect(scene.world.simulator.journal.entries()).toEqual([]);
 	});
+
+	test("answers for the guild it is told, if the bot is in it", async () => {
+		await using scene = await startScene();
+		const { other, world } = scene;
+		const { args, answer } = await prepare({
+			...scene,
+			guild: other,
+			other: scene.guild,
+		});
+		const call = (guild_id: string) => world.call(name, { ...args, guild_id });
+		const stranger = await call(unknownId);
+		expect(stranger.isError).toBe(true);
+		expect(stranger.text).toContain(`not in a guild ${unknownId}`);
+		const there = await call(other.id);
+		expect(there.isError).toBe(false);
+		for (const part of answer) expect(there.text).toContain(part);
+	});
+
+	test("says Discord's refusal with its code", async () => {
+		await using scene = await startScene();
+		const ask = await prepare(scene);
+		scene.world.simulator.faults.refuse(ask.request, 50013);
+		const { text, isError } = await scene.world.call(name, ask.args);
+		expect(isError).toBe(true);
+		expect(text).toStartWith(
+			"Discord API error: Missing Permissions (code 50013). ",
+		);
+		expect(arrivals(scene, ask)).toBe(1);
+	});
+
+	refusesIds(name, row, async (scene) => (await prepare(scene)).args);
+
+	test("a stall ends after 10 seconds, and nothing was changed", async () => {
+		await using scene = await startScene();
+		const ask = await prepare(scene);
+		scene.world.simulator.faults.stall(ask.request);
+		const { text, isError } = await scene.world.call(name, ask.args);
+		expect(isError).toBe(true);
+		expect(text).toStartWith("Discord API request timed out. ");
+		expect(text).toContain("nothing was changed");
+		expect(arrivals(scene, ask)).toBe(1);
+	}, 20_000);
+
+	test("after a server error it asks once more", async () => {
+		await using scene = await startScene();
+		const ask = await prepare(scene);
+		scene.world.simulator.faults.fail(ask.request, 502, { times: 1 });
+		const { text } = await scene.world.call(name, ask.args);
+		for (const part of ask.answer) expect(text).toContain(part);
+		expect(arrivals(scene, ask)).toBe(2);
+	});
+
+	const { needs } = row;
+	if (needs !== "no permission")
+		test(`without ${needs.name} in ${needs.in} it is refused before Discord is asked`, async () => {
+			await using scene = await startScene();
+			const ask = row.ask(scene);
+			const { role, thing } = forbid(scene, ask.args, needs);
+			await scene.world.heard();
+			const { text, isError } = await scene.world.call(name, ask.args);
+			expect(isError).toBe(true);
+			expect(text).toContain(`lacks ${needs.name} in `);
+			expect(text).toContain(String(thing));
+			expect(text).toContain(`ranks above @alpha (ID: ${role.id})`);
+			expect(arrivals(scene, ask)).toBe(0);
+		});
 });
 
 describe.concurrent.each(writing)("%s", (name, row) => {
@@ -189,44 +348,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 		expect(arrivals(scene, act)).toBe(1);
 	});
 
-	for (const [key, { unknown, foreign }] of Object.entries(row.ids)) {
-		const withId = (args: Args, id: string): Args => ({
-			...args,
-			[key]: isList(name, key) ? [id] : id,
-		});
-
-		if (typeof unknown === "string")
-			test(`an unknown ${key} is refused`, async () => {
-				await using scene = await startScene();
-				const { simulator, call } = scene.world;
-				const act = await prepare(scene, row);
-				const { text, isError } = await call(name, withId(act.args, unknownId));
-				expect(isError).toBe(true);
-				expect(text).toContain(unknown);
-				expect(simulator.journal.entries()).toEqual([]);
-			});
-
-		if ("id" in foreign)
-			test(`another guild's ${key} is refused by ${foreign.refusedBy}`, async () => {
-				await using scene = await startScene();
-				const { simulator, call } = scene.world;
-				const act = await prepare(scene, row);
-				const id = foreign.id(scene);
-				await scene.world.heard();
-				const before = simulator.requests.list().length;
-				const { text, isError } = await call(name, withId(act.args, id));
-				expect(isError).toBe(true);
-				expect(text).toContain(foreign.refusal);
-				expect(simulator.journal.entries()).toEqual([]);
-				const sent = simulator.requests.list().slice(before);
-				if (foreign.refusedBy === "the bot")
-					expect(
-						sent.filter(
-							({ method, path }) => method !== "GET" || path.includes(id),
-						),
-					).toEqual([]);
-			});
-	}
+	refusesIds(name, row, async (scene) => (await prepare(scene, row)).args);
 
 	test("a stall ends after 10 seconds, its outcome unknown, executed at most once", async () => {
 		await using scene = await startScene();
@@ -291,11 +413,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 			expect(text).toStartWith("Dry run: nothing was done.\n");
 			expect(text).toMatch(dryRun);
 			expect(act.done()).toBe(false);
-			expect(
-				scene.world.simulator.requests
-					.list()
-					.filter(({ method }) => method !== "GET"),
-			).toEqual([]);
+			expect(scene.world.simulator.requests.list().filter(changes)).toEqual([]);
 			expect(scene.world.simulator.journal.entries()).toEqual([]);
 		});
 
@@ -331,40 +449,21 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 			}
 		});
 
-	test(`without ${needs.name} in ${needs.in} it is refused before Discord sees a write`, async () => {
-		await using scene = await startScene();
-		const { simulator, heard, call } = scene.world;
-		const bot = simulator.bot("alpha").id;
-		const role = [...scene.guild.roles.values()].find(
-			({ tags }) => tags?.bot_id === bot,
-		);
-		if (!role) throw new Error("the bot has a role of its own");
-		const act = row.act(scene);
-		const bit = PermissionFlagsBits[needs.permission];
-		const channel = simulator.world.channels.get(String(act.args.channel_id));
-		if (needs.in === "the guild")
-			simulator.world.editRole(scene.guild, role, {
-				permissions: String(BigInt(role.permissions) & ~bit),
-			});
-		else if (channel && "guild_id" in channel)
-			simulator.world.setOverwrite(channel, {
-				id: bot,
-				type: 1,
-				allow: "0",
-				deny: String(bit),
-			});
-		await heard();
-		const { text, isError } = await call(name, act.args);
-		expect(isError).toBe(true);
-		const thing = needs.in === "the guild" ? scene.guild.id : channel?.id;
-		expect(text).toContain(`lacks ${needs.name} in `);
-		expect(text).toContain(String(thing));
-		expect(text).toContain(
-			`anyone with MANAGE_ROLES who ranks above @alpha (ID: ${role.id})`,
-		);
-		expect(act.done()).toBe(false);
-		expect(
-			simulator.requests.list().filter(({ method }) => method !== "GET"),
-		).toEqual([]);
-	});
+	if (needs !== "no permission")
+		test(`without ${needs.name} in ${needs.in} it is refused before Discord sees a write`, async () => {
+			await using scene = await startScene();
+			const { simulator, heard, call } = scene.world;
+			const act = row.act(scene);
+			const { role, thing } = forbid(scene, act.args, needs);
+			await heard();
+			const { text, isError } = await call(name, act.args);
+			expect(isError).toBe(true);
+			expect(text).toContain(`lacks ${needs.name} in `);
+			expect(text).toContain(String(thing));
+			expect(text).toContain(
+				`anyone with MANAGE_ROLES who ranks above @alpha (ID: ${role.id})`,
+			);
+			expect(act.done()).toBe(false);
+			expect(simulator.requests.list().filter(changes)).toEqual([]);
+		});
 });

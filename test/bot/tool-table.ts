@@ -3,19 +3,31 @@
 
 import { auditRows } from "./tool-rows/audit.ts";
 import { channelsRows } from "./tool-rows/channels.ts";
+import { deletionsRows } from "./tool-rows/deletions.ts";
+import { directMessagesRows } from "./tool-rows/direct-messages.ts";
 import { guildsRows } from "./tool-rows/guilds.ts";
 import { membersRows } from "./tool-rows/members.ts";
 import { messagesRows } from "./tool-rows/messages.ts";
 import { moderationRows } from "./tool-rows/moderation.ts";
+import { pinsRows } from "./tool-rows/pins.ts";
+import { reactionsRows } from "./tool-rows/reactions.ts";
+import { readingRows } from "./tool-rows/reading.ts";
 import { rolesRows } from "./tool-rows/roles.ts";
 import type { Row } from "./tool-rows/scene.ts";
+import { timeoutsRows } from "./tool-rows/timeouts.ts";
 
 export const table: Record<string, Row> = {
 	...guildsRows,
 	...membersRows,
 	...messagesRows,
+	...deletionsRows,
+	...readingRows,
+	...reactionsRows,
+	...pinsRows,
+	...directMessagesRows,
 	...channelsRows,
 	...rolesRows,
 	...moderationRows,
+	...timeoutsRows,
 	...auditRows,
 };

@@ -80,11 +80,8 @@ export const listPins = tool({
 		before: v.optional(
 			v.pipe(
 				v.string(),
-				v.check(
-					(input) =>
-						/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(
-							input,
-						) && !Number.isNaN(Date.parse(input)),
+				v.regex(
+					/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/,
 					"expected a time such as 2026-01-31T12:00:00.000Z, as next_before gives it",
 				),
 				v.description("Only pins from before this time (ISO 8601)."),

@@ -1,12 +1,13 @@
 // Time-outs: a member who may only read, for a while.
 
-import { type GuildMember, PermissionFlagsBits } from "discord.js";
+import type { GuildMember } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, reason } from "../arguments.ts";
 import { tool } from "../context.ts";
 import { memberName, time } from "../describe.ts";
 import { currentMember } from "../find.ts";
+import { isAdministrator } from "../permissions.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -17,23 +18,23 @@ const unitsMs: Readonly<Record<string, number>> = {
 	d: dayMs,
 	w: 7 * dayMs,
 };
+const durationPattern = /^(\d{1,10}) ?([smhdwSMHDW]?)$/;
 const longestMs = 28 * dayMs;
 
 /** A length of time in milliseconds; undefined for none, and for one that Discord does not take. */
 function readDuration(text: string): number | undefined {
-	const [, count, unit = "m"] =
-		/^\s*(\d{1,10})\s*([smhdw]?)\s*$/i.exec(text) ?? [];
+	const [, count, unit = "m"] = durationPattern.exec(text) ?? [];
 	const ms = Number(count) * (unitsMs[unit.toLowerCase() || "m"] ?? Number.NaN);
 	return ms > 0 && ms <= longestMs ? ms : undefined;
 }
 
+const notADuration = ({ input }: { input: string }) =>
+	`expected a number with s, m, h, d or w, such as "10m", or of minutes, and at most 28 days, received ${JSON.stringify(input)}`;
+
 const duration = v.pipe(
 	v.string(),
-	v.check(
-		(input) => readDuration(input) !== undefined,
-		({ input }) =>
-			`expected a number with s, m, h, d or w, such as "10m", or of minutes, and at most 28 days, received ${JSON.stringify(input)}`,
-	),
+	v.regex(durationPattern, notADuration),
+	v.check((input) => readDuration(input) !== undefined, notADuration),
 	v.transform((input) => readDuration(input) as number),
 	v.description(
 		"How long from now, at most 28 days: 90s, 10m, 2h, 3d, 1w; a bare number counts minutes.",
@@ -58,7 +59,7 @@ export const timeout = tool({
 		reason,
 	}),
 	async run({ duration }, { guild, user: member }) {
-		if (member.permissions.has(PermissionFlagsBits.Administrator))
+		if (isAdministrator(member))
 			throw new ToolError(
 				`${memberName(member)} has ADMINISTRATOR, and Discord lets nobody time an administrator out. Nothing was done; get_member shows their roles.`,
 			);

@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/members.ts.
 
-import { anyId, type Row } from "./scene.ts";
+import { AuditLogEvent } from "discord.js";
+import { anyId, memberId, newMember, type Row } from "./scene.ts";
 
 export const membersRows: Record<string, Row> = {
 	list_members: {
@@ -20,5 +21,41 @@ export const membersRows: Record<string, Row> = {
 			"1 match(es):",
 			`MONA LISA (@mona_lisa) | ID: ${world.simulator.user("mona_lisa").id}`,
 		],
+	},
+	get_member: {
+		effect: "reads",
+		ids: { user_id: memberId },
+		args: ({ guild, world }) => ({
+			// In both guilds.
+			user_id: world.simulator.user("zoe").id,
+			guild_id: guild.id,
+		}),
+		answer: ({ guild, world }) => {
+			const member = guild.members.get(world.simulator.user("zoe").id);
+			return [
+				`Zoë 🍞 (@zoe, ID: ${member?.user.id})`,
+				`1 role(s), the highest first:\n@Newcomer (ID: ${member?.roles[0]})`,
+			];
+		},
+	},
+	set_nickname: {
+		effect: "writes",
+		ids: { user_id: memberId },
+		act(scene) {
+			const { guild } = scene;
+			const member = newMember(scene, guild);
+			return {
+				args: { user_id: member.user.id, nickname: "Chef" },
+				request: `PATCH /guilds/${guild.id}/members/${member.user.id}`,
+				done: () => member.nick === "Chef",
+			};
+		},
+		reason: AuditLogEvent.MemberUpdate,
+		needs: {
+			permission: "ManageNicknames",
+			name: "MANAGE_NICKNAMES",
+			in: "the guild",
+		},
+		dryRun: "not destructive",
 	},
 };

@@ -1,13 +1,12 @@
 // The rows of src/bot/tools/messages.ts.
 
-import { AuditLogEvent } from "discord.js";
 import {
-	anyId,
 	channelId,
 	foundByDiscord,
+	messageId,
 	newChannel,
 	type Row,
-	written,
+	writtenByBot,
 } from "./scene.ts";
 
 export const messagesRows: Record<string, Row> = {
@@ -33,32 +32,28 @@ export const messagesRows: Record<string, Row> = {
 		},
 		dryRun: "not destructive",
 	},
-	delete_messages: {
+	edit_message: {
 		effect: "writes",
-		ids: {
-			channel_id: channelId,
-			message_ids: foundByDiscord("Unknown Message (code 10008)"),
-			author_id: anyId("what nobody wrote is nothing to delete"),
-		},
+		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const channel = newChannel(scene);
-			const messages = [written(scene, channel), written(scene, channel)];
-			const { simulator } = scene.world;
+			const message = writtenByBot(scene, channel);
 			return {
 				args: {
 					channel_id: channel.id,
-					message_ids: messages.map(({ id }) => id),
+					message_id: message.id,
+					content: "changed",
 				},
-				request: `POST /channels/${channel.id}/messages/bulk-delete`,
-				done: () => simulator.world.messages.in(channel.id).length === 0,
+				request: `PATCH /channels/${channel.id}/messages/${message.id}`,
+				done: () => message.content === "changed",
 			};
 		},
-		reason: AuditLogEvent.MessageBulkDelete,
+		reason: "Discord takes none",
 		needs: {
-			permission: "ManageMessages",
-			name: "MANAGE_MESSAGES",
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
 			in: "the channel",
 		},
-		dryRun: /^Would delete 2 message\(s\) from #thing-\d+ \(ID: \d+\)\.$/m,
+		dryRun: "not destructive",
 	},
 };

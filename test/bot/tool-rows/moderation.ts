@@ -1,7 +1,8 @@
 // The rows of src/bot/tools/moderation.ts.
 
 import { AuditLogEvent } from "discord.js";
-import { newMember, type Row } from "./scene.ts";
+import type { Guild } from "../../../src/simulator/entities.ts";
+import { anyId, memberId, newMember, type Row, type Scene } from "./scene.ts";
 
 export const moderationRows: Record<string, Row> = {
 	ban: {
@@ -25,4 +26,68 @@ export const moderationRows: Record<string, Row> = {
 		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
 		dryRun: /^Would ban thing-\d+ \(@thing-\d+, ID: \d+\)\.$/m,
 	},
+	unban: {
+		effect: "writes",
+		ids: {
+			user_id: {
+				unknown: "is not banned from the guild",
+				foreign: {
+					id: (scene) => banned(scene, scene.other).id,
+					refusal: "is not banned from the guild",
+					refusedBy: "Discord",
+				},
+			},
+		},
+		act(scene) {
+			const { guild } = scene;
+			const { id } = banned(scene, guild);
+			return {
+				args: { user_id: id },
+				request: `DELETE /guilds/${guild.id}/bans/${id}`,
+				done: () => !guild.bans.has(id),
+			};
+		},
+		reason: AuditLogEvent.MemberBanRemove,
+		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
+		dryRun: "not destructive",
+	},
+	get_bans: {
+		effect: "asks",
+		ids: { after: anyId("it is a place in the order of ids, and no thing") },
+		ask(scene) {
+			const { username, id } = banned(scene, scene.guild);
+			return {
+				args: {},
+				request: `GET /guilds/${scene.guild.id}/bans`,
+				answer: [
+					"1 ban(s), in the order of the users' ids:",
+					`@${username} | ID: ${id} | no reason given`,
+				],
+			};
+		},
+		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
+	},
+	kick: {
+		effect: "writes",
+		ids: { user_id: memberId },
+		act(scene) {
+			const { guild } = scene;
+			const { user } = newMember(scene, guild);
+			return {
+				args: { user_id: user.id },
+				request: `DELETE /guilds/${guild.id}/members/${user.id}`,
+				done: () => !guild.members.has(user.id),
+			};
+		},
+		reason: AuditLogEvent.MemberKick,
+		needs: { permission: "KickMembers", name: "KICK_MEMBERS", in: "the guild" },
+		dryRun:
+			/^Would kick thing-\d+ \(@thing-\d+, ID: \d+\), who has 0 role\(s\)\.$/m,
+	},
 };
+
+function banned(scene: Scene, guild: Guild) {
+	const { user } = newMember(scene, guild);
+	scene.world.simulator.world.addBan(guild, user);
+	return user;
+}

@@ -6,7 +6,12 @@ import {
 	ChannelType,
 	type PermissionFlagsBits,
 } from "discord.js";
-import type { Guild, GuildChannel } from "../../../src/simulator/entities.ts";
+import type {
+	Channel,
+	Guild,
+	GuildChannel,
+	User,
+} from "../../../src/simulator/entities.ts";
 import type { TestWorld } from "../../support/world.ts";
 
 export type Args = Record<string, unknown>;
@@ -63,22 +68,40 @@ export interface ReadingRow extends CommonRow {
 	answer(scene: Scene): string[];
 }
 
+/** A permission that a tool cannot do without, and where that is asked for. */
+interface Need {
+	permission: keyof typeof PermissionFlagsBits;
+	name: string;
+	in: "the channel" | "the guild";
+}
+
+/** A tool that asks Discord, and changes nothing. */
+export interface AskingRow extends CommonRow {
+	effect: "asks";
+	/** What it asks about is made anew for each case. */
+	ask(scene: Scene): Ask;
+	needs: Need | "no permission";
+}
+
+export interface Ask {
+	args: Args;
+	/** The request that brings the answer, as a fault matches it. */
+	request: string;
+	/** What its answer must contain. */
+	answer: string[];
+}
+
 export interface WritingRow extends CommonRow {
 	effect: "writes";
 	act(scene: Scene): Act;
 	/** The audit log entry that shows the reason, for a tool that takes one. */
 	reason: AuditLogEvent | "Discord takes none";
-	/** A permission that it cannot do without, and where that is asked for. */
-	needs: {
-		permission: keyof typeof PermissionFlagsBits;
-		name: string;
-		in: "the channel" | "the guild";
-	};
+	needs: Need | "no permission";
 	/** What a dry run of a destructive tool says. */
 	dryRun: RegExp | "not destructive";
 }
 
-export type Row = ReadingRow | WritingRow;
+export type Row = ReadingRow | AskingRow | WritingRow;
 
 let made = 0;
 /** A name that nothing else has. */
@@ -110,6 +133,26 @@ export function written({ world }: Scene, channel: GuildChannel) {
 	});
 }
 
+/** A message that the bot wrote in a channel, or directly. */
+export function writtenByBot({ world }: Scene, channel: Channel) {
+	return world.simulator.world.addMessage(channel, botUser(world), {
+		content: "said by the bot",
+	});
+}
+
+export function botUser({ simulator }: TestWorld): User {
+	const user = simulator.world.users.get(simulator.bot("alpha").id);
+	if (!user) throw new Error("alpha has an account");
+	return user;
+}
+
+/** A new member of the guild, with whom the bot has begun to talk directly. */
+export function newTalk(scene: Scene) {
+	const { user } = newMember(scene, scene.guild);
+	const { world } = scene.world.simulator;
+	return { user, channel: world.openDm(botUser(scene.world), user) };
+}
+
 export function foreignChannel({ world, other }: Scene): GuildChannel {
 	return world.simulator.world.addChannel(other, { name: freshName() });
 }
@@ -134,6 +177,11 @@ export function foundByDiscord(refusal: string): IdCase {
 	};
 }
 
+export const memberId = looked(
+	"is a member of the guild",
+	(scene) => newMember(scene, scene.other).user.id,
+);
+export const messageId = foundByDiscord("Unknown Message (code 10008)");
 export const anyId = (why: string): IdCase => ({
 	unknown: { anyWillDo: why },
 	foreign: { anyWillDo: why },

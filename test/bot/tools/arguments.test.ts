@@ -28,7 +28,8 @@ type Probe = [value: unknown, valid: boolean];
 /** Fields that accept more than they publish: numbers are moved into the range, and an empty id means absent. */
 const lenient = ["limit", "guild_id"];
 
-const idTexts = [
+const texts = [
+	"10m",
 	"",
 	"1".repeat(16),
 	"1".repeat(17),
@@ -61,7 +62,7 @@ function probes(schema: Schema): Probe[] {
 		];
 	if (pattern !== undefined)
 		return [
-			...idTexts.map((text): Probe => [text, new RegExp(pattern).test(text)]),
+			...texts.map((text): Probe => [text, new RegExp(pattern).test(text)]),
 			[17, false],
 		];
 	if (type === "string")

@@ -1,0 +1,89 @@
+// The rows of src/bot/tools/direct-messages.ts.
+
+import {
+	anyId,
+	memberId,
+	messageId,
+	newTalk,
+	type Row,
+	writtenByBot,
+} from "./scene.ts";
+
+const place = anyId("it is a place in the order of ids, and no thing");
+
+export const directMessagesRows: Record<string, Row> = {
+	send_private_message: {
+		effect: "writes",
+		ids: { user_id: memberId },
+		act(scene) {
+			const { user, channel } = newTalk(scene);
+			return {
+				args: { user_id: user.id, content: "hello" },
+				request: `POST /channels/${channel.id}/messages`,
+				done: () =>
+					scene.world.simulator.world.messages.in(channel.id).length === 1,
+			};
+		},
+		reason: "Discord takes none",
+		needs: "no permission",
+		dryRun: "not destructive",
+	},
+	read_private_messages: {
+		effect: "asks",
+		ids: { user_id: memberId, before: place, after: place, around: place },
+		ask(scene) {
+			const { user, channel } = newTalk(scene);
+			const { id } = writtenByBot(scene, channel);
+			scene.world.simulator.world.addMessage(channel, user, {
+				content: "said by them",
+			});
+			return {
+				args: { user_id: user.id },
+				request: `GET /channels/${channel.id}/messages`,
+				answer: [
+					`2 message(s) in the private messages with ${user.username} `,
+					`[bot] | ID: ${id} | text: said by the bot`,
+					"| text: said by them",
+				],
+			};
+		},
+		needs: "no permission",
+	},
+	edit_private_message: {
+		effect: "writes",
+		ids: { user_id: memberId, message_id: messageId },
+		act(scene) {
+			const { user, channel } = newTalk(scene);
+			const message = writtenByBot(scene, channel);
+			return {
+				args: {
+					user_id: user.id,
+					message_id: message.id,
+					content: "changed",
+				},
+				request: `PATCH /channels/${channel.id}/messages/${message.id}`,
+				done: () => message.content === "changed",
+			};
+		},
+		reason: "Discord takes none",
+		needs: "no permission",
+		dryRun: "not destructive",
+	},
+	delete_private_message: {
+		effect: "writes",
+		ids: { user_id: memberId, message_id: messageId },
+		act(scene) {
+			const { user, channel } = newTalk(scene);
+			const { id } = writtenByBot(scene, channel);
+			return {
+				args: { user_id: user.id, message_id: id },
+				request: `DELETE /channels/${channel.id}/messages/${id}`,
+				done: () =>
+					scene.world.simulator.world.messages.in(channel.id).length === 0,
+			};
+		},
+		reason: "Discord takes none",
+		needs: "no permission",
+		dryRun: /^Would delete the private message of .* \| ID: \d+ to thing-\d+ /m,
+	},
+};

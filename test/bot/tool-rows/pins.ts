@@ -1,0 +1,83 @@
+// The rows of src/bot/tools/pins.ts.
+
+import { AuditLogEvent } from "discord.js";
+import {
+	channelId,
+	messageId,
+	newChannel,
+	type Row,
+	type Scene,
+	written,
+} from "./scene.ts";
+
+function oneWritten(scene: Scene) {
+	const channel = newChannel(scene);
+	const message = written(scene, channel);
+	const path = `/channels/${channel.id}/messages/pins`;
+	const args = { channel_id: channel.id, message_id: message.id };
+	return { message, path, args };
+}
+
+export const pinsRows: Record<string, Row> = {
+	pin_message: {
+		effect: "writes",
+		ids: { channel_id: channelId, message_id: messageId },
+		act(scene) {
+			const { message, path, args } = oneWritten(scene);
+			return {
+				args,
+				request: `PUT ${path}/${message.id}`,
+				done: () => message.pinned_at !== null,
+			};
+		},
+		reason: AuditLogEvent.MessagePin,
+		needs: {
+			permission: "PinMessages",
+			name: "PIN_MESSAGES",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	unpin_message: {
+		effect: "writes",
+		ids: { channel_id: channelId, message_id: messageId },
+		act(scene) {
+			const { message, path, args } = oneWritten(scene);
+			message.pinned_at = new Date().toISOString();
+			return {
+				args,
+				request: `DELETE ${path}/${message.id}`,
+				done: () => message.pinned_at === null,
+			};
+		},
+		reason: AuditLogEvent.MessageUnpin,
+		needs: {
+			permission: "PinMessages",
+			name: "PIN_MESSAGES",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	list_pins: {
+		effect: "asks",
+		ids: { channel_id: channelId },
+		ask(scene) {
+			const { message, path, args } = oneWritten(scene);
+			message.pinned_at = "2026-01-31T12:00:00.500Z";
+			return {
+				args: { channel_id: args.channel_id },
+				request: `GET ${path}`,
+				answer: [
+					"1 pin(s) in #",
+					"pinned: 2026-01-31T12:00:00Z | ",
+					`| ID: ${message.id} | text: a secret text | pinned`,
+				],
+			};
+		},
+		needs: {
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
+			in: "the channel",
+		},
+	},
+};

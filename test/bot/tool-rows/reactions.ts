@@ -1,0 +1,144 @@
+// The rows of src/bot/tools/reactions.ts.
+
+import type { Message } from "../../../src/simulator/entities.ts";
+import {
+	anyId,
+	botUser,
+	channelId,
+	type IdCase,
+	messageId,
+	newChannel,
+	newMember,
+	type Row,
+	type Scene,
+	written,
+} from "./scene.ts";
+
+const thumb = { id: null, name: "👍" };
+const inPath = encodeURIComponent("👍");
+
+/** A message on which someone else, and if told so the bot, has put a thumb. */
+function thumbed(scene: Scene, byBot: boolean) {
+	const channel = newChannel(scene);
+	const message = written(scene, channel);
+	const { user } = newMember(scene, scene.guild);
+	const { world } = scene.world.simulator;
+	world.addReaction(channel, message, user, thumb);
+	if (byBot) world.addReaction(channel, message, botUser(scene.world), thumb);
+	return {
+		message,
+		user,
+		args: { channel_id: channel.id, message_id: message.id },
+		path: `/channels/${channel.id}/messages/${message.id}/reactions`,
+	};
+}
+
+const has = ({ reactions }: Message, id: string) =>
+	reactions.some(({ userIds }) => userIds.includes(id));
+
+const emojiId = (unknown: string): IdCase => ({
+	unknown,
+	foreign: { anyWillDo: "bots may use the emoji of all their guilds" },
+});
+
+const manage = {
+	permission: "ManageMessages",
+	name: "MANAGE_MESSAGES",
+	in: "the channel",
+} as const;
+
+export const reactionsRows: Record<string, Row> = {
+	add_reaction: {
+		effect: "writes",
+		ids: {
+			channel_id: channelId,
+			message_id: messageId,
+			emoji: emojiId("Unknown Emoji (code 10014)"),
+		},
+		act(scene) {
+			const channel = newChannel(scene);
+			const message = written(scene, channel);
+			return {
+				args: { channel_id: channel.id, message_id: message.id, emoji: "👍" },
+				request: `PUT /channels/${channel.id}/messages/${message.id}/reactions/${inPath}/@me`,
+				done: () => has(message, botUser(scene.world).id),
+			};
+		},
+		reason: "Discord takes none",
+		needs: {
+			permission: "AddReactions",
+			name: "ADD_REACTIONS",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	remove_reaction: {
+		effect: "writes",
+		ids: {
+			channel_id: channelId,
+			message_id: messageId,
+			emoji: emojiId("has not put <:_:"),
+			user_id: {
+				unknown: "has not put 👍 on the message",
+				foreign: { anyWillDo: "only who is on the message can be taken off" },
+			},
+		},
+		act(scene) {
+			const { message, user, args, path } = thumbed(scene, true);
+			return {
+				args: { ...args, emoji: "👍", user_id: user.id },
+				request: `DELETE ${path}/${inPath}/${user.id}`,
+				done: () => !has(message, user.id),
+			};
+		},
+		reason: "Discord takes none",
+		needs: manage,
+		dryRun: "not destructive",
+	},
+	get_reactions: {
+		effect: "asks",
+		ids: {
+			channel_id: channelId,
+			message_id: messageId,
+			emoji: emojiId("Unknown Emoji (code 10014)"),
+			after: anyId("it is a place in the order of ids, and no thing"),
+		},
+		ask(scene) {
+			const { user, args, path } = thumbed(scene, true);
+			return {
+				args: { ...args, emoji: "👍" },
+				request: `GET ${path}/${inPath}`,
+				answer: [
+					"2 user(s) with 👍 on the message",
+					`@${user.username} | ID: ${user.id}`,
+					`@alpha | ID: ${botUser(scene.world).id}`,
+				],
+			};
+		},
+		needs: {
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
+			in: "the channel",
+		},
+	},
+	clear_reactions: {
+		effect: "writes",
+		ids: {
+			channel_id: channelId,
+			message_id: messageId,
+			emoji: emojiId("Nobody has put <:_:"),
+		},
+		act(scene) {
+			const { message, args, path } = thumbed(scene, true);
+			return {
+				args,
+				request: `DELETE ${path}`,
+				done: () => message.reactions.length === 0,
+			};
+		},
+		reason: "Discord takes none",
+		needs: manage,
+		dryRun:
+			/^Would take 2 reaction\(s\) off the message \d+ in #thing-\d+ \(ID: \d+\): 👍 2$/m,
+	},
+};

@@ -1,0 +1,74 @@
+// The rows of src/bot/tools/reading.ts and search.ts.
+
+import {
+	anyId,
+	channelId,
+	messageId,
+	newChannel,
+	type Row,
+	type Scene,
+	written,
+} from "./scene.ts";
+
+function twoWritten(scene: Scene) {
+	const channel = newChannel(scene);
+	const messages = [written(scene, channel), written(scene, channel)];
+	return {
+		args: { channel_id: channel.id },
+		request: `GET /channels/${channel.id}/messages`,
+		answer: messages.map(({ id }) => `| ID: ${id} | text: a secret text`),
+	};
+}
+
+const border = anyId("it is a place in the order of ids, and no thing");
+
+export const readingRows: Record<string, Row> = {
+	get_recent_messages: {
+		effect: "asks",
+		ids: {
+			channel_id: channelId,
+			before: border,
+			after: border,
+			around: border,
+		},
+		ask: twoWritten,
+		needs: {
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
+			in: "the channel",
+		},
+	},
+	get_message: {
+		effect: "asks",
+		ids: { channel_id: channelId, message_id: messageId },
+		ask(scene) {
+			const channel = newChannel(scene);
+			const { id } = written(scene, channel);
+			return {
+				args: { channel_id: channel.id, message_id: id },
+				request: `GET /channels/${channel.id}/messages/${id}`,
+				answer: [`| ID: ${id} | text: a secret text`],
+			};
+		},
+		needs: {
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
+			in: "the channel",
+		},
+	},
+	search_messages: {
+		effect: "asks",
+		ids: {
+			channel_id: channelId,
+			author_id: anyId("what nobody wrote is not found"),
+			after: border,
+			before: border,
+		},
+		ask: twoWritten,
+		needs: {
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
+			in: "the channel",
+		},
+	},
+};

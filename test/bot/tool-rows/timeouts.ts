@@ -1,0 +1,48 @@
+// The rows of src/bot/tools/timeouts.ts.
+
+import { AuditLogEvent } from "discord.js";
+import { memberId, newMember, type Row } from "./scene.ts";
+
+const moderate = {
+	permission: "ModerateMembers",
+	name: "MODERATE_MEMBERS",
+	in: "the guild",
+} as const;
+
+export const timeoutsRows: Record<string, Row> = {
+	timeout: {
+		effect: "writes",
+		ids: { user_id: memberId },
+		act(scene) {
+			const { guild } = scene;
+			const member = newMember(scene, guild);
+			return {
+				args: { user_id: member.user.id, duration: "10m" },
+				request: `PATCH /guilds/${guild.id}/members/${member.user.id}`,
+				done: () => member.communication_disabled_until !== null,
+			};
+		},
+		reason: AuditLogEvent.MemberUpdate,
+		needs: moderate,
+		dryRun: "not destructive",
+	},
+	remove_timeout: {
+		effect: "writes",
+		ids: { user_id: memberId },
+		act(scene) {
+			const { guild } = scene;
+			const member = newMember(scene, guild);
+			member.communication_disabled_until = new Date(
+				Date.now() + 600_000,
+			).toISOString();
+			return {
+				args: { user_id: member.user.id },
+				request: `PATCH /guilds/${guild.id}/members/${member.user.id}`,
+				done: () => member.communication_disabled_until === null,
+			};
+		},
+		reason: AuditLogEvent.MemberUpdate,
+		needs: moderate,
+		dryRun: "not destructive",
+	},
+};
