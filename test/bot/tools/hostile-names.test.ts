@@ -58,12 +58,39 @@ test.each([
 			{ channel_id, ...target, deny_names: [name] },
 			1,
 		],
-		["delete_messages", { channel_id, count: 5, dry_run: true }, 4],
+		["get_member", { user_id: user.id }, 10],
+		["set_nickname", { user_id: user.id, nickname: "y" }, 1],
+		["set_nickname", { user_id: user.id, nickname: "y" }, 1],
+		["timeout", { user_id: user.id, duration: "10" }, 1],
+		["remove_timeout", { user_id: user.id }, 1],
+		["get_recent_messages", { channel_id }, 2],
+		["get_recent_messages", { channel_id, after: message.id }, 1],
+		["get_message", { channel_id, message_id: message.id }, 1],
+		["search_messages", { channel_id, author_name: "member x" }, 3],
+		["edit_message", { channel_id, message_id: message.id, content: "x" }, 1],
+		["add_reaction", { channel_id, message_id: message.id, emoji: "👍" }, 1],
+		["get_reactions", { channel_id, message_id: message.id, emoji: "👍" }, 2],
+		["clear_reactions", { channel_id, message_id: message.id }, 1],
+		["pin_message", { channel_id, message_id: message.id }, 1],
+		["list_pins", { channel_id }, 2],
+		["unpin_message", { channel_id, message_id: message.id }, 1],
+		["send_private_message", { user_id: user.id, content: "x" }, 1],
+		["read_private_messages", { user_id: user.id }, 2],
+		[
+			"delete_message",
+			{ channel_id, message_id: message.id, dry_run: true },
+			2,
+		],
+		["kick", { user_id: user.id, dry_run: true }, 2],
+		["delete_messages", { channel_id, count: 5, dry_run: true }, 5],
 		["delete_messages", { channel_id, message_ids: [message.id] }, 1],
 		["delete_messages", { channel_id, count: 5 }, 1],
 		["ban", { user_id: boss.user.id }, 1],
 		["ban", { user_id: user.id, dry_run: true }, 2],
 		["ban", { user_id: user.id }, 1],
+		["ban", { user_id: user.id, reason: name }, 1],
+		["get_bans", {}, 2],
+		["unban", { user_id: user.id }, 1],
 		["ban", { user_id: user.id }, 1],
 	];
 	for (const [tool, args, lines] of calls) {
@@ -72,6 +99,6 @@ test.each([
 		expect([tool, args, shown.length]).toEqual([tool, args, lines]);
 		for (const line of shown) expect(line).not.toMatch(unsafe);
 	}
-	expect(member.nick).toBe(name);
+	expect(member.nick).toBe("y");
 	expect(guild.bans.has(user.id)).toBe(true);
 });

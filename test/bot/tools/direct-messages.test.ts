@@ -1,0 +1,110 @@
+// Direct messages, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const toZoe = ({ simulator }: TestWorld) => {
+	const users = [simulator.bot("alpha").id, simulator.user("zoe").id].map(
+		(id) => simulator.world.users.get(id),
+	);
+	const [alpha, zoe] = users;
+	if (!alpha || !zoe) throw new Error("both have accounts");
+	return { alpha, zoe, channel: () => simulator.world.openDm(alpha, zoe) };
+};
+
+test("the first message opens the channel, and mentions in it ping nobody", async () => {
+	await using world = await startWorld();
+	const { zoe, channel } = toZoe(world);
+	const content = `hello <@${zoe.id}> @everyone`;
+	const { text } = await world.call("send_private_message", {
+		user_id: zoe.id,
+		content,
+		silent: true,
+	});
+	const [message] = world.simulator.world.messages.in(channel().id);
+	expect(message).toMatchObject({
+		content,
+		flags: 4096,
+		mentions: [],
+		mention_everyone: false,
+	});
+	expect(text).toContain(
+		`Private message sent to Zoë 🍞 (@zoe, ID: ${zoe.id})`,
+	);
+	const edited = await world.call("edit_private_message", {
+		user_id: zoe.id,
+		message_id: message?.id,
+		content: `sorry <@${zoe.id}>`,
+	});
+	expect(edited.isError).toBe(false);
+	expect(message).toMatchObject({
+		content: `sorry <@${zoe.id}>`,
+		mentions: [],
+	});
+});
+
+test("who does not take private messages is named, and the advice with it", async () => {
+	await using world = await startWorld();
+	const { zoe } = toZoe(world);
+	world.simulator.world.closedDms.add(zoe.id);
+	const { text, isError } = await world.call("send_private_message", {
+		user_id: zoe.id,
+		content: "hello",
+	});
+	expect(isError).toBe(true);
+	expect(text).toContain("(code 50007). This person does not take private");
+});
+
+test("bots are not written to", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const beta = simulator.world.users.get(simulator.bot("beta").id);
+	if (!beta) throw new Error("beta has an account");
+	simulator.world.addMember(guild, beta);
+	await world.heard();
+	const { text, isError } = await world.call("send_private_message", {
+		user_id: beta.id,
+		content: "hello",
+	});
+	expect(isError).toBe(true);
+	expect(text).toStartWith(`@beta (ID: ${beta.id}) is a bot`);
+	expect(simulator.requests.list("POST /users/@me/channels")).toEqual([]);
+});
+
+test("what the other one wrote is read, and neither edited nor deleted", async () => {
+	await using world = await startWorld();
+	const { zoe, channel } = toZoe(world);
+	const { simulator, call } = world;
+	const theirs = simulator.world.addMessage(channel(), zoe, {
+		content: "mine",
+	});
+	const user_id = zoe.id;
+	const read = await call("read_private_messages", { user_id });
+	expect(read.text).toContain(`| ID: ${theirs.id} | text: mine`);
+	const args = { user_id, message_id: theirs.id };
+	for (const { text, isError } of [
+		await call("edit_private_message", { ...args, content: "x" }),
+		await call("delete_private_message", { ...args, dry_run: true }),
+		await call("delete_private_message", args),
+	]) {
+		expect(isError).toBe(true);
+		expect(text).toContain("only its own. Nothing was done.");
+	}
+	expect(simulator.journal.entries()).toEqual([]);
+});
+
+test("reading before anybody wrote says that there is nothing, and is a read to the bot", async () => {
+	await using world = await startWorld();
+	const { zoe } = toZoe(world);
+	world.simulator.faults.fail("POST /users/@me/channels", 502, { times: 1 });
+	const { text, isError } = await world.call("read_private_messages", {
+		user_id: zoe.id,
+	});
+	expect(isError).toBe(false);
+	expect(text).toStartWith(
+		"There are no messages in the private messages with",
+	);
+	expect(
+		world.simulator.requests.list("POST /users/@me/channels"),
+	).toHaveLength(2);
+});

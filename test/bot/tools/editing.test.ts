@@ -1,0 +1,99 @@
+// Editing and deleting one message, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+/** A message by ada and one by the bot. */
+function write({ simulator, guild }: TestWorld) {
+	const { world } = simulator;
+	const channel = world.addChannel(guild, { name: "notes" });
+	const by = (id: string, content: string) => {
+		const author = world.users.get(id);
+		if (!author) throw new Error("they have an account");
+		return world.addMessage(channel, author, { content });
+	};
+	return {
+		channel,
+		channel_id: channel.id,
+		hers: by(simulator.user("ada").id, "hers"),
+		own: by(simulator.bot("alpha").id, "own"),
+	};
+}
+
+test.each([
+	["none", 0, false],
+	["users", 1, false],
+	["everyone", 1, true],
+])(
+	"an edit with mentions=%s pings %d user(s)",
+	async (mentions, users, everyone) => {
+		await using world = await startWorld();
+		const { channel_id, own } = write(world);
+		await world.heard();
+		const { isError } = await world.call("edit_message", {
+			channel_id,
+			message_id: own.id,
+			content: `@everyone <@${world.simulator.user("ada").id}>`,
+			mentions,
+		});
+		expect(isError).toBe(false);
+		expect(own.mentions).toHaveLength(users);
+		expect(own.mention_everyone).toBe(everyone);
+	},
+);
+
+test("an edit of the embeds alone leaves the content, and none of either is refused", async () => {
+	await using world = await startWorld();
+	const { channel_id, own } = write(world);
+	await world.heard();
+	const args = { channel_id, message_id: own.id };
+	const { text } = await world.call("edit_message", {
+		...args,
+		embeds: [{ title: "Soup" }],
+	});
+	expect(text).toStartWith(`Changed embeds of the message ${own.id} in #notes`);
+	expect(own).toMatchObject({ content: "own", embeds: [{ title: "Soup" }] });
+	const nothing = await world.call("edit_message", args);
+	expect(nothing.code).toBe(-32602);
+	expect(nothing.text).toContain("content, embeds: expected at least one");
+	const same = await world.call("edit_message", { ...args, content: "own" });
+	expect(same.text).toStartWith("Nothing would change: ");
+	expect(world.simulator.journal.entries()).toHaveLength(1);
+});
+
+test("what others wrote is not edited", async () => {
+	await using world = await startWorld();
+	const { channel_id, hers } = write(world);
+	await world.heard();
+	const { text, isError } = await world.call("edit_message", {
+		channel_id,
+		message_id: hers.id,
+		content: "changed",
+	});
+	expect(isError).toBe(true);
+	expect(text).toContain("is by @ada");
+	expect(hers.content).toBe("hers");
+});
+
+test("its own message the bot deletes without managing messages, and no preview shows a text", async () => {
+	await using world = await startWorld();
+	const { channel, channel_id, hers, own } = write(world);
+	world.simulator.world.setOverwrite(channel, {
+		id: world.simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
+		deny: String(PermissionFlagsBits.ManageMessages),
+	});
+	await world.heard();
+	const call = (message_id: string, dry_run: boolean) =>
+		world.call("delete_message", { channel_id, message_id, dry_run });
+	const dry = await call(own.id, true);
+	expect(dry.text).toContain(`| ID: ${own.id} from #notes`);
+	expect(dry.text).not.toContain("own");
+	expect((await call(own.id, false)).isError).toBe(false);
+	expect((await call(hers.id, true)).text).toStartWith(
+		"The bot lacks MANAGE_MESSAGES in #notes",
+	);
+	expect(world.simulator.world.messages.in(channel_id)).toEqual([hers]);
+});

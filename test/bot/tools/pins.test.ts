@@ -1,0 +1,82 @@
+// Pins, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+function write({ simulator, guild }: TestWorld, contents: string[]) {
+	const { world } = simulator;
+	const channel = world.addChannel(guild, { name: "notes" });
+	const ada = world.users.get(simulator.user("ada").id);
+	if (!ada) throw new Error("ada has an account");
+	const messages = contents.map((content) =>
+		world.addMessage(channel, ada, { content }),
+	);
+	return { channel_id: channel.id, messages };
+}
+
+test("pins are listed page by page, the latest first", async () => {
+	await using world = await startWorld();
+	const { channel_id, messages } = write(world, ["a", "b", "c"]);
+	for (const [index, message] of messages.entries())
+		message.pinned_at = new Date(1_790_000_000_000 + index).toISOString();
+	await world.heard();
+	const seen: (string | undefined)[] = [];
+	let before: string | undefined;
+	for (let calls = 0; calls < 4; calls += 1) {
+		const { text } = await world.call("list_pins", {
+			...{ channel_id, limit: 1 },
+			...(before && { before }),
+		});
+		seen.push(/\| text: (\w)/.exec(text)?.[1]);
+		before = /^next_before=(\S+)$/m.exec(text)?.[1];
+		if (!before) break;
+	}
+	expect(seen).toEqual(["c", "b", "a"]);
+});
+
+test("a channel without pins says so", async () => {
+	await using world = await startWorld();
+	const { channel_id } = write(world, ["a"]);
+	await world.heard();
+	const { text } = await world.call("list_pins", { channel_id });
+	expect(text).toBe(`No message is pinned in #notes (ID: ${channel_id}).`);
+});
+
+test("pinning what is pinned and unpinning what is not is said, and nothing is sent", async () => {
+	await using world = await startWorld();
+	const { channel_id, messages } = write(world, ["a"]);
+	await world.heard();
+	const args = { channel_id, message_id: messages[0]?.id };
+	const unpinned = await world.call("unpin_message", args);
+	expect(unpinned.text).toContain("is not pinned in #notes");
+	expect((await world.call("pin_message", args)).isError).toBe(false);
+	const pinned = await world.call("pin_message", args);
+	expect(pinned.text).toContain("is pinned in #notes");
+	expect(pinned.isError).toBe(true);
+	expect(world.simulator.journal.entries()).toHaveLength(1);
+});
+
+test("a full channel and Discord's own message are refused, with what to do", async () => {
+	await using world = await startWorld();
+	const { channel_id, messages } = write(
+		world,
+		Array.from({ length: 252 }, (_, index) => String(index)),
+	);
+	await world.heard();
+	await world.call("pin_message", { channel_id, message_id: messages[0]?.id });
+	const notice = world.simulator.world.messages.in(channel_id).at(-1);
+	const own = await world.call("pin_message", {
+		channel_id,
+		message_id: notice?.id,
+	});
+	expect(own.text).toContain(
+		"(code 50021). This is a message of Discord's own",
+	);
+	for (const message of messages.slice(0, 250))
+		message.pinned_at = new Date().toISOString();
+	const full = await world.call("pin_message", {
+		channel_id,
+		message_id: messages[251]?.id,
+	});
+	expect(full.text).toContain("(code 30003). list_pins shows them");
+});

@@ -1,0 +1,164 @@
+// Reactions, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+function write({ simulator, guild }: TestWorld) {
+	const { world } = simulator;
+	const channel = world.addChannel(guild, { name: "notes" });
+	const userOf = (name: string) => {
+		const user = world.users.get(simulator.user(name).id);
+		if (!user) throw new Error(`${name} has an account`);
+		return user;
+	};
+	const message = world.addMessage(channel, userOf("ada"), { content: "soup" });
+	return {
+		...{ world, channel, message, userOf },
+		at: { channel_id: channel.id, message_id: message.id },
+	};
+}
+
+const bread = { id: "123456789012345678", name: "bread" };
+
+test("an emoji that is on the message is joined in, in the form that it has there, also without the permission to add one", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	for (const emoji of [bread, { id: null, name: "❤️" }])
+		made.world.addReaction(channel, message, userOf("zoe"), emoji);
+	made.world.setOverwrite(channel, {
+		id: world.simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
+		deny: String(PermissionFlagsBits.AddReactions),
+	});
+	await world.heard();
+	for (const emoji of [bread.id, "❤"]) {
+		const { isError } = await world.call("add_reaction", { ...at, emoji });
+		expect(isError).toBe(false);
+	}
+	expect(message.reactions.map(({ userIds }) => userIds.length)).toEqual([
+		2, 2,
+	]);
+	const refused = await world.call("add_reaction", { ...at, emoji: "👍" });
+	expect(refused.text).toStartWith("The bot lacks ADD_REACTIONS in #notes");
+});
+
+test.each([
+	"<:bread:123456789012345678>",
+	"bread:123456789012345678",
+	bread.id,
+])("a guild's emoji is understood as %s", async (emoji) => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	made.world.addReaction(channel, message, userOf("zoe"), bread);
+	await world.heard();
+	const { text } = await world.call("get_reactions", { ...at, emoji });
+	expect(text).toContain(`@zoe | ID: ${userOf("zoe").id}`);
+});
+
+test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])(
+	"%j is no emoji",
+	async (emoji) => {
+		await using world = await startWorld();
+		const { at } = write(world);
+		const { code, text } = await world.call("add_reaction", { ...at, emoji });
+		expect(code).toBe(-32602);
+		expect(text).toContain("emoji: expected an emoji itself, such as 👍");
+	},
+);
+
+test("what is there already, and what is not there, is said, and nothing is sent", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	await world.heard();
+	const call = (tool: string, args: object = {}) =>
+		world.call(tool, { ...at, emoji: "👍", ...args });
+	expect((await call("remove_reaction")).text).toStartWith(
+		"The bot has not put 👍",
+	);
+	expect((await call("clear_reactions")).text).toStartWith("Nobody has put 👍");
+	await call("add_reaction");
+	expect((await call("add_reaction")).text).toContain(
+		"already. Nothing was done.",
+	);
+	const { id } = userOf("zoe");
+	expect((await call("remove_reaction", { user_id: id })).text).toStartWith(
+		`The user ${id} has not put 👍`,
+	);
+	made.world.addReaction(channel, message, userOf("zoe"), {
+		id: null,
+		name: "👍",
+	});
+	expect(world.simulator.journal.entries()).toHaveLength(1);
+});
+
+test("without user_id only the bot's own reaction goes, and its own id means the same", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	const thumb = { id: null, name: "👍" };
+	made.world.addReaction(channel, message, userOf("zoe"), thumb);
+	await world.heard();
+	for (const user_id of [undefined, world.simulator.bot("alpha").id]) {
+		await world.call("add_reaction", { ...at, emoji: "👍" });
+		expect(message.reactions[0]?.userIds).toHaveLength(2);
+		await world.call("remove_reaction", {
+			...at,
+			emoji: "👍",
+			...(user_id && { user_id }),
+		});
+		expect(message.reactions).toEqual([
+			{ emoji: thumb, userIds: [userOf("zoe").id] },
+		]);
+	}
+});
+
+test("clear_reactions takes those with one emoji, and leaves the others", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	for (const name of ["👍", "🍞"])
+		made.world.addReaction(channel, message, userOf("zoe"), { id: null, name });
+	await world.heard();
+	const { text } = await world.call("clear_reactions", { ...at, emoji: "👍" });
+	expect(text).toContain("Took 1 reaction(s) off the message");
+	expect(message.reactions.map(({ emoji }) => emoji.name)).toEqual(["🍞"]);
+});
+
+test("who reacted is listed page by page", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	const names = ["zoe", "ada", "liwei"];
+	for (const name of names)
+		made.world.addReaction(channel, message, userOf(name), {
+			id: null,
+			name: "👍",
+		});
+	await world.heard();
+	const seen: string[] = [];
+	let after: string | undefined;
+	for (let calls = 0; calls < 4; calls += 1) {
+		const { text } = await world.call("get_reactions", {
+			...{ ...at, emoji: "👍", limit: 2 },
+			...(after && { after }),
+		});
+		seen.push(
+			...Array.from(text.matchAll(/\| ID: (\d+)$/gm), ([, id]) => id ?? ""),
+		);
+		after = /^next_after=(\d+)$/m.exec(text)?.[1];
+		if (!after) break;
+	}
+	expect(seen).toEqual(names.map((name) => userOf(name).id).toSorted());
+});
+
+test("a twenty-first emoji is refused, with what makes room", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	for (let index = 0; index < 20; index += 1)
+		made.world.addReaction(channel, message, userOf("zoe"), {
+			id: null,
+			name: String.fromCodePoint(0x1f600 + index),
+		});
+	await world.heard();
+	const { text } = await world.call("add_reaction", { ...at, emoji: "👍" });
+	expect(text).toContain("(code 30010). clear_reactions makes room");
+});

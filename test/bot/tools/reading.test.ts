@@ -1,0 +1,147 @@
+// Reading messages: pages, what a line shows, and what Discord hides from the bot.
+
+import { expect, test } from "bun:test";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+/** Messages by ada in a channel of their own, oldest first. */
+function write({ simulator, guild }: TestWorld, contents: string[]) {
+	const { world } = simulator;
+	const channel = world.addChannel(guild, { name: "notes" });
+	const ada = world.users.get(simulator.user("ada").id);
+	if (!ada) throw new Error("ada has an account");
+	const ids = contents.map(
+		(content) => world.addMessage(channel, ada, { content }).id,
+	);
+	return { channel, channel_id: channel.id, ada, ids };
+}
+
+const shown = (text: string) =>
+	Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said).join("");
+const next = (text: string) => text.split("\n").filter((l) => /^next_/.test(l));
+
+test("a channel is read back page by page, and on again", async () => {
+	await using world = await startWorld();
+	const { channel_id, ids } = write(world, ["a", "b", "c", "d", "e"]);
+	await world.heard();
+	const read = async (args: object) => {
+		const { text } = await world.call("get_recent_messages", {
+			channel_id,
+			...args,
+		});
+		return [shown(text), ...next(text)];
+	};
+	const [a, b, c, d, e] = ids;
+	expect(await read({})).toEqual(["edcba"]);
+	expect(await read({ limit: 2 })).toEqual(["ed", `next_before=${d}`]);
+	expect(await read({ limit: 2, before: d })).toEqual([
+		"cb",
+		`next_before=${b}`,
+	]);
+	expect(await read({ limit: 2, before: b })).toEqual(["a"]);
+	expect(await read({ limit: 2, after: a })).toEqual(["cb", `next_after=${c}`]);
+	expect(await read({ limit: 2, after: d })).toEqual(["e"]);
+	expect(await read({ limit: 3, around: c })).toEqual([
+		"dcb",
+		`next_before=${b}`,
+		`next_after=${d}`,
+	]);
+	const { text } = await world.call("get_recent_messages", {
+		channel_id,
+		after: e,
+	});
+	expect(text).toBe(
+		`There are no messages after ${e} in #notes (ID: ${channel_id}).`,
+	);
+});
+
+test("at most one border can be given", async () => {
+	await using world = await startWorld();
+	const { channel_id, ids } = write(world, ["a"]);
+	const [before] = ids;
+	const { code, text } = await world.call("get_recent_messages", {
+		channel_id,
+		before,
+		after: before,
+	});
+	expect(code).toBe(-32602);
+	expect(text).toContain("before, after, around: expected at most one");
+});
+
+test("get_message shows reply, file, embed, reaction, edit and pin as Discord has them", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const { channel, channel_id, ada, ids } = write(world, ["soup?"]);
+	const message = simulator.world.addMessage(channel, ada, {
+		content: "yes",
+		type: 19,
+		message_reference: { type: 0, message_id: ids[0] ?? "", channel_id },
+		embeds: [{ type: "rich", title: "Soup" }],
+		attachments: [
+			{
+				id: "1",
+				filename: "soup.png",
+				content_type: "image/png",
+				size: 7,
+				url: "https://cdn/soup.png",
+				proxy_url: "",
+			},
+		],
+	});
+	simulator.world.addReaction(channel, message, ada, { id: null, name: "🍞" });
+	simulator.world.editMessage(channel, message, { content: "yes!" });
+	message.pinned_at = new Date().toISOString();
+	await world.heard();
+	const { text } = await world.call("get_message", {
+		channel_id,
+		message_id: message.id,
+	});
+	expect(text).toMatch(
+		new RegExp(
+			`^\\S+Z by @ada \\(ID: ${ada.id}\\) \\| ID: ${message.id} \\| reply to: ${ids[0]} by @ada \\(ID: ${ada.id}\\) \\| text: yes! \\| embed: Soup \\| attachment: soup\\.png \\(image/png, 7 bytes\\) https://cdn/soup\\.png \\| reactions: 🍞 1 \\| edited: \\S+Z \\| pinned$`,
+		),
+	);
+});
+
+const blind = {
+	bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] as const }],
+	users: [{ username: "ada" }],
+	guilds: [
+		{
+			name: "The Cooks",
+			owner: "ada",
+			bots: [{ username: "alpha", permissions: 0n }],
+			channels: [{ name: "general" }],
+		},
+	],
+};
+
+test("where Discord hides what others write, every tool that reads says so, and why", async () => {
+	await using world = await startWorld({ seed: blind });
+	const { simulator } = world;
+	const said = await simulator.user("ada").say("general", "a secret");
+	const { channel_id } = said;
+	const message = simulator.world.messages.get(channel_id, said.id);
+	if (!message) throw new Error("it was just written");
+	message.pinned_at = new Date().toISOString();
+	const calls: [string, object][] = [
+		["get_recent_messages", {}],
+		["get_message", { message_id: said.id }],
+		["search_messages", { content: "secret" }],
+		["list_pins", {}],
+	];
+	for (const [tool, args] of calls) {
+		const { text, isError } = await world.call(tool, { channel_id, ...args });
+		expect(isError).toBe(false);
+		expect(text).not.toContain("a secret");
+		expect(
+			text.split("\n").filter((l) => /Message Content Intent/.test(l)),
+		).toHaveLength(1);
+	}
+	await world.call("send_message", { channel_id, content: "my own" });
+	const { text } = await world.call("get_recent_messages", {
+		channel_id,
+		limit: 1,
+	});
+	expect(text).toContain("| text: my own");
+	expect(text).not.toContain("Message Content Intent");
+});

@@ -1,0 +1,184 @@
+// Searching a channel: what fits, how far it looks, and where to go on.
+
+import { expect, test } from "bun:test";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const daysAgo = (days: number) => Date.now() - days * 86_400_000;
+const route = "GET /channels/:channel_id/messages";
+
+/** A channel with messages of these people and ages in days, oldest first. */
+function write(
+	{ simulator, guild }: TestWorld,
+	messages: [content: string, author: string, days: number][],
+) {
+	const { world } = simulator;
+	const channel = world.addChannel(guild, { name: "notes" });
+	const ids = messages.map(([content, name, days]) => {
+		const author = world.users.get(simulator.user(name).id);
+		if (!author) throw new Error(`${name} has an account`);
+		const id = world.newId(daysAgo(days));
+		return world.addMessage(channel, author, { content, id }).id;
+	});
+	return { channel, channel_id: channel.id, ids };
+}
+
+const found = (text: string) =>
+	Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
+const day = (days: number) =>
+	new Date(daysAgo(days)).toISOString().slice(0, 10);
+
+test.each([
+	[{ content: "CRÊPE" }, ["crepes!", "Crêpe"]],
+	[{ author_name: "garcia" }, ["b", "Crêpe"]],
+	[{ author_name: "chef jo" }, ["b", "Crêpe"]],
+	[{ author_name: "GARCÍA", content: "crepe" }, ["Crêpe"]],
+	[{ after: day(2.5) }, ["crepes!", "b"]],
+	[{ before: day(2.5) }, ["Crêpe", "a"]],
+	[{ after: day(3.5), before: day(1.5) }, ["b", "Crêpe"]],
+	[{ content: "nothing like it" }, []],
+])("search_messages with %j finds %j", async (args, expected) => {
+	await using world = await startWorld();
+	const { channel_id } = write(world, [
+		["a", "ada", 4],
+		["Crêpe", "jose.garcia", 3],
+		["b", "jose.garcia", 2],
+		["crepes!", "zoe", 1],
+	]);
+	await world.heard();
+	const { text } = await world.call("search_messages", { channel_id, ...args });
+	expect(found(text)).toEqual(expected);
+	expect(text).toEndWith("That is all there is to look through.");
+	expect(text).toStartWith(
+		expected.length > 0
+			? `${expected.length} match(es) among `
+			: "No match among ",
+	);
+});
+
+test("borders are ids, too, and neither is part of what is found", async () => {
+	await using world = await startWorld();
+	const { channel_id, ids } = write(world, [
+		["a", "ada", 3],
+		["b", "ada", 2],
+		["c", "ada", 1],
+	]);
+	await world.heard();
+	const { text } = await world.call("search_messages", {
+		channel_id,
+		after: ids[0],
+		before: ids[2],
+	});
+	expect(found(text)).toEqual(["b"]);
+	const none = await world.call("search_messages", {
+		channel_id,
+		before: ids[0],
+	});
+	expect(none.text).toBe(
+		`There are no messages in that part of #notes (ID: ${channel_id}).`,
+	);
+});
+
+test("it stops at the limit and at the number of pages, and goes on from there without a gap", async () => {
+	await using world = await startWorld();
+	const { channel_id } = write(
+		world,
+		Array.from({ length: 250 }, (_, n): [string, string, number] => [
+			`m${n}`,
+			"ada",
+			300 - n,
+		]),
+	);
+	await world.heard();
+	for (const bound of [{ limit: 70 }, { max_pages: 1 }]) {
+		const all: unknown[] = [];
+		let before: string | undefined;
+		for (let calls = 0; calls < 5; calls += 1) {
+			const { text } = await world.call("search_messages", {
+				channel_id,
+				content: "m",
+				...bound,
+				...(before && { before }),
+			});
+			all.push(...found(text));
+			before = /^next_before=(\d+)$/m.exec(text)?.[1];
+			if (before === undefined) break;
+			expect(text).toMatch(
+				/^It was not looked further back, because (70 are found|1 page\(s\) were read)\.$/m,
+			);
+		}
+		expect(before).toBeUndefined();
+		expect(all).toEqual(Array.from({ length: 250 }, (_, n) => `m${249 - n}`));
+	}
+});
+
+test("when Discord stops answering, what was found so far is said, and where to go on", async () => {
+	await using world = await startWorld({
+		rateLimits: {
+			global: { requests: 10_000, perMs: 1000 },
+			each: { requests: 10_000, perMs: 1000 },
+			routes: { [route]: { requests: 2, perMs: 600_000 } },
+		},
+	});
+	const { channel_id, ids } = write(
+		world,
+		Array.from({ length: 300 }, (_, n): [string, string, number] => [
+			`m${n}`,
+			"ada",
+			300 - n,
+		]),
+	);
+	await world.heard();
+	const { text, isError } = await world.call("search_messages", {
+		channel_id,
+		content: "m150",
+	});
+	expect(isError).toBe(false);
+	expect(found(text)).toEqual(["m150"]);
+	expect(text).toContain("1 match(es) among 200 message(s)");
+	expect(text).toContain("because Discord API request timed out. ");
+	expect(text).toEndWith(`next_before=${ids[100]}`);
+	expect(world.simulator.requests.list(route)).toHaveLength(2);
+}, 20_000);
+
+test("it ends within the time of a call though Discord is slow, and says where to go on", async () => {
+	await using world = await startWorld({
+		rateLimits: {
+			global: { requests: 10_000, perMs: 1000 },
+			each: { requests: 10_000, perMs: 1000 },
+			routes: { [route]: { requests: 1, perMs: 8000 } },
+		},
+	});
+	const { channel_id } = write(
+		world,
+		Array.from({ length: 500 }, (_, n): [string, string, number] => [
+			`m${n}`,
+			"ada",
+			500 - n,
+		]),
+	);
+	await world.heard();
+	const slow = await world.call("search_messages", {
+		channel_id,
+		content: "none",
+	});
+	expect(slow.isError).toBe(false);
+	expect(slow.text).toContain("because the time for one call is over.");
+	expect(slow.text).toMatch(/^next_before=\d+$/m);
+}, 30_000);
+
+test.each([
+	[{ after: "2026-02-30" }, "after: expected a date"],
+	[{ before: "2014-12-31" }, "before: expected a date"],
+	[{ before: "yesterday" }, "before: expected a date"],
+	[{ after: "2026-01-31T25:00:00Z" }, "after: expected a date"],
+	[{ max_pages: 101 }, "max_pages: expected an integer from 1 to 100"],
+])("search_messages refuses %j", async (args, fault) => {
+	await using world = await startWorld();
+	const { channel_id } = write(world, []);
+	const { text, code } = await world.call("search_messages", {
+		channel_id,
+		...args,
+	});
+	expect(code).toBe(-32602);
+	expect(text).toContain(fault);
+});

@@ -1,0 +1,228 @@
+// Time-outs, nicknames and kicks, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const patch = "PATCH /guilds/:guild_id/members/:user_id";
+
+function zoeIn({ simulator, guild }: TestWorld) {
+	const member = guild.members.get(simulator.user("zoe").id);
+	if (!member) throw new Error("zoe is a member");
+	return member;
+}
+
+test.each([
+	["90s", 90],
+	["10", 600],
+	["10m", 600],
+	["2H", 7200],
+	["3 d", 259_200],
+	["4w", 2_419_200],
+	["28d", 2_419_200],
+])("timeout for %j is %d seconds", async (duration, seconds) => {
+	await using world = await startWorld();
+	const zoe = zoeIn(world);
+	const before = Date.now();
+	const { text, isError } = await world.call("timeout", {
+		user_id: zoe.user.id,
+		duration,
+	});
+	expect(isError).toBe(false);
+	const until = Date.parse(zoe.communication_disabled_until ?? "");
+	expect(until).toBeGreaterThanOrEqual(before + seconds * 1000);
+	expect(until).toBeLessThanOrEqual(Date.now() + seconds * 1000);
+	expect(text).toContain(
+		`until ${new Date(until).toISOString().slice(0, 19)}Z.`,
+	);
+});
+
+test.each([
+	"0",
+	"0s",
+	"-1",
+	"-5m",
+	"29d",
+	"5w",
+	"40321",
+	"2419201s",
+	"9999999999w",
+	"99999999999999999999",
+	"1.5h",
+	"1h30m",
+	"soon",
+	"",
+	"1y",
+])("timeout refuses %j", async (duration) => {
+	await using world = await startWorld();
+	const zoe = zoeIn(world);
+	const { text, code } = await world.call("timeout", {
+		user_id: zoe.user.id,
+		duration,
+	});
+	expect(code).toBe(-32602);
+	expect(text).toContain("duration: expected a number with s, m, h, d or w");
+	expect(zoe.communication_disabled_until).toBeNull();
+});
+
+test("a time-out replaces the one before, ends on demand, and the end is not ended again", async () => {
+	await using world = await startWorld();
+	const zoe = zoeIn(world);
+	const args = { user_id: zoe.user.id };
+	await world.call("timeout", { ...args, duration: "1h" });
+	const again = await world.call("timeout", { ...args, duration: "2h" });
+	expect(again.text).toMatch(/ until \S+Z, instead of until \S+Z\.$/);
+	const ended = await world.call("remove_timeout", args);
+	expect(ended.text).toMatch(/^Ended the time-out of .* until \S+Z\.$/);
+	expect(zoe.communication_disabled_until).toBeNull();
+	const none = await world.call("remove_timeout", args);
+	expect(none.isError).toBe(true);
+	expect(none.text).toContain("is not timed out. Nothing was done.");
+	expect(world.simulator.journal.entries()).toHaveLength(3);
+});
+
+test("administrators and the owner are not timed out, and Discord is not asked to", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const zoe = zoeIn(world);
+	const role = simulator.world.addRole(guild, {
+		name: "Admin",
+		permissions: String(PermissionFlagsBits.Administrator),
+	});
+	simulator.world.editMember(guild, zoe, { roles: [role.id] });
+	await world.heard();
+	for (const [name, said] of [
+		["zoe", "has ADMINISTRATOR"],
+		["ada", "owns the guild"],
+		["alpha", "is the bot itself"],
+	] as const) {
+		const { id } =
+			name === "alpha" ? simulator.bot(name) : simulator.user(name);
+		const { text, isError } = await world.call("timeout", {
+			user_id: id,
+			duration: "1m",
+		});
+		expect(isError).toBe(true);
+		expect(text).toContain(said);
+	}
+	expect(simulator.requests.list(patch)).toEqual([]);
+});
+
+test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
+	"%s refuses a member who ranks above the bot",
+	async (tool) => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const zoe = zoeIn(world);
+		const above = simulator.world.addRole(guild, {
+			name: "Above",
+			position: 99,
+		});
+		simulator.world.editMember(guild, zoe, { roles: [above.id] });
+		await world.heard();
+		const { text, isError } = await world.call(tool, {
+			user_id: zoe.user.id,
+			...(tool === "timeout" && { duration: "1m" }),
+		});
+		expect(isError).toBe(true);
+		expect(text).toContain("does not rank below the bot: @Above");
+		expect(simulator.journal.entries()).toEqual([]);
+	},
+);
+
+test("a nickname is set, changed and cleared, and each answer says what was there", async () => {
+	await using world = await startWorld();
+	const zoe = zoeIn(world);
+	const set = async (nickname?: string) =>
+		(
+			await world.call("set_nickname", {
+				user_id: zoe.user.id,
+				...(nickname !== undefined && { nickname }),
+			})
+		).text;
+	expect(await set("Baker")).toBe(
+		`Baker (@zoe, ID: ${zoe.user.id}) now has the nickname "Baker", and had no nickname.`,
+	);
+	expect(await set("Baker")).toContain("Nothing would change");
+	expect(await set("")).toContain(
+		'now has no nickname, and had the nickname "Baker"',
+	);
+	expect(await set()).toContain("Nothing would change");
+	expect(zoe.nick).toBeNull();
+	expect(world.simulator.journal.entries(patch)).toHaveLength(2);
+});
+
+test.each([
+	["kick_member", {}, "Dry run: nothing was done.\nWould kick Zoë"],
+	["timeout_member", { duration: "5m" }, "Timed out Zoë"],
+	["unban_member", {}, "The user"],
+])("%s is understood, and not listed", async (name, args, said) => {
+	await using world = await startWorld();
+	const listed = (await world.mcp.listTools()).map((tool) => tool.name);
+	expect(listed).not.toContain(name);
+	const { text } = await world.call(name, {
+		user_id: zoeIn(world).user.id,
+		...args,
+		...(name === "kick_member" && { dry_run: true }),
+	});
+	expect(text).toStartWith(said);
+});
+
+test("bans are listed page by page with their reasons, and nobody banned is a sentence", async () => {
+	await using world = await startWorld();
+	const { simulator, guild, call } = world;
+	const empty = await call("get_bans");
+	expect(empty.text).toBe(`Nobody is banned from the guild ${guild.id}.`);
+	const users = ["a", "b", "c"].map((username) =>
+		simulator.world.addUser({ username }),
+	);
+	for (const { id, username } of users)
+		await call("ban", { user_id: id, reason: `for ${username}` });
+	const first = await call("get_bans", { limit: 2 });
+	expect(first.text.split("\n")).toEqual([
+		"2 ban(s), in the order of the users' ids:",
+		`@a | ID: ${users[0]?.id} | reason: for a`,
+		`@b | ID: ${users[1]?.id} | reason: for b`,
+		`next_after=${users[1]?.id}`,
+	]);
+	const rest = await call("get_bans", { after: users[1]?.id });
+	expect(rest.text).toContain("1 ban(s)");
+	expect(rest.text).not.toContain("next_after");
+	const none = await call("get_bans", { after: users[2]?.id });
+	expect(none.text).toStartWith(`Nobody with an id above ${users[2]?.id}`);
+});
+
+test("get_member shows standing, time-out and roles from the highest down", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const zoe = zoeIn(world);
+	const until = new Date(Date.now() + 600_000).toISOString();
+	const staff = [...guild.roles.values()].find(({ name }) => name === "Staff");
+	simulator.world.editMember(guild, zoe, {
+		nick: "Bread",
+		roles: [...zoe.roles, staff?.id ?? ""],
+		communication_disabled_until: until,
+	});
+	await world.heard();
+	const { text } = await world.call("get_member", { user_id: zoe.user.id });
+	const lines = text.split("\n");
+	expect(lines[0]).toBe(`Bread (@zoe, ID: ${zoe.user.id})`);
+	expect(lines).toContain("Nickname: Bread");
+	expect(lines).toContain("Display name outside: Zoë 🍞");
+	expect(lines).toContain("Is: a member");
+	expect(lines).toContain(`Timed out until: ${until.slice(0, 19)}Z`);
+	expect(text).toContain("KICK_MEMBERS");
+	expect(lines.slice(-3)).toEqual([
+		"2 role(s), the highest first:",
+		`@Staff (ID: ${staff?.id})`,
+		`@Newcomer (ID: ${zoe.roles[0]})`,
+	]);
+	const owner = await world.call("get_member", {
+		user_id: simulator.user("ada").id,
+	});
+	expect(owner.text).toContain("Is: owner of the guild");
+	const bot = await world.call("get_member", {
+		user_id: simulator.bot("alpha").id,
+	});
+	expect(bot.text).toContain("Is: bot");
+});
