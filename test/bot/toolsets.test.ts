@@ -62,6 +62,12 @@ describe("the choice", () => {
 		);
 	});
 
+	test("by default costs a model less than 48 KiB", () => {
+		const listed = chooseTools(tools, { ...all, toolsets: defaultToolsets });
+		const text = JSON.stringify(listed.map(({ listing }) => listing));
+		expect(Buffer.byteLength(text)).toBeLessThan(48 * 1024);
+	});
+
 	test("by default offers every tool that the specification names", () => {
 		const names = namesOf({ toolsets: defaultToolsets });
 		for (const name of [
