@@ -18,7 +18,7 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.UnknownMessage,
-		"There is no such message in this channel; get_recent_messages shows those that there are.",
+		"There is no such message in this channel; get_recent_messages (read_private_messages for a private one) shows those that there are.",
 	],
 	[
 		codes.UnknownEmoji,
