@@ -2,10 +2,10 @@
 
 import * as v from "valibot";
 import type { Message } from "./entities.ts";
-import { inGuild } from "./entities.ts";
+import { inGuild, isVoice } from "./entities.ts";
 import { type Fault, isMatch } from "./faults.ts";
 import type { Interaction } from "./interactions.ts";
-import { type ControlRoutes, read } from "./loopback.ts";
+import { BadRequest, type ControlRoutes, read } from "./loopback.ts";
 import { allRoutes } from "./routes/all.ts";
 import type { Simulator } from "./simulator.ts";
 
@@ -69,6 +69,13 @@ const disconnectRequest = v.strictObject({
 	resumable: v.optional(v.boolean()),
 });
 
+const voiceRequest = v.strictObject({
+	user_id: v.string(),
+	channel_id: v.nullable(v.string()),
+	self_mute: v.optional(v.boolean()),
+	self_deaf: v.optional(v.boolean()),
+});
+
 const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
 
 /** The simulator's control routes. */
@@ -100,6 +107,8 @@ export function controlRoutes(simulator: Simulator): ControlRoutes {
 			else sockets.requestReconnect();
 			return { disconnected };
 		},
+		"POST /simulator/voice": async (request) =>
+			speak(simulator, await read(voiceRequest, request)),
 		"POST /simulator/sockets/heartbeats": async (request) => {
 			const given = await read(heartbeatsRequest, request);
 			simulator.sockets.ignoreHeartbeats(!given.answered);
@@ -124,6 +133,31 @@ function inject(
 		case "fail":
 			return faults.fail(request.match, request.status, request);
 	}
+}
+
+/** Someone joins a voice channel, or leaves the one they are in; who or what there is not is answered as such. */
+function speak(
+	{ world }: Simulator,
+	{ user_id, channel_id, ...own }: v.InferOutput<typeof voiceRequest>,
+) {
+	const channel = world.channels.get(channel_id ?? "");
+	const guilds = [...world.guilds.values()].filter(({ members }) =>
+		members.has(user_id),
+	);
+	if (channel_id === null) {
+		for (const guild of guilds) {
+			const member = guild.members.get(user_id);
+			if (member) world.leaveVoice(guild, member);
+		}
+		return { user_id, channel_id };
+	}
+	if (!channel || !inGuild(channel) || !isVoice(channel))
+		throw new BadRequest(`channel_id: ${channel_id} is no voice channel`);
+	const member = world.guildOf(channel).members.get(user_id);
+	if (!member)
+		throw new BadRequest(`user_id: ${user_id} is no member of that guild`);
+	world.joinVoice(channel, member, own);
+	return { user_id, channel_id };
 }
 
 function shown({ match, effect, hits }: Fault) {

@@ -1,10 +1,10 @@
 // What the simulated platform consists of. Entities keep Discord's own shapes and spelling: most are sent as they are stored.
 
-import type {
-	ApplicationCommandOptionType,
-	AuditLogEvent,
+import {
+	type ApplicationCommandOptionType,
+	type AuditLogEvent,
 	ChannelType,
-	MessageType,
+	type MessageType,
 } from "discord.js";
 
 export interface User {
@@ -106,6 +106,19 @@ export interface Member {
 	mute: boolean;
 }
 
+/** Where someone is in voice. Whether they are muted and deafened there is said of the member. */
+export interface VoiceState {
+	readonly user_id: string;
+	channel_id: string;
+	readonly session_id: string;
+	self_deaf: boolean;
+	self_mute: boolean;
+	self_video: boolean;
+	/** On a stage: whether they only listen. */
+	suppress: boolean;
+	request_to_speak_timestamp: string | null;
+}
+
 export interface Ban {
 	readonly user: User;
 	readonly reason: string | null;
@@ -137,6 +150,8 @@ export interface Guild {
 	readonly channels: Map<string, GuildChannel>;
 	readonly members: Map<string, Member>;
 	readonly bans: Map<string, Ban>;
+	/** Of those who are in a voice channel, each by the user's id. */
+	readonly voiceStates: Map<string, VoiceState>;
 	/** Oldest first. */
 	readonly auditLog: AuditLogEntry[];
 }
@@ -231,6 +246,13 @@ export interface CommandOption {
 	readonly max_value?: number;
 	readonly min_length?: number;
 	readonly max_length?: number;
+}
+
+/** Whether a channel is one that people speak in. */
+export function isVoice({ type }: GuildChannel): boolean {
+	return (
+		type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice
+	);
 }
 
 /** Whether a channel belongs to a guild. */

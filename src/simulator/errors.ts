@@ -29,6 +29,7 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[Code.UnknownWebhook, [404, "Unknown Webhook"]],
 	[Code.UnknownEmoji, [404, "Unknown Emoji"]],
 	[Code.UnknownBan, [404, "Unknown Ban"]],
+	[Code.UnknownVoiceState, [404, "Unknown Voice State"]],
 	[Code.UnknownInteraction, [404, "Unknown interaction"]],
 	[Code.UnknownApplicationCommand, [404, "Unknown application command"]],
 	[Code.BotsCannotUseThisEndpoint, [403, "Bots cannot use this endpoint"]],
@@ -74,6 +75,10 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[
 		Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime,
 		[400, "Only one channel can have a parent modified at a time"],
+	],
+	[
+		Code.TargetUserIsNotConnectedToVoice,
+		[400, "Target user is not connected to voice."],
 	],
 	[
 		Code.InteractionHasAlreadyBeenAcknowledged,

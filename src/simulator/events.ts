@@ -30,6 +30,7 @@ const {
 	GuildMessages,
 	GuildModeration,
 	Guilds,
+	GuildVoiceStates,
 } = GatewayIntentBits;
 
 /**
@@ -49,6 +50,7 @@ export const events = {
 	GUILD_MEMBER_ADD: { guild: GuildMembers, direct: 0 },
 	GUILD_MEMBER_UPDATE: { guild: GuildMembers, direct: 0 },
 	GUILD_MEMBER_REMOVE: { guild: GuildMembers, direct: 0 },
+	VOICE_STATE_UPDATE: { guild: GuildVoiceStates, direct: 0 },
 	GUILD_BAN_ADD: { guild: GuildModeration, direct: 0 },
 	GUILD_BAN_REMOVE: { guild: GuildModeration, direct: 0 },
 	GUILD_AUDIT_LOG_ENTRY_CREATE: { guild: GuildModeration, direct: 0 },

@@ -44,7 +44,8 @@ function refuseStrangers(
 	return undefined;
 }
 
-class BadRequest extends Error {
+/** What was asked for does not fit: answered 400 with the message. */
+export class BadRequest extends Error {
 	override name = "BadRequest";
 }
 

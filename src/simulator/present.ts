@@ -79,6 +79,17 @@ export function member(of: Member): Json {
 	return { user: of.user, ...bareMember(of) };
 }
 
+/** Where a member is in voice, and how; in no channel when they are in none. */
+export function voiceState(guild: Guild, { user, deaf, mute }: Member): Json {
+	return {
+		...{ channel_id: null, user_id: user.id, session_id: "" },
+		...{ self_deaf: false, self_mute: false, self_video: false },
+		...{ suppress: false, request_to_speak_timestamp: null },
+		...guild.voiceStates.get(user.id),
+		...{ deaf, mute },
+	};
+}
+
 /** A guild with its roles, without channels and members. */
 export function guild(of: Guild): Json {
 	return {

@@ -292,7 +292,8 @@ export class Router {
 			if (!role) throw refusal(Code.UnknownRole);
 			found.role = role;
 		}
-		if (user_id !== undefined && route.path.includes("/members/:user_id")) {
+		const isMember = /\/(members|voice-states)\/:user_id/.test(route.path);
+		if (user_id !== undefined && isMember) {
 			const member = found.guild?.members.get(user_id);
 			if (!member)
 				throw refusal(

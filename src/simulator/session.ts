@@ -40,13 +40,17 @@ export class Session {
 	}
 
 	/** Sends an event, or keeps it until the bot is back. */
-	dispatch(type: EventType, data: unknown): void {
+	dispatch(type: EventType, data: object): void {
 		this.#seq += 1;
+		const blind =
+			type === "GUILD_CREATE" &&
+			!this.hasIntent(GatewayIntentBits.GuildVoiceStates);
 		const text = JSON.stringify({
 			op: GatewayOpcodes.Dispatch,
 			t: type,
 			s: this.#seq,
-			d: data,
+			// Who is in voice takes an intent of its own.
+			d: blind ? { ...data, voice_states: [] } : data,
 		});
 		this.#sent.push({ seq: this.#seq, text });
 		this.#sentLength += text.length;

@@ -270,7 +270,7 @@ export class SocketHub {
 			if (this.#heldMembers) this.#heldMembers.push(answer);
 			else answer();
 		}
-		// Presences and voice states are taken note of, and change nothing.
+		// Presences are taken note of, and so is a bot that wants to be in voice; they change nothing.
 	}
 
 	#tooMany({ data }: Socket): boolean {

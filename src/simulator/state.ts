@@ -118,6 +118,7 @@ export class World extends Structure {
 			channels: new Map(),
 			members: new Map(),
 			bans: new Map(),
+			voiceStates: new Map(),
 			auditLog: [],
 		};
 		guild.roles.set(id, {
@@ -209,6 +210,11 @@ export class World extends Structure {
 			() => ({ ...present.member(member), guild_id: guild.id }),
 			{ always: member.user.id },
 		);
+		if (
+			guild.voiceStates.has(member.user.id) &&
+			(changes.mute !== undefined || changes.deaf !== undefined)
+		)
+			this.tellVoice(guild, member);
 		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
 		for (const [action, made] of [
 			[MemberUpdate, changesBetween(before, others)],
@@ -225,6 +231,7 @@ export class World extends Structure {
 	}
 
 	#forgetMember(guild: Guild, member: Member): void {
+		this.leaveVoice(guild, member);
 		guild.members.delete(member.user.id);
 		this.tell("GUILD_MEMBER_REMOVE", guild, () => ({
 			guild_id: guild.id,
@@ -504,7 +511,10 @@ export class World extends Structure {
 			channels: Array.from(guild.channels.values(), present.guildChannel),
 			threads: [],
 			presences: [],
-			voice_states: [],
+			voice_states: [...guild.voiceStates.keys()].flatMap((id) => {
+				const member = guild.members.get(id);
+				return member ? present.voiceState(guild, member) : [];
+			}),
 			stage_instances: [],
 			guild_scheduled_events: [],
 			soundboard_sounds: [],

@@ -12,7 +12,8 @@ import type {
 } from "./entities.ts";
 import { compareRoles } from "./permissions.ts";
 import * as present from "./present.ts";
-import { apply, type Changes, type Doing, Telling } from "./telling.ts";
+import { apply, type Changes, type Doing } from "./telling.ts";
+import { Voice } from "./voice.ts";
 
 /** What may be changed of a role. */
 export type RoleChanges = Changes<
@@ -33,7 +34,7 @@ export type ChannelChanges = Changes<
 >;
 
 /** The roles and channels of all guilds. */
-export class Structure extends Telling {
+export class Structure extends Voice {
 	// Roles
 
 	/** A new role, right above @everyone unless `position` says otherwise; the ones from there on move up. */
@@ -185,6 +186,10 @@ export class Structure extends Telling {
 	/** With a category its channels stay, without a parent. */
 	removeChannel(channel: GuildChannel, doing?: Doing): void {
 		const guild = this.guildOf(channel);
+		for (const { user_id, channel_id } of [...guild.voiceStates.values()]) {
+			const member = guild.members.get(user_id);
+			if (member && channel_id === channel.id) this.leaveVoice(guild, member);
+		}
 		guild.channels.delete(channel.id);
 		this.channels.delete(channel.id);
 		this.messages.removeChannel(channel.id);

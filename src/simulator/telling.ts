@@ -99,7 +99,7 @@ export class Telling {
 		guild: Guild,
 		doing: Doing | undefined,
 		action_type: AuditLogEvent,
-		target_id: string,
+		target_id: string | null,
 		more: Pick<AuditLogEntry, "changes" | "options"> = {},
 	): void {
 		if (!doing) return;

@@ -8,6 +8,7 @@ const moderation = (name: string) => ["moderation.test.ts", name] as const;
 const discordJs = (name: string) => ["discord-js.test.ts", name] as const;
 const socket = (name: string) => ["socket.test.ts", name] as const;
 
+const voice = (name: string) => ["voice.test.ts", name] as const;
 const commands = (name: string) => ["commands.test.ts", name] as const;
 const interactions = (name: string) => ["interactions.test.ts", name] as const;
 
@@ -129,6 +130,9 @@ export const routeTests: Readonly<Record<string, Test>> = {
 		"nicknames, roles and time-outs are changed in one request",
 	),
 	"DELETE /guilds/:guild_id/members/:user_id": discordJs(memberTools),
+	"GET /guilds/:guild_id/voice-states/:user_id": voice(
+		"where a member is can be asked for; who is nowhere has no voice state",
+	),
 	"PUT /guilds/:guild_id/members/:user_id/roles/:role_id": discordJs(
 		"roles are created, edited, given, taken and deleted",
 	),
@@ -194,6 +198,9 @@ export const eventTests: Readonly<Record<EventType, Test>> = {
 	GUILD_MEMBER_ADD: discordJs(guildChanges),
 	GUILD_MEMBER_UPDATE: discordJs(guildChanges),
 	GUILD_MEMBER_REMOVE: discordJs(guildChanges),
+	VOICE_STATE_UPDATE: voice(
+		"who joins, is moved, muted, leaves or is kicked is told, and in GUILD_CREATE who is there",
+	),
 	GUILD_BAN_ADD: discordJs(guildChanges),
 	GUILD_BAN_REMOVE: discordJs(guildChanges),
 	GUILD_AUDIT_LOG_ENTRY_CREATE: discordJs(guildChanges),

@@ -14,6 +14,7 @@ import { pinRoutes } from "./pins.ts";
 import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
 import { userRoutes } from "./users.ts";
+import { voiceRoutes } from "./voice.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
 export const allRoutes: readonly Route[] = [
@@ -25,6 +26,7 @@ export const allRoutes: readonly Route[] = [
 	...reactionRoutes,
 	...pinRoutes,
 	...memberRoutes,
+	...voiceRoutes,
 	...roleRoutes,
 	...banRoutes,
 	...auditLogRoutes,

@@ -29,6 +29,7 @@ import {
 	route,
 } from "../route.ts";
 import { compareIds } from "../snowflake.ts";
+import { checkVoice } from "./voice.ts";
 
 const {
 	Administrator,
@@ -128,28 +129,29 @@ export const memberRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			const member = memberOf(call);
-			const { nick, roles, mute, deaf, channel_id } = call.body;
+			const { nick, roles } = call.body;
 			const until = call.body.communication_disabled_until;
-			if (mute !== undefined || deaf !== undefined || channel_id !== undefined)
-				// Nobody is in a voice channel here.
-				throw refusal(Code.TargetUserIsNotConnectedToVoice);
+			const voice = checkVoice(call, guild, member, call.body);
 			if (nick !== undefined) {
 				requireGuildPermission(call, ManageNicknames);
 				requireReach(call, guild, member);
 			}
 			if (roles !== undefined) checkRoles(call, guild, member, roles ?? []);
 			if (until !== undefined) checkTimeout(call, guild, member, until);
-			call.world.editMember(
-				guild,
-				member,
-				{
-					nick: nick === undefined ? undefined : nick || null,
-					roles: roles === undefined ? undefined : [...new Set(roles ?? [])],
-					communication_disabled_until:
-						until === undefined ? undefined : (until?.toISOString() ?? null),
-				},
-				call.doing,
-			);
+			const changes = {
+				nick: nick === undefined ? undefined : nick || null,
+				roles: roles === undefined ? undefined : [...new Set(roles ?? [])],
+				communication_disabled_until:
+					until === undefined ? undefined : (until?.toISOString() ?? null),
+				mute: voice.mute,
+				deaf: voice.deaf,
+			};
+			const { target } = voice;
+			// Being moved is no change of the member.
+			if (Object.values(changes).some((value) => value !== undefined))
+				call.world.editMember(guild, member, changes, call.doing);
+			if (target) call.world.joinVoice(target, member, {}, call.doing);
+			if (target === null) call.world.leaveVoice(guild, member, call.doing);
 			return present.member(member);
 		},
 	}),
