@@ -177,7 +177,7 @@ export const guild_id = v.optional(
 				`expected an id of 17 to 20 digits, received ${JSON.stringify(input)}`,
 		),
 		published({ pattern: idPattern }),
-		v.description("Id of the guild; the instance's own guild when omitted."),
+		v.description("Id of the guild; the bot's own when omitted."),
 	),
 );
 

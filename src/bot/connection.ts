@@ -175,11 +175,16 @@ export class Connection {
 
 	#createClient(): Client {
 		const { api, log, onAnswer, readsMessages, attach } = this.#options;
-		const { Guilds, GuildMembers, GuildMessages, MessageContent } =
-			GatewayIntentBits;
+		const {
+			Guilds,
+			GuildMembers,
+			GuildMessages,
+			GuildVoiceStates,
+			MessageContent,
+		} = GatewayIntentBits;
 		const client = new Client({
 			intents: [
-				...[Guilds, GuildMembers],
+				...[Guilds, GuildMembers, GuildVoiceStates],
 				...(readsMessages ? [GuildMessages, MessageContent] : []),
 			],
 			rest: restOptions(api, onAnswer),

@@ -22,7 +22,7 @@ import {
 import type { Finder } from "./arguments.ts";
 import type { Connection } from "./connection.ts";
 import { toToolError } from "./errors.ts";
-import type { Person } from "./find.ts";
+import type { Person, Speaker } from "./find.ts";
 import {
 	bitsIn,
 	type Permission,
@@ -94,11 +94,16 @@ export type ContextFor<Entries> = "guild_id" extends keyof Entries
 
 /** What a tool needs before it can run. */
 interface Needs<Args> {
-	/** What the bot must be allowed: in the channel that `channel_id` names, or else in the guild. */
+	/**
+	 * What the bot must be allowed: in the channel that `channel_id` names and the one that the user is heard in, or else
+	 * in the guild.
+	 */
 	permissions?: readonly Permission[] | ((args: Args) => readonly Permission[]);
+	/** What the bot must be allowed in the guild as a whole, whatever channel the arguments name. */
+	guildPermissions?: readonly Permission[];
 	/**
 	 * The argument that names what an edit builds on: calls that name the same thing take turns. Of two at the same time,
-	 * one would undo what the other did.
+	 * one would undo what the other did. An empty one stands for the instance's own guild.
 	 */
 	turns?: keyof Args & string;
 	/** Whether the role or the person that the arguments name must rank below the bot. */
@@ -145,9 +150,9 @@ export function tool<const Entries extends v.ObjectEntries>(
 				return definition.run(args, full, call);
 			};
 			const { turns } = definition;
-			const turn = turns && String(args[turns]);
+			const turn = turns && (args[turns] || bot.guildId);
 			return bounded(run, () =>
-				turn ? inTurn(bot.turns, turn, work) : work(),
+				turn ? inTurn(bot.turns, String(turn), work) : work(),
 			);
 		},
 	});
@@ -234,7 +239,7 @@ async function findAll<Args extends object>(
 	given: Args,
 	bot: BotContext,
 ): Promise<Record<string, unknown>> {
-	const { input, permissions, ranked } = definition;
+	const { input, permissions, guildPermissions, ranked } = definition;
 	const args = given as JsonObject;
 	const guild = findGuild(bot, args);
 	const { connection } = bot;
@@ -249,12 +254,18 @@ async function findAll<Args extends object>(
 				)
 			: await find(guild, value as string, connection);
 	}
+	if (guildPermissions)
+		requirePermissions(guild, undefined, bitsIn(undefined, guildPermissions));
 	if (permissions) {
 		const names =
 			typeof permissions === "function" ? permissions(given) : permissions;
-		const channel = things.channel as GuildBasedChannel | undefined;
-		const needed = bitsIn(channel, names);
-		requirePermissions(guild, channel, needed | impliedIn(channel));
+		const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
+		const places = [things.channel as GuildBasedChannel | undefined, heardIn];
+		const named = places.filter((place) => place !== undefined);
+		for (const channel of named.length > 0 ? named : [undefined]) {
+			const needed = bitsIn(channel, names);
+			requirePermissions(guild, channel, needed | impliedIn(channel));
+		}
 	}
 	if (ranked) {
 		if (things.role instanceof Role) requireRoleBelow(guild, things.role);

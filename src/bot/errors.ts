@@ -7,7 +7,10 @@ import { oneLine } from "./text.ts";
 
 /** What to do about a refusal, by Discord's code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
 const advice = new Map<number | string, string>([
-	[codes.UnknownChannel, "There is no such channel; check channel_id."],
+	[
+		codes.UnknownChannel,
+		"There is no such channel; list_channels shows those there are.",
+	],
 	[
 		codes.UnknownGuild,
 		"There is no such guild for this bot; list_guilds shows its guilds.",
@@ -41,7 +44,10 @@ const advice = new Map<number | string, string>([
 		codes.CannotExecuteActionOnSystemMessage,
 		"This is a message of Discord's own; get_message shows its kind.",
 	],
-	[codes.UnknownRole, "There is no such role in this guild; check role_id."],
+	[
+		codes.UnknownRole,
+		"There is no such role in this guild; list_roles shows its roles.",
+	],
 	[
 		codes.UnknownUser,
 		"There is no such user; lookup_user_by_name finds members.",
@@ -57,6 +63,22 @@ const advice = new Map<number | string, string>([
 	[
 		codes.InvalidFormBodyOrContentType,
 		"Correct the named fields and call again.",
+	],
+	[
+		codes.TargetUserIsNotConnectedToVoice,
+		"This person is in no voice channel; list_voice_members shows who is in one.",
+	],
+	[
+		codes.MaximumNumberOfGuildChannelsReached,
+		"The guild is full of channels; delete_channel makes room.",
+	],
+	[
+		codes.MaximumNumberOfGuildRolesReached,
+		"The guild is full of roles; delete_role makes room.",
+	],
+	[
+		codes.CannotDeleteChannelRequiredForCommunityGuilds,
+		"A community needs this channel: its settings have to name another one first.",
 	],
 	[
 		codes.CannotSendAnEmptyMessage,

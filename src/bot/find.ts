@@ -14,16 +14,26 @@ import {
 	RESTJSONErrorCodes,
 	type Role,
 	type User,
+	type VoiceBasedChannel,
+	type VoiceState,
 } from "discord.js";
 import { ToolError } from "../mcp/tool.ts";
 import type { Connection } from "./connection.ts";
-import { channelName, userName } from "./describe.ts";
+import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
 
 /** Someone, whether or not they are a member of the guild. */
 export interface Person {
 	user: User;
 	member: GuildMember | undefined;
+}
+
+/** A member who is in a voice channel. */
+export interface Speaker {
+	member: GuildMember;
+	heardIn: VoiceBasedChannel;
+	/** How they are there, as it is now. */
+	voice: VoiceState;
 }
 
 /** A channel or thread that holds messages. */
@@ -33,11 +43,45 @@ export async function textChannel(
 ): Promise<GuildTextBasedChannel> {
 	const found = await anyChannel(guild, id);
 	if (found.isTextBased()) return found;
-	throw new ToolError(`${channelName(found)} holds no messages.`);
+	throw new ToolError(
+		`${channelName(found)} holds no messages. list_channels shows which channels do.`,
+	);
 }
 
 /** A channel of any kind, categories included, that is no thread. */
 export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
+
+/** A channel of any kind, as Discord's Gateway told of it. */
+export async function channel(guild: Guild, id: string): Promise<Channel> {
+	const known = await anyChannel(guild, id);
+	if (!known.isThread()) return known;
+	throw new ToolError(
+		`${channelName(known)} is a thread, and this is for channels.`,
+	);
+}
+
+/** A channel that people speak in. */
+export async function voiceChannel(
+	guild: Guild,
+	id: string,
+): Promise<VoiceBasedChannel> {
+	return requireVoice(await anyChannel(guild, id));
+}
+
+/** The same as it is now, asked for. */
+export async function currentVoiceChannel(
+	guild: Guild,
+	id: string,
+): Promise<VoiceBasedChannel> {
+	return requireVoice(await currentChannel(guild, id));
+}
+
+function requireVoice(found: GuildBasedChannel): VoiceBasedChannel {
+	if (found.isVoiceBased()) return found;
+	throw new ToolError(
+		`${channelName(found)} is no voice or stage channel. list_channels shows which ones are.`,
+	);
+}
 
 /**
  * A channel as it is now, asked for: what an edit builds on must not be older than the edit before it, whose event may
@@ -47,11 +91,7 @@ export async function currentChannel(
 	guild: Guild,
 	id: string,
 ): Promise<Channel> {
-	const known = await anyChannel(guild, id);
-	if (known.isThread())
-		throw new ToolError(
-			`${channelName(known)} is a thread, and this is for channels.`,
-		);
+	const known = await channel(guild, id);
 	requirePermissions(guild, known, PermissionFlagsBits.ViewChannel);
 	const current = await guild.channels.fetch(id, { force: true });
 	return (current as Channel | null) ?? known; // No thread becomes a channel, nor the reverse.
@@ -64,7 +104,9 @@ export async function category(
 ): Promise<CategoryChannel> {
 	const found = await anyChannel(guild, id);
 	if (found.type === ChannelType.GuildCategory) return found;
-	throw new ToolError(`${channelName(found)} is not a category.`);
+	throw new ToolError(
+		`${channelName(found)} is not a category. list_channels shows the categories.`,
+	);
 }
 
 /** A category, or null for the empty id: no category. */
@@ -78,7 +120,9 @@ export async function categoryOrNone(
 export function role(guild: Guild, id: string): Role {
 	const found = guild.roles.cache.get(id);
 	if (found) return found;
-	throw new ToolError(`There is no role ${id} in the guild ${guild.id}.`);
+	throw new ToolError(
+		`There is no role ${id} in the guild ${guild.id}. list_roles shows its roles.`,
+	);
 }
 
 /** A role as it is now, asked for, for the same reason as a channel. */
@@ -119,6 +163,24 @@ export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 	return user.createDM();
 }
 
+/** A member in voice, with how they are there now. */
+export async function speaker(
+	guild: Guild,
+	id: string,
+	connection: Connection,
+): Promise<Speaker> {
+	const found = await member(guild, id, connection);
+	const voice = await absentIf(RESTJSONErrorCodes.UnknownVoiceState, () =>
+		guild.voiceStates.fetch(id, { force: true }),
+	);
+	if (!voice?.channelId)
+		throw new ToolError(
+			`${memberName(found)} is in no voice channel. list_voice_members shows who is in one.`,
+		);
+	const heardIn = await voiceChannel(guild, voice.channelId);
+	return { member: found, heardIn, voice };
+}
+
 /** Anyone with an account, a member or not. */
 export async function person(
 	guild: Guild,
@@ -147,8 +209,8 @@ async function memberOrNone(
 	);
 }
 
-/** A channel that the bot can see. Archived threads are not in the cache, and another guild's channel is as good as none. */
-async function anyChannel(
+/** A channel or thread that the bot knows of. Archived threads are not in the cache, and another guild's channel is as good as none. */
+export async function anyChannel(
 	guild: Guild,
 	id: string,
 ): Promise<GuildBasedChannel> {
@@ -161,7 +223,7 @@ async function anyChannel(
 		));
 	if (found && "guild" in found && found.guild.id === guild.id) return found;
 	throw new ToolError(
-		`There is no channel ${id} in the guild ${guild.id} that the bot can see. Check channel_id and guild_id.`,
+		`There is no channel ${id} in the guild ${guild.id} that the bot can see. list_channels shows its channels.`,
 	);
 }
 

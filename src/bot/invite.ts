@@ -22,6 +22,9 @@ export const toolPermissions: readonly Permission[] = [
 	"ModerateMembers",
 	"KickMembers",
 	"BanMembers",
+	"MoveMembers",
+	"MuteMembers",
+	"DeafenMembers",
 	// Without it nothing counts that is allowed in a voice channel.
 	"Connect",
 ];

@@ -177,19 +177,22 @@ export function requireMemberBelow(guild: Guild, member: GuildMember): void {
 
 /**
  * Throws the ToolError to show unless the bot may hand out, or take away, these permissions: to a role, those that it
- * has itself; in a channel, those that it has in the guild or the category, unless the channel lets it manage permissions.
+ * has itself; in a channel, those that it has in the guild or the category, unless the channel lets it manage permissions;
+ * in a new one, those that it has in the guild.
  */
 export function requireGrantable(
 	guild: Guild,
-	channel: GuildBasedChannel | undefined,
+	channel: GuildBasedChannel | "new" | undefined,
 	bits: bigint,
 ): void {
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
 	const inGuild = botPermissions(guild, undefined);
-	if ((inGuild & Administrator) !== 0n || letsBotManage(guild, channel)) return;
-	const inCategory = channel?.parent
-		? botPermissions(guild, channel.parent)
-		: 0n;
+	if ((inGuild & Administrator) !== 0n) return;
+	if (channel !== "new" && letsBotManage(guild, channel)) return;
+	const inCategory =
+		channel !== "new" && channel?.parent
+			? botPermissions(guild, channel.parent)
+			: 0n;
 	// Whoever has it in a channel can give themselves everything there.
 	if (channel && (bits & ManageRoles) !== 0n)
 		throw new ToolError(

@@ -31,11 +31,9 @@ export type Toolset = (typeof toolsetNames)[number];
 export const defaultToolsets: readonly Toolset[] = [
 	"core",
 	"messages",
-	"direct_messages",
 	"moderation",
 	"roles",
 	"channels",
-	"voice",
 	"guild",
 	"webhooks",
 	"game",

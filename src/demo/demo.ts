@@ -220,6 +220,9 @@ chargeback = true
 restricted_role = "${ids.restrictedRole}"
 staff_channel = "${ids.staffChannel}"
 staff_roles = ["${ids.staffRole}"]
+
+[mcp]
+toolsets = "all"
 `,
 	);
 	return directory;

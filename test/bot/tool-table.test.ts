@@ -118,9 +118,11 @@ describe.concurrent.each(reading)("%s", (name, row) => {
 	test("answers from what Discord's Gateway told, and asks Discord nothing", async () => {
 		await using scene = await startScene();
 		const { simulator, call } = scene.world;
+		const args = row.args(scene);
+		await scene.world.heard();
 		simulator.faults.stall("* *");
 		const before = simulator.requests.list().length;
-		const { text, isError } = await call(name, row.args(scene));
+		const { text, isError } = await call(name, args);
 		expect(isError).toBe(false);
 		for (const part of row.answer(scene)) expect(text).toContain(part);
 		expect(simulator.requests.list()).toHaveLength(before);
@@ -131,18 +133,24 @@ describe.concurrent.each(reading)("%s", (name, row) => {
 			await using scene = await startScene();
 			const { call } = scene.world;
 			const args = row.args(scene);
+			const there = {
+				...row.args({ ...scene, guild: scene.other, other: scene.guild }),
+				guild_id: scene.other.id,
+			};
+			await scene.world.heard();
 			const stranger = await call(name, { ...args, guild_id: unknownId });
 			expect(stranger.isError).toBe(true);
 			expect(stranger.text).toContain(`not in a guild ${unknownId}`);
-			const there = await call(name, {
-				...row.args({ ...scene, guild: scene.other, other: scene.guild }),
-				guild_id: scene.other.id,
-			});
-			expect(there.isError).toBe(false);
-			expect(there.text).not.toContain(scene.world.simulator.user("ada").id);
+			const answer = await call(name, there);
+			expect(answer.isError).toBe(false);
+			expect(answer.text).not.toContain(scene.world.simulator.user("ada").id);
 		});
 
-	refusesIds(name, row, (scene) => Promise.resolve(row.args(scene)));
+	refusesIds(name, row, async (scene) => {
+		const args = row.args(scene);
+		await scene.world.heard();
+		return args;
+	});
 });
 
 /** What becomes of ids that name nothing, or something in another guild. */
@@ -201,6 +209,7 @@ function forbid(
 	{ world, guild }: Scene,
 	args: Args,
 	needs: Exclude<WritingRow["needs"], string>,
+	channelId = String(args.channel_id),
 ) {
 	const { simulator } = world;
 	const bot = simulator.bot("alpha").id;
@@ -209,7 +218,7 @@ function forbid(
 	);
 	if (!role) throw new Error("the bot has a role of its own");
 	const bit = PermissionFlagsBits[needs.permission];
-	const channel = simulator.world.channels.get(String(args.channel_id));
+	const channel = simulator.world.channels.get(channelId);
 	if (needs.in === "the guild")
 		simulator.world.editRole(guild, role, {
 			permissions: String(BigInt(role.permissions) & ~bit),
@@ -454,7 +463,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 			await using scene = await startScene();
 			const { simulator, heard, call } = scene.world;
 			const act = row.act(scene);
-			const { role, thing } = forbid(scene, act.args, needs);
+			const { role, thing } = forbid(scene, act.args, needs, act.channel);
 			await heard();
 			const { text, isError } = await call(name, act.args);
 			expect(isError).toBe(true);

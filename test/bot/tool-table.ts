@@ -9,12 +9,14 @@ import { guildsRows } from "./tool-rows/guilds.ts";
 import { membersRows } from "./tool-rows/members.ts";
 import { messagesRows } from "./tool-rows/messages.ts";
 import { moderationRows } from "./tool-rows/moderation.ts";
+import { overwritesRows } from "./tool-rows/overwrites.ts";
 import { pinsRows } from "./tool-rows/pins.ts";
 import { reactionsRows } from "./tool-rows/reactions.ts";
 import { readingRows } from "./tool-rows/reading.ts";
 import { rolesRows } from "./tool-rows/roles.ts";
 import type { Row } from "./tool-rows/scene.ts";
 import { timeoutsRows } from "./tool-rows/timeouts.ts";
+import { voiceRows } from "./tool-rows/voice.ts";
 
 export const table: Record<string, Row> = {
 	...guildsRows,
@@ -26,6 +28,8 @@ export const table: Record<string, Row> = {
 	...pinsRows,
 	...directMessagesRows,
 	...channelsRows,
+	...overwritesRows,
+	...voiceRows,
 	...rolesRows,
 	...moderationRows,
 	...timeoutsRows,

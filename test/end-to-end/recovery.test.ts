@@ -20,7 +20,10 @@ let configDirectory: string;
 beforeAll(async () => {
 	simulator = await startSimulator();
 	configDirectory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	writeFileSync(join(configDirectory, "config.toml"), 'bot_name = "Alpha"\n');
+	writeFileSync(
+		join(configDirectory, "config.toml"),
+		'bot_name = "Alpha"\n[mcp]\ntoolsets = "all"\n',
+	);
 });
 
 afterAll(async () => {

@@ -33,7 +33,7 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		gameVerifyUrl: undefined,
 		gameVerifySecret: undefined,
 		apiKeys: {},
-		toml: v.parse(toml, { bot_name: "Alpha" }),
+		toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" } }),
 		log: { format: "json", level: "info" },
 		...changes,
 	};

@@ -1,9 +1,9 @@
-// Channels: making and changing them, and who may do what in them.
+// Channels: listing, making, changing, moving and removing them. Who may do what in them is in overwrites.ts.
 
 import {
 	ChannelType,
 	type Guild,
-	type GuildChannelCreateOptions,
+	type GuildBasedChannel,
 	type OverwriteResolvable,
 	OverwriteType,
 	PermissionFlagsBits,
@@ -20,86 +20,26 @@ import {
 	guild_id,
 	integer,
 	list,
-	permissionBits,
-	permissionNames,
 	reason,
-	snowflake,
 	text,
 } from "../arguments.ts";
-import { tool } from "../context.ts";
-import { channelName, memberName, roleName } from "../describe.ts";
-import { changesOf } from "../edits.ts";
-import * as find from "../find.ts";
 import {
-	botMember,
-	describeBits,
-	readBits,
-	requireGrantable,
-} from "../permissions.ts";
-
-const spokenFields = [
-	"nsfw",
-	"slowmode_seconds",
-	"bitrate",
-	"user_limit",
-	"category_id",
-] as const;
-
-/** What can be made, and which of the fields below each kind has. */
-const kinds = {
-	text: {
-		type: ChannelType.GuildText,
-		fields: ["topic", "nsfw", "slowmode_seconds", "category_id"],
-	},
-	voice: {
-		type: ChannelType.GuildVoice,
-		fields: spokenFields,
-	},
-	category: { type: ChannelType.GuildCategory, fields: [] },
-	forum: {
-		type: ChannelType.GuildForum,
-		fields: ["topic", "nsfw", "slowmode_seconds", "category_id"],
-	},
-	stage: {
-		type: ChannelType.GuildStageVoice,
-		fields: spokenFields,
-	},
-	announcement: {
-		type: ChannelType.GuildAnnouncement,
-		fields: ["topic", "nsfw", "category_id"],
-	},
-} as const satisfies Record<
-	string,
-	{ type: GuildChannelCreateOptions["type"]; fields: readonly string[] }
->;
-
-type Kind = keyof typeof kinds;
-const kindNames = Object.keys(kinds) as Kind[];
-
-/** Fields that not every kind of channel has. */
-const kindFields = {
-	topic: v.optional(
-		text(0, 1024, "What the channel is for; empty for nothing."),
-	),
-	nsfw: v.optional(flag("Only for adults.")),
-	slowmode_seconds: v.optional(
-		integer(
-			0,
-			21_600,
-			"How long a person waits between two messages; 0 for no wait.",
-		),
-	),
-	bitrate: v.optional(
-		integer(8000, 384_000, "Bits per second of a voice or stage channel."),
-	),
-	user_limit: v.optional(
-		integer(
-			0,
-			10_000,
-			"How many people fit into a voice (99) or stage channel; 0 for no limit.",
-		),
-	),
-};
+	categoryField,
+	createWith,
+	currentFields,
+	editWith,
+	kindFields,
+	kindName,
+	kindNames,
+	nameField,
+} from "../channel-fields.ts";
+import { channelsFromTop, placed, type RawChannel } from "../channel-order.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channelName, roleName, time } from "../describe.ts";
+import * as find from "../find.ts";
+import { botMember, botPermissions, requireGrantable } from "../permissions.ts";
+import { oneField, oneLine } from "../text.ts";
+import { differenceOf } from "./overwrites.ts";
 
 export const createChannel = tool({
 	name: "create_channel",
@@ -111,12 +51,12 @@ export const createChannel = tool({
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
 		guild_id,
-		name: text(1, 100, "Name of the channel."),
+		name: nameField,
 		channel_type: v.optional(
 			choice(kindNames, "What kind of channel it is."),
 			"text",
 		),
-		category_id: v.optional(found(find.category, "category that it goes into")),
+		category_id: categoryField,
 		...kindFields,
 		position: v.optional(
 			integer(0, 1000, "Where it stands among its like, from the top."),
@@ -131,31 +71,18 @@ export const createChannel = tool({
 		),
 		reason,
 	}),
-	async run(args, { guild, category, private_to_roles }) {
-		const kind = kinds[args.channel_type];
-		refuseForeignFields(args, args.channel_type);
-		const overwrites =
-			private_to_roles && visibleOnlyTo(guild, private_to_roles);
-		const options: GuildChannelCreateOptions = {
-			name: args.name,
-			type: kind.type,
-			...given({
-				topic: args.topic,
-				nsfw: args.nsfw,
-				rateLimitPerUser: args.slowmode_seconds,
-				bitrate: args.bitrate,
-				userLimit: args.user_limit,
-				position: args.position,
-				parent: category,
-				permissionOverwrites: overwrites,
+	async run(args, { guild, private_to_roles }) {
+		const { guild_id, reason, ...fields } = args;
+		const { channel_type, position, private_to_role_ids, ...rest } = fields;
+		const made = await createWith(guild, channel_type, rest, {
+			...(position !== undefined && { position }),
+			...(private_to_roles && {
+				permissionOverwrites: visibleOnlyTo(guild, private_to_roles),
 			}),
-		};
-		const made = await guild.channels.create(options);
-		const where = category ? ` in ${channelName(category)}` : "";
-		const seenBy = private_to_roles
-			? `, seen only by ${private_to_roles.map(roleName).join(", ")} and the bot`
-			: "";
-		return `Created the ${args.channel_type} channel ${channelName(made)}${where}${seenBy}.`;
+		});
+		return private_to_roles
+			? `${made}, seen only by ${private_to_roles.map(roleName).join(", ")} and the bot.`
+			: `${made}.`;
 	},
 });
 
@@ -172,20 +99,6 @@ function visibleOnlyTo(guild: Guild, roles: Role[]): OverwriteResolvable[] {
 		...roles.map(({ id }) => ({ id, type: OverwriteType.Role, allow: view })),
 		{ id: botMember(guild).id, type: OverwriteType.Member, allow: view },
 	];
-}
-
-/** Throws an RpcError for fields that this kind of channel does not have. */
-function refuseForeignFields(args: Record<string, unknown>, kind: Kind): void {
-	const own: readonly string[] = kinds[kind].fields;
-	const foreign = [...Object.keys(kindFields), "category_id"].filter(
-		(field) => args[field] !== undefined && !own.includes(field),
-	);
-	if (foreign.length > 0)
-		throw invalidParameters(
-			foreign.map((field) => `${field}: ${kind} channels have none`),
-		);
-	if (kind === "voice" && Number(args.user_limit ?? 0) > 99)
-		throw invalidParameters(["user_limit: a voice channel has at most 99"]);
 }
 
 export const editChannel = tool({
@@ -210,177 +123,255 @@ export const editChannel = tool({
 		),
 		reason,
 	}),
-	async run(args, { guild, channel }) {
-		const kind = kindNames.find((name) => kinds[name].type === channel.type);
-		if (!kind)
-			throw new ToolError(
-				`${channelName(channel)} is of a kind that this tool does not edit. Nothing was done.`,
-			);
+	run(args, { guild, channel }) {
 		const { name, topic, nsfw, slowmode_seconds, category_id } = args;
-		const fields = { topic, nsfw, slowmode_seconds, category_id };
-		refuseForeignFields(fields, kind);
-		const before = currentFields(channel);
-		const changes = changesOf(
-			before,
-			{ name, ...fields },
-			channelName(channel),
-		);
-		const edited = (await guild.channels.edit(
-			channel.id,
-			given({
-				name: changes.name,
-				topic: changes.topic,
-				nsfw: changes.nsfw,
-				rateLimitPerUser: changes.slowmode_seconds,
-				// null is no category; undefined leaves it as it is.
-				parent: changes.category_id === "" ? null : changes.category_id,
-			}),
-		)) as find.Channel;
-		// Discord writes the names of text channels in its own way, and so may make the old one of a new one.
-		const after = currentFields(edited);
-		const changed = fieldNames.filter(
-			(field) => before[field] !== after[field],
-		);
-		if (changed.length === 0)
-			throw new ToolError(
-				`Nothing has changed: as Discord writes it, ${channelName(edited)} had ${Object.keys(changes).join(", ")} as given already.`,
-			);
-		return `Changed ${changed.join(", ")} of ${channelName(edited)}.`;
+		const asked = { name, topic, nsfw, slowmode_seconds, category_id };
+		return editWith(guild, channel, asked);
 	},
 });
 
-const fieldNames = [
-	"name",
-	"topic",
-	"nsfw",
-	"slowmode_seconds",
-	"category_id",
-] as const;
-
-/** A channel's fields as the tool takes them. */
-function currentFields(channel: find.Channel) {
-	const some = channel as Partial<{
-		topic: string | null;
-		nsfw: boolean;
-		rateLimitPerUser: number | null;
-	}>;
-	return {
-		name: channel.name,
-		topic: some.topic ?? "",
-		nsfw: some.nsfw ?? false,
-		slowmode_seconds: some.rateLimitPerUser ?? 0,
-		category_id: channel.parentId ?? "",
-	};
-}
-
-export const setChannelPermissions = tool({
-	name: "set_channel_permissions",
+export const listChannels = tool({
+	name: "list_channels",
 	toolset: "channels",
-	title: "Set channel permissions",
+	title: "List channels",
 	description:
-		"Set what a role or a member is allowed and denied in a channel. It replaces what the channel says of them, or with `merge` changes only the permissions named; what is in neither `allow` nor `deny` then follows from their roles. Answers with what has changed, by name.",
-	effect: "write",
-	idempotent: true,
-	turns: "channel_id",
-	permissions: ["ManageRoles"],
+		"List a guild's channels as people see them: first those in no category, then each category and what is in it, by position. One line each: name, id, kind, category, topic (shortened), nsfw, slow mode. Threads are not channels.",
+	effect: "read",
 	input: v.strictObject({
 		guild_id,
-		channel_id: found(find.currentChannel, "channel"),
-		target_type: choice(["role", "member"], "What target_id is the id of."),
-		target_id: snowflake("role or the member"),
-		allow: permissionBits("What to allow"),
-		allow_names: permissionNames("What to allow"),
-		deny: permissionBits("What to deny"),
-		deny_names: permissionNames("What to deny"),
-		merge: v.optional(
-			flag("Keep what the channel says of other permissions."),
-			false,
+		category_id: v.optional(
+			found(find.category, "category to list; all channels when omitted"),
 		),
-		reason,
 	}),
-	async run(args, { guild, channel, connection }) {
-		const target =
-			args.target_type === "role"
-				? find.role(guild, args.target_id)
-				: await find.member(guild, args.target_id, connection);
-		const name = "user" in target ? memberName(target) : roleName(target);
-		const allow = readBits(
-			["allow", "allow_names"],
-			args.allow,
-			args.allow_names,
-		);
-		const deny = readBits(["deny", "deny_names"], args.deny, args.deny_names);
-		if (allow === undefined && deny === undefined)
-			throw invalidParameters([
-				"allow, allow_names, deny, deny_names: expected at least one of these",
-			]);
-		const before = overwriteOf(channel, target.id);
-		const after = overwriteAfter(before, allow ?? 0n, deny ?? 0n, args.merge);
-		const allowed = after.allow ^ before.allow;
-		const denied = after.deny ^ before.deny;
-		if ((allowed | denied) === 0n)
-			throw new ToolError(
-				`Nothing would change: ${channelName(channel)} says exactly this of ${name} already. Nothing was done.`,
-			);
-		requireGrantable(guild, channel, allowed | denied);
-		await guild.client.rest.put(
-			Routes.channelPermission(channel.id, target.id),
-			{
-				body: {
-					type: OverwriteType[args.target_type === "role" ? "Role" : "Member"],
-					allow: String(after.allow),
-					deny: String(after.deny),
-				},
-			},
-		);
+	run(_, { guild, category }) {
+		const lines = channelsFromTop(guild)
+			.filter(
+				({ id, parentId }) =>
+					!category || id === category.id || parentId === category.id,
+			)
+			.map(lineOf);
+		if (lines.length === 0) return "The guild has no channels.";
+		const where = category ? ` in ${channelName(category)}, with itself` : "";
+		return [`${lines.length} channel(s)${where}, from the top:`, ...lines];
+	},
+});
+
+const shownTopic = 80;
+
+function lineOf(channel: find.Channel): string {
+	const { topic, nsfw, slowmode_seconds, category_id } = currentFields(channel);
+	const characters = [...topic];
+	const shown = characters.slice(0, shownTopic).join("");
+	const cut = characters.length > shownTopic ? "…" : "";
+	return [
+		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
+		...(category_id ? [`category: ${category_id}`] : []),
+		...(topic ? [`topic: ${oneField(shown)}${cut}`] : []),
+		...(nsfw ? ["nsfw"] : []),
+		...(slowmode_seconds ? [`slow mode: ${slowmode_seconds} s`] : []),
+		...(isVisible(channel) ? [] : ["hidden from the bot"]),
+	].join(" | ");
+}
+
+function isVisible(channel: GuildBasedChannel): boolean {
+	const { Administrator, ViewChannel } = PermissionFlagsBits;
+	const has = botPermissions(channel.guild, channel);
+	return (has & (ViewChannel | Administrator)) !== 0n;
+}
+
+export const getChannel = tool({
+	name: "get_channel",
+	toolset: "channels",
+	title: "Get a channel",
+	description:
+		"Everything about one channel or thread: kind, category, position, topic, limits, and whether its permissions are those of its category. One line for each.",
+	effect: "read",
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.anyChannel, "channel or thread"),
+	}),
+	run(_, { channel }) {
+		const fields = currentFields(channel);
+		const { parent } = channel;
+		const lines = [
+			`${channelName(channel)}, ${kindName(channel)}`,
+			`${channel.isThread() ? "thread of" : "category"}: ${parent ? channelName(parent) : "none"}`,
+			`topic: ${oneLine(fields.topic) || "none"}`,
+			`nsfw: ${fields.nsfw ? "yes" : "no"}`,
+			`slow mode: ${fields.slowmode_seconds} s`,
+			`visible to the bot: ${isVisible(channel) ? "yes" : "no"}`,
+			`created: ${time(channel.createdTimestamp)}`,
+		];
+		if (channel.isThread())
+			return [
+				...lines,
+				`started by: ${channel.ownerId ?? "unknown"}`,
+				`archived: ${channel.archived ? "yes" : "no"}`,
+				`locked: ${channel.locked ? "yes" : "no"}`,
+			];
+		const { size } = channel.permissionOverwrites.cache;
+		const voice = [
+			`bitrate: ${fields.bitrate} bit/s`,
+			`user limit: ${fields.user_limit || "none"}`,
+			`region: ${oneLine(fields.rtc_region) || "automatic"}`,
+		];
+		const synced = channel.permissionsLocked ? "yes" : "no";
 		return [
-			`Set the permissions of ${name} in ${channelName(channel)}.`,
-			`Newly allowed: ${describeBits(after.allow & ~before.allow)}`,
-			`Newly denied: ${describeBits(after.deny & ~before.deny)}`,
-			`No longer allowed: ${describeBits(before.allow & ~after.allow)}`,
-			`No longer denied: ${describeBits(before.deny & ~after.deny)}`,
+			...lines,
+			`position: ${channel.position}`,
+			...(channel.isVoiceBased() ? voice : []),
+			...(parent ? [`permissions as in the category: ${synced}`] : []),
+			`permissions of its own: for ${size} role(s) and member(s), shown by list_channel_permissions`,
 		];
 	},
 });
 
-interface Bits {
-	allow: bigint;
-	deny: bigint;
-}
+/** How many things a dry run names. */
+const sampleSize = 5;
 
-/** What a channel says of a role or a member. */
-function overwriteOf(channel: find.Channel, id: string): Bits {
-	const overwrite = channel.permissionOverwrites.cache.get(id);
-	return {
-		allow: overwrite?.allow.bitfield ?? 0n,
-		deny: overwrite?.deny.bitfield ?? 0n,
-	};
-}
+export const deleteChannel = destructiveTool({
+	name: "delete_channel",
+	toolset: "channels",
+	title: "Delete a channel",
+	description:
+		"Delete a channel with all messages in it, or a category, whose channels stay. It cannot be brought back.",
+	permissions: ["ManageChannels"],
+	turns: "channel_id",
+	idempotent: true,
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentChannel, "channel"),
+		reason,
+	}),
+	plan(_, { guild, channel }) {
+		const what = `the ${kindName(channel)} channel ${channelName(channel)}`;
+		const inside = channelsFromTop(guild).filter(
+			({ parentId }) => parentId === channel.id,
+		);
+		const left =
+			inside.length > 0
+				? ` The ${inside.length} channel(s) in it stay, in no category.`
+				: "";
+		const people = channel.isVoiceBased() ? channel.members.size : 0;
+		const lost =
+			people > 0 ? ` ${people} member(s) in it would be disconnected.` : "";
+		return {
+			preview: [
+				channel.type === ChannelType.GuildCategory
+					? `Would delete ${what}.${left}`
+					: `Would delete ${what}, with everything in it.${lost}`,
+				...inside.slice(0, sampleSize).map(lineOf),
+			],
+			async act() {
+				await guild.client.rest.delete(Routes.channel(channel.id));
+				return `Deleted ${what}.${left}`;
+			},
+		};
+	},
+});
 
-/** What it will say. Throws an RpcError where the same permission is allowed and denied. */
-function overwriteAfter(
-	before: Bits,
-	allow: bigint,
-	deny: bigint,
-	merge: boolean,
-): Bits {
-	const both = allow & deny;
-	if (both !== 0n)
-		throw invalidParameters([
-			`allow, deny: ${describeBits(both)} cannot be both`,
-		]);
-	if (!merge) return { allow, deny };
-	return {
-		allow: (before.allow & ~deny) | allow,
-		deny: (before.deny & ~allow) | deny,
-	};
-}
+export const moveChannel = tool({
+	name: "move_channel",
+	toolset: "channels",
+	title: "Move a channel",
+	description:
+		"Move a channel to a place among its like in its category, or into another category. Voice and stage channels always stand below the others.",
+	effect: "write",
+	idempotent: true,
+	// Others make room for it.
+	turns: "guild_id",
+	permissions: ({ lock_permissions }) =>
+		lock_permissions ? ["ManageChannels", "ManageRoles"] : ["ManageChannels"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.channel, "channel"),
+		position: v.optional(
+			integer(
+				0,
+				499,
+				"How many of its like are above it there; the last place in a new category when omitted.",
+			),
+		),
+		category_id: v.optional(
+			foundOrNone(find.categoryOrNone, "category to move it into"),
+		),
+		lock_permissions: v.optional(
+			flag("Take over the permissions of the new category."),
+			false,
+		),
+		reason,
+	}),
+	async run(args, { guild, channel }) {
+		const { position, category_id, lock_permissions } = args;
+		if (position === undefined && category_id === undefined)
+			throw invalidParameters([
+				"position, category_id: expected at least one of these",
+			]);
+		if (category_id && channel.type === ChannelType.GuildCategory)
+			throw invalidParameters(["category_id: category channels have none"]);
+		const route = Routes.guildChannels(guild.id);
+		const all = (await guild.client.rest.get(route)) as RawChannel[];
+		const raw = all.find(({ id }) => id === channel.id);
+		if (!raw)
+			throw new ToolError(
+				`${channelName(channel)} is gone: it has just been deleted.`,
+			);
+		const from = raw.parent_id ?? "";
+		const parentId = category_id ?? from;
+		if (lock_permissions && (parentId === from || parentId === ""))
+			throw invalidParameters([
+				"lock_permissions: expected only with the category_id of another category; sync_channel_permissions does it where the channel is",
+			]);
+		if (lock_permissions) {
+			const lock = all.find(({ id }) => id === parentId);
+			requireGrantable(guild, channel, differenceOf(raw, lock));
+		}
+		const { order, moves } = placed(raw, all, parentId, position);
+		const place = order.indexOf(raw);
+		const parent = guild.channels.cache.get(parentId);
+		const where = parent ? `in ${channelName(parent)}` : "in no category";
+		if (parentId === from && moves.length === 0)
+			throw new ToolError(
+				`Nothing would change: ${channelName(channel)} is at position ${place} ${where} already. Nothing was done.`,
+			);
+		const own = {
+			...{ id: raw.id },
+			...moves.find(({ id }) => id === raw.id),
+			// Discord takes one change of category in a request.
+			...(parentId !== from && {
+				parent_id: parentId || null,
+				lock_permissions,
+			}),
+		};
+		const others = moves.filter(({ id }) => id !== raw.id);
+		await guild.client.rest.patch(route, { body: [own, ...others] });
+		return `Moved ${channelName(channel)} to position ${place} of ${order.length} ${where}${lock_permissions ? ", with its permissions" : ""}.`;
+	},
+});
 
-/** Only what is given: to discord.js, undefined is not the same as absent. */
-function given<T extends object>(
-	fields: T,
-): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-	return Object.fromEntries(
-		Object.entries(fields).filter(([, value]) => value !== undefined),
-	) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
-}
+export const cloneChannel = tool({
+	name: "clone_channel",
+	toolset: "channels",
+	title: "Clone a channel",
+	description:
+		"Make another channel like one, in the same category and with the same fields and permissions, without its messages. Answers with its name and id.",
+	effect: "write",
+	guildPermissions: ["ManageChannels"],
+	permissions: [],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentChannel, "channel to clone"),
+		name: v.optional(text(1, 100, "Its name; the same one when omitted.")),
+		reason,
+	}),
+	async run({ name = "" }, { guild, channel }) {
+		const overwrites = [...channel.permissionOverwrites.cache.values()];
+		const bits = overwrites.reduce(
+			(all, { allow, deny }) => all | allow.bitfield | deny.bitfield,
+			0n,
+		);
+		requireGrantable(guild, "new", bits);
+		const made = await channel.clone({ name: name || channel.name });
+		return `Created ${channelName(made)}, a clone of ${channelName(channel)}.`;
+	},
+});

@@ -1,7 +1,10 @@
 // Guilds: the communities that the bot is in.
 
+import { type APIGuild, GuildVerificationLevel, Routes } from "discord.js";
 import * as v from "valibot";
+import { guild_id } from "../arguments.ts";
 import { tool } from "../context.ts";
+import { memberName, time } from "../describe.ts";
 import { oneLine } from "../text.ts";
 
 export const listGuilds = tool({
@@ -20,6 +23,38 @@ export const listGuilds = tool({
 		return [
 			`${guilds.length} guild(s):`,
 			...guilds.map(({ name, id }) => `${oneLine(name)} | ID: ${id}`),
+		];
+	},
+});
+
+export const getGuildInfo = tool({
+	name: "get_guild_info",
+	toolset: "guild",
+	title: "Get a guild's facts",
+	description:
+		"A guild's name, id, owner, how many members, members online, channels and roles it has, boosts, features, verification level and when it was created. One line for each.",
+	effect: "read",
+	input: v.strictObject({ guild_id }),
+	async run(_, { guild, discord }) {
+		// Discord counts who is online only when it is asked.
+		const now = (await discord.rest.get(Routes.guild(guild.id), {
+			query: new URLSearchParams({ with_counts: "true" }),
+		})) as APIGuild;
+		const owner = guild.members.cache.get(now.owner_id);
+		const online = now.approximate_presence_count;
+		const channels = guild.channels.cache.filter((one) => !one.isThread());
+		const level = GuildVerificationLevel[now.verification_level] ?? "unknown";
+		return [
+			`${oneLine(now.name)} (ID: ${now.id})`,
+			`description: ${oneLine(now.description ?? "") || "none"}`,
+			`owner: ${owner ? memberName(owner) : `ID: ${now.owner_id}`}`,
+			`members: ${guild.memberCount}${online === undefined ? "" : `, about ${online} of them online`}`,
+			`channels: ${channels.size}, shown by list_channels`,
+			`roles: ${now.roles.length}, shown by list_roles`,
+			`boosts: ${now.premium_subscription_count ?? 0}, level ${now.premium_tier}`,
+			`features: ${now.features.join(", ") || "none"}`,
+			`verification level: ${level}`,
+			`created: ${time(guild.createdTimestamp)}`,
 		];
 	},
 });

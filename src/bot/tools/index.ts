@@ -2,9 +2,13 @@
 
 import { listRecentToolCalls } from "./audit.ts";
 import {
+	cloneChannel,
 	createChannel,
+	deleteChannel,
 	editChannel,
-	setChannelPermissions,
+	getChannel,
+	listChannels,
+	moveChannel,
 } from "./channels.ts";
 import { deleteMessage, deleteMessages } from "./deletions.ts";
 import {
@@ -13,7 +17,7 @@ import {
 	readPrivateMessages,
 	sendPrivateMessage,
 } from "./direct-messages.ts";
-import { listGuilds } from "./guilds.ts";
+import { getGuildInfo, listGuilds } from "./guilds.ts";
 import {
 	getMember,
 	listMembers,
@@ -22,6 +26,12 @@ import {
 } from "./members.ts";
 import { editMessage, sendMessage } from "./messages.ts";
 import { ban, getBans, kick, unban } from "./moderation.ts";
+import {
+	listChannelPermissions,
+	removeChannelPermissions,
+	setChannelPermissions,
+	syncChannelPermissions,
+} from "./overwrites.ts";
 import { listPins, pinMessage, unpinMessage } from "./pins.ts";
 import {
 	addReaction,
@@ -30,12 +40,30 @@ import {
 	removeReaction,
 } from "./reactions.ts";
 import { getMessage, getRecentMessages } from "./reading.ts";
-import { editRole } from "./roles.ts";
+import {
+	assignRole,
+	createRole,
+	deleteRole,
+	editRole,
+	getRoleMembers,
+	listRoles,
+	removeRole,
+} from "./roles.ts";
 import { searchMessages } from "./search.ts";
 import { removeTimeout, timeout } from "./timeouts.ts";
+import {
+	createStageChannel,
+	createVoiceChannel,
+	disconnectVoiceMember,
+	editVoiceChannel,
+	listVoiceMembers,
+	modifyVoiceState,
+	moveVoiceMember,
+} from "./voice.ts";
 
 export const tools = [
 	listGuilds,
+	getGuildInfo,
 	listMembers,
 	lookupUserByName,
 	getMember,
@@ -57,10 +85,24 @@ export const tools = [
 	readPrivateMessages,
 	editPrivateMessage,
 	deletePrivateMessage,
+	listChannels,
+	getChannel,
 	createChannel,
 	editChannel,
+	moveChannel,
+	cloneChannel,
+	deleteChannel,
+	listChannelPermissions,
 	setChannelPermissions,
+	removeChannelPermissions,
+	syncChannelPermissions,
+	listRoles,
+	getRoleMembers,
+	createRole,
 	editRole,
+	deleteRole,
+	assignRole,
+	removeRole,
 	ban,
 	unban,
 	getBans,
@@ -68,5 +110,12 @@ export const tools = [
 	timeout,
 	removeTimeout,
 	setNickname,
+	listVoiceMembers,
+	createVoiceChannel,
+	createStageChannel,
+	editVoiceChannel,
+	moveVoiceMember,
+	disconnectVoiceMember,
+	modifyVoiceState,
 	listRecentToolCalls,
 ];

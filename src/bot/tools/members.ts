@@ -63,7 +63,7 @@ function roleIds(member: GuildMember): string {
 }
 
 /** A line that says so while not all members are known. */
-function stillLoading(guild: Guild, connection: Connection): string[] {
+export function stillLoading(guild: Guild, connection: Connection): string[] {
 	if (connection.knowsMembers(guild)) return [];
 	return [
 		`The members are still being loaded (${guild.members.cache.size} of ${guild.memberCount}): some are missing here. Call again in a moment.`,
@@ -181,7 +181,7 @@ export const setNickname = tool({
 	},
 });
 
-function describe({ displayName, user, id }: GuildMember): string {
+export function describe({ displayName, user, id }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
 }
 

@@ -1,6 +1,6 @@
 // Roles: what they are called, how they look, what they permit.
 
-import type { Role } from "discord.js";
+import { type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import {
@@ -8,16 +8,132 @@ import {
 	found,
 	guild_id,
 	integer,
+	limit,
 	permissionBits,
 	permissionNames,
 	reason,
+	snowflake,
 	text,
 } from "../arguments.ts";
-import { tool } from "../context.ts";
-import { roleName } from "../describe.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { memberName, roleName } from "../describe.ts";
 import { changesOf } from "../edits.ts";
-import { currentRole } from "../find.ts";
+import { currentMember, currentRole, role } from "../find.ts";
+import { compareIds } from "../ids.ts";
 import { describeBits, readBits, requireGrantable } from "../permissions.ts";
+import { oneField } from "../text.ts";
+import { describe, stillLoading } from "./members.ts";
+
+const roleFields = {
+	color: v.optional(integer(0, 0xffffff, "Colour, as 0xRRGGBB; 0 for none.")),
+	hoist: v.optional(flag("List its members apart from the others.")),
+	mentionable: v.optional(flag("Let everyone mention it.")),
+};
+
+export const listRoles = tool({
+	name: "list_roles",
+	toolset: "roles",
+	title: "List roles",
+	description:
+		"List a guild's roles from the top, those above rank higher: name, id, how many members have it, colour, whether its members are listed apart (hoist), whether everyone may mention it, whether an integration manages it, and what it permits by name.",
+	effect: "read",
+	input: v.strictObject({ guild_id }),
+	run(_, { guild, connection }) {
+		const roles = [...guild.roles.cache.values()].sort((a, b) =>
+			b.comparePositionTo(a),
+		);
+		const lines = roles.map((role) =>
+			[
+				`@${oneField(role.name).replace(/^@/, "")} | ID: ${role.id}`,
+				`${role.members.size} member(s)`,
+				...(role.colors.primaryColor ? [`colour: ${role.hexColor}`] : []),
+				...(role.hoist ? ["hoist"] : []),
+				...(role.mentionable ? ["mentionable"] : []),
+				...(role.managed ? ["managed"] : []),
+				`permits: ${describeBits(role.permissions.bitfield)}`,
+			].join(" | "),
+		);
+		return [
+			`${lines.length} role(s), from the top:`,
+			...lines,
+			...stillLoading(guild, connection),
+		];
+	},
+});
+
+export const getRoleMembers = tool({
+	name: "get_role_members",
+	toolset: "roles",
+	title: "List a role's members",
+	description:
+		"List the members who have a role, in the order of their ids: display name, username, id. When there are more, the last line gives `next_after`, to be passed as `after`.",
+	effect: "read",
+	input: v.strictObject({
+		guild_id,
+		role_id: found(role, "role"),
+		limit: limit(1000, 100),
+		after: v.optional(
+			snowflake("last member of the page before; the first page when omitted"),
+		),
+	}),
+	run({ limit, after }, { guild, role, connection }) {
+		const all = membersOf(role);
+		const rest = all.filter(
+			({ id }) => after === undefined || compareIds(id, after) > 0,
+		);
+		const shown = rest.slice(0, limit);
+		const last = shown.at(-1);
+		const lines = [
+			last
+				? `${shown.length} of ${all.length} member(s) with ${roleName(role)}, by id:`
+				: `No member${after ? ` with an id above ${after}` : ""} has ${roleName(role)}.`,
+			...shown.map(describe),
+			...stillLoading(guild, connection),
+		];
+		if (last && rest.length > shown.length) lines.push(`next_after=${last.id}`);
+		return lines;
+	},
+});
+
+/** Those who have a role, by id. */
+function membersOf(role: Role): GuildMember[] {
+	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
+}
+
+export const createRole = tool({
+	name: "create_role",
+	toolset: "roles",
+	title: "Create a role",
+	description:
+		"Create a role, below all others. Without `permissions` and `permission_names` it permits nothing beyond what everyone may do. Answers with its id.",
+	effect: "write",
+	permissions: ["ManageRoles"],
+	input: v.strictObject({
+		guild_id,
+		name: text(1, 100, "Name of the role."),
+		color: roleFields.color,
+		permissions: permissionBits("What the role permits"),
+		permission_names: permissionNames("What the role permits"),
+		hoist: roleFields.hoist,
+		mentionable: roleFields.mentionable,
+		reason,
+	}),
+	async run(args, { guild }) {
+		const { name, color = 0, hoist = false, mentionable = false } = args;
+		const permissions =
+			readBits(
+				["permissions", "permission_names"],
+				args.permissions,
+				args.permission_names,
+			) ?? 0n;
+		requireGrantable(guild, undefined, permissions);
+		const made = await guild.roles.create({
+			...{ name, permissions, hoist, mentionable },
+			colors: { primaryColor: color },
+		});
+		return `Created the role ${roleName(made)}, which permits: ${describeBits(made.permissions.bitfield)}.`;
+	},
+});
 
 export const editRole = tool({
 	name: "edit_role",
@@ -34,13 +150,11 @@ export const editRole = tool({
 		guild_id,
 		role_id: found(currentRole, "role"),
 		name: v.optional(text(1, 100, "New name.")),
-		color: v.optional(
-			integer(0, 0xffffff, "New colour, as 0xRRGGBB; 0 for none."),
-		),
+		color: roleFields.color,
 		permissions: permissionBits("Everything that the role permits"),
 		permission_names: permissionNames("Everything that the role permits"),
-		hoist: v.optional(flag("List its members apart from the others.")),
-		mentionable: v.optional(flag("Let everyone mention it.")),
+		hoist: roleFields.hoist,
+		mentionable: roleFields.mentionable,
 		reason,
 	}),
 	async run(args, { guild, role }) {
@@ -100,4 +214,113 @@ function currentFields(role: Role) {
 		hoist: role.hoist,
 		mentionable: role.mentionable,
 	};
+}
+
+const sampleSize = 5;
+
+export const deleteRole = destructiveTool({
+	name: "delete_role",
+	toolset: "roles",
+	title: "Delete a role",
+	description:
+		"Delete a role: its members lose it, and channels the permissions that they have for it. It cannot be brought back.",
+	permissions: ["ManageRoles"],
+	ranked: true,
+	turns: "role_id",
+	idempotent: true,
+	input: v.strictObject({
+		guild_id,
+		role_id: found(currentRole, "role"),
+		reason,
+	}),
+	plan(_, { guild, role, connection }) {
+		if (role.id === guild.id || role.managed)
+			throw new ToolError(
+				`${roleName(role)} ${whyFixed(role)}, and cannot be deleted. Nothing was done.`,
+			);
+		const members = membersOf(role);
+		const channels = guild.channels.cache.filter(
+			(channel) =>
+				!channel.isThread() && channel.permissionOverwrites.cache.has(role.id),
+		);
+		const whose = `, which ${members.length} member(s) have, and for which ${channels.size} channel(s) have permissions`;
+		return {
+			preview: [
+				`Would delete the role ${roleName(role)}${whose}.`,
+				...(members.length > 0
+					? [`The first ${Math.min(sampleSize, members.length)} by id:`]
+					: []),
+				...members.slice(0, sampleSize).map(describe),
+				...stillLoading(guild, connection),
+			],
+			async act() {
+				await guild.client.rest.delete(Routes.guildRole(guild.id, role.id));
+				return `Deleted the role ${roleName(role)}. ${members.length} member(s) had it.`;
+			},
+		};
+	},
+});
+
+/** Why nobody gives, takes or deletes a role. */
+function whyFixed({ id, guild }: Role): string {
+	return id === guild.id ? "is what everyone has" : "is managed by Discord";
+}
+
+const membership = {
+	guild_id,
+	user_id: found(currentMember, "member"),
+	role_id: found(role, "role"),
+	reason,
+};
+
+export const assignRole = tool({
+	name: "assign_role",
+	toolset: "roles",
+	title: "Assign a role",
+	description: "Give a member a role.",
+	effect: "write",
+	idempotent: true,
+	turns: "user_id",
+	permissions: ["ManageRoles"],
+	ranked: true,
+	input: v.strictObject(membership),
+	async run(_, { guild, user, role }) {
+		requireChange(user, role, false);
+		await guild.client.rest.put(
+			Routes.guildMemberRole(guild.id, user.id, role.id),
+		);
+		return `Gave ${memberName(user)} the role ${roleName(role)}.`;
+	},
+});
+
+export const removeRole = tool({
+	name: "remove_role",
+	toolset: "roles",
+	title: "Remove a role",
+	description: "Take a role from a member; the role itself stays.",
+	effect: "write",
+	idempotent: true,
+	turns: "user_id",
+	permissions: ["ManageRoles"],
+	ranked: true,
+	input: v.strictObject(membership),
+	async run(_, { guild, user, role }) {
+		requireChange(user, role, true);
+		await guild.client.rest.delete(
+			Routes.guildMemberRole(guild.id, user.id, role.id),
+		);
+		return `Took the role ${roleName(role)} from ${memberName(user)}.`;
+	},
+});
+
+/** Throws the ToolError to show for a role that nobody gives and takes, and where it would change nothing. */
+function requireChange(member: GuildMember, role: Role, has: boolean): void {
+	if (role.id === role.guild.id || role.managed)
+		throw new ToolError(
+			`${roleName(role)} ${whyFixed(role)}: it is neither given nor taken. Nothing was done.`,
+		);
+	if (member.roles.cache.has(role.id) === has) return;
+	throw new ToolError(
+		`Nothing would change: ${memberName(member)} ${has ? "does not have" : "has"} ${roleName(role)}${has ? "" : " already"}. Nothing was done.`,
+	);
 }

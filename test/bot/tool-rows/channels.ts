@@ -1,12 +1,12 @@
 // The rows of src/bot/tools/channels.ts.
 
-import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import { AuditLogEvent, ChannelType } from "discord.js";
+import type { Guild } from "../../../src/simulator/entities.ts";
 import {
 	categoryId,
 	channelId,
 	freshName,
 	newChannel,
-	newRole,
 	type Row,
 	roleId,
 } from "./scene.ts";
@@ -51,34 +51,91 @@ export const channelsRows: Record<string, Row> = {
 		},
 		dryRun: "not destructive",
 	},
-	set_channel_permissions: {
+	list_channels: {
+		effect: "reads",
+		ids: { category_id: categoryId },
+		args: () => ({}),
+		answer: ({ guild }) => [
+			`${guild.channels.size} channel(s), from the top:`,
+			...[...guild.channels.values()].map(
+				({ name, id }) => `#${name} | ID: ${id} | `,
+			),
+		],
+	},
+	get_channel: {
+		effect: "reads",
+		ids: { channel_id: channelId },
+		args: ({ guild }) => ({ channel_id: named(guild, "general") }),
+		answer: ({ guild }) => [
+			`#general (ID: ${named(guild, "general")}), text`,
+			`category: #Talk (ID: ${named(guild, "Talk")})`,
+			"topic: Everything and nothing",
+		],
+	},
+	delete_channel: {
 		effect: "writes",
-		ids: { channel_id: channelId, target_id: roleId },
+		ids: { channel_id: channelId },
 		act(scene) {
-			const channel = newChannel(scene);
-			const role = newRole(scene, scene.guild);
+			const { id } = newChannel(scene);
 			return {
-				args: {
-					channel_id: channel.id,
-					target_type: "role",
-					target_id: role.id,
-					deny_names: ["SEND_MESSAGES"],
-				},
-				request: `PUT /channels/${channel.id}/permissions/${role.id}`,
-				done: () =>
-					channel.permission_overwrites.some(
-						({ id, deny }) =>
-							id === role.id &&
-							deny === String(PermissionFlagsBits.SendMessages),
-					),
+				args: { channel_id: id },
+				request: `DELETE /channels/${id}`,
+				done: () => !scene.guild.channels.has(id),
 			};
 		},
-		reason: AuditLogEvent.ChannelOverwriteCreate,
+		reason: AuditLogEvent.ChannelDelete,
 		needs: {
-			permission: "ManageRoles",
-			name: "MANAGE_ROLES",
+			permission: "ManageChannels",
+			name: "MANAGE_CHANNELS",
+			in: "the channel",
+		},
+		dryRun:
+			/^Would delete the text channel #thing-\d+ \(ID: \d+\), with everything in it\.$/m,
+	},
+	move_channel: {
+		effect: "writes",
+		ids: { channel_id: channelId, category_id: categoryId },
+		act(scene) {
+			const category = newChannel(scene, ChannelType.GuildCategory);
+			const channel = newChannel(scene);
+			return {
+				args: { channel_id: channel.id, category_id: category.id },
+				request: `PATCH /guilds/${scene.guild.id}/channels`,
+				done: () => channel.parent_id === category.id,
+			};
+		},
+		reason: AuditLogEvent.ChannelUpdate,
+		needs: {
+			permission: "ManageChannels",
+			name: "MANAGE_CHANNELS",
 			in: "the channel",
 		},
 		dryRun: "not destructive",
 	},
+	clone_channel: {
+		effect: "writes",
+		ids: { channel_id: channelId },
+		act(scene) {
+			const channel = newChannel(scene);
+			const { name } = channel;
+			return {
+				args: { channel_id: channel.id },
+				request: `POST /guilds/${scene.guild.id}/channels`,
+				done: () =>
+					[...scene.guild.channels.values()].filter((one) => one.name === name)
+						.length === 2,
+			};
+		},
+		reason: AuditLogEvent.ChannelCreate,
+		needs: {
+			permission: "ManageChannels",
+			name: "MANAGE_CHANNELS",
+			in: "the guild",
+		},
+		dryRun: "not destructive",
+	},
 };
+
+function named(guild: Guild, name: string): string | undefined {
+	return [...guild.channels.values()].find((one) => one.name === name)?.id;
+}

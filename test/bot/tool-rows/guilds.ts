@@ -13,4 +13,19 @@ export const guildsRows: Record<string, Row> = {
 			`${other.name} | ID: ${other.id}`,
 		],
 	},
+	get_guild_info: {
+		effect: "asks",
+		ids: {},
+		ask: ({ guild }) => ({
+			args: {},
+			request: `GET /guilds/${guild.id}`,
+			answer: [
+				`${guild.name} (ID: ${guild.id})`,
+				`members: ${guild.members.size}, about ${guild.members.size} of them online`,
+				`channels: ${guild.channels.size}, `,
+				`roles: ${guild.roles.size}, `,
+			],
+		}),
+		needs: "no permission",
+	},
 };

@@ -1,7 +1,15 @@
 // The rows of src/bot/tools/roles.ts.
 
 import { AuditLogEvent } from "discord.js";
-import { newRole, type Row, roleId } from "./scene.ts";
+import {
+	anyId,
+	freshName,
+	memberId,
+	newMember,
+	newRole,
+	type Row,
+	roleId,
+} from "./scene.ts";
 
 export const rolesRows: Record<string, Row> = {
 	edit_role: {
@@ -16,6 +24,91 @@ export const rolesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.RoleUpdate,
+		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
+		dryRun: "not destructive",
+	},
+	list_roles: {
+		effect: "reads",
+		ids: {},
+		args: () => ({}),
+		answer: ({ guild }) => [
+			`${guild.roles.size} role(s), from the top:`,
+			...[...guild.roles.values()].map(
+				({ id, name }) => `@${name.replace("@", "")} | ID: ${id} | `,
+			),
+		],
+	},
+	get_role_members: {
+		effect: "reads",
+		ids: {
+			role_id: roleId,
+			after: anyId("it is a place in the order of ids, and no thing"),
+		},
+		args: (scene) => ({ role_id: newRole(scene, scene.guild).id }),
+		answer: () => ["No member has @thing-"],
+	},
+	create_role: {
+		effect: "writes",
+		ids: {},
+		act({ guild }) {
+			const name = freshName();
+			return {
+				args: { name },
+				request: `POST /guilds/${guild.id}/roles`,
+				done: () => [...guild.roles.values()].some((one) => one.name === name),
+			};
+		},
+		reason: AuditLogEvent.RoleCreate,
+		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
+		dryRun: "not destructive",
+	},
+	delete_role: {
+		effect: "writes",
+		ids: { role_id: roleId },
+		act(scene) {
+			const { id } = newRole(scene, scene.guild);
+			return {
+				args: { role_id: id },
+				request: `DELETE /guilds/${scene.guild.id}/roles/${id}`,
+				done: () => !scene.guild.roles.has(id),
+			};
+		},
+		reason: AuditLogEvent.RoleDelete,
+		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
+		dryRun:
+			/^Would delete the role @thing-\d+ \(ID: \d+\), which 0 member\(s\) have, and for which 0 channel\(s\) have permissions\.$/m,
+	},
+	assign_role: {
+		effect: "writes",
+		ids: { user_id: memberId, role_id: roleId },
+		act(scene) {
+			const member = newMember(scene, scene.guild);
+			const { id } = newRole(scene, scene.guild);
+			return {
+				args: { user_id: member.user.id, role_id: id },
+				request: `PUT /guilds/${scene.guild.id}/members/${member.user.id}/roles/${id}`,
+				done: () => member.roles.includes(id),
+			};
+		},
+		reason: AuditLogEvent.MemberRoleUpdate,
+		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
+		dryRun: "not destructive",
+	},
+	remove_role: {
+		effect: "writes",
+		ids: { user_id: memberId, role_id: roleId },
+		act(scene) {
+			const { guild, world } = scene;
+			const member = newMember(scene, guild);
+			const { id } = newRole(scene, guild);
+			world.simulator.world.editMember(guild, member, { roles: [id] });
+			return {
+				args: { user_id: member.user.id, role_id: id },
+				request: `DELETE /guilds/${guild.id}/members/${member.user.id}/roles/${id}`,
+				done: () => !member.roles.includes(id),
+			};
+		},
+		reason: AuditLogEvent.MemberRoleUpdate,
 		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
 		dryRun: "not destructive",
 	},

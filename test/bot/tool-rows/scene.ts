@@ -10,6 +10,7 @@ import type {
 	Channel,
 	Guild,
 	GuildChannel,
+	GuildChannelType,
 	User,
 } from "../../../src/simulator/entities.ts";
 import type { TestWorld } from "../../support/world.ts";
@@ -32,6 +33,8 @@ export interface Act {
 	request: string;
 	/** Whether it has been done, as the platform has it. */
 	done(): boolean;
+	/** The channel that a permission is asked for in, where it is not the one that `channel_id` names. */
+	channel?: string;
 }
 
 /** Why any id will do. */
@@ -110,8 +113,19 @@ export function freshName(): string {
 	return `thing-${made}`;
 }
 
-export function newChannel({ world, guild }: Scene): GuildChannel {
-	return world.simulator.world.addChannel(guild, { name: freshName() });
+export function newChannel(
+	{ world, guild }: Scene,
+	type: GuildChannelType = ChannelType.GuildText,
+): GuildChannel {
+	return world.simulator.world.addChannel(guild, { name: freshName(), type });
+}
+
+/** Someone in a new voice channel. */
+export function newSpeaker(scene: Scene, guild: Guild) {
+	const member = newMember(scene, guild);
+	const channel = newChannel({ ...scene, guild }, ChannelType.GuildVoice);
+	scene.world.simulator.world.joinVoice(channel, member);
+	return { ...member.user, member, channel };
 }
 
 export function newMember({ world }: Scene, guild: Guild) {
@@ -202,4 +216,9 @@ export const categoryId = looked(
 export const roleId = looked(
 	"There is no role",
 	(scene) => newRole(scene, scene.other).id,
+);
+export const voiceChannelId = looked(
+	"There is no channel",
+	(scene) =>
+		newChannel({ ...scene, guild: scene.other }, ChannelType.GuildVoice).id,
 );

@@ -195,7 +195,9 @@ describe("create_channel", () => {
 			name: "fresh",
 			category_id: id,
 		});
-		expect(text).toBe(`#general (ID: ${id}) is not a category.`);
+		expect(text).toBe(
+			`#general (ID: ${id}) is not a category. list_channels shows the categories.`,
+		);
 		expect(writes(world)).toEqual([]);
 	});
 });

@@ -23,7 +23,9 @@ test.each([
 	});
 	const member = platform.addMember(guild, user, { nick: name });
 	const role = platform.addRole(guild, { name });
-	const channel = platform.addChannel(guild, { name });
+	const lounge = platform.addChannel(guild, { name, type: 2, topic: name });
+	platform.joinVoice(lounge, member);
+	const channel = platform.addChannel(guild, { name, topic: name });
 	const category = platform.addChannel(guild, { name, type: 4 });
 	const above = platform.addRole(guild, { name, position: 99 });
 	const boss = platform.addMember(guild, platform.addUser({ username: name }), {
@@ -39,6 +41,29 @@ test.each([
 		["list_members", {}, 1 + guild.members.size],
 		["lookup_user_by_name", { query: "member x" }, 2],
 		["lookup_user_by_name", { query: `nobody ${name}`.slice(0, 100) }, 1],
+		["get_guild_info", {}, 10],
+		["list_channels", {}, 1 + guild.channels.size],
+		["get_channel", { channel_id }, 9],
+		["get_channel", { channel_id: lounge.id }, 12],
+		["list_roles", {}, 1 + guild.roles.size],
+		["list_voice_members", {}, 2],
+		["list_voice_members", { channel_id }, 1],
+		["create_role", { name }, 1],
+		["assign_role", { user_id: user.id, role_id: role.id }, 1],
+		["assign_role", { user_id: user.id, role_id: role.id }, 1],
+		["get_role_members", { role_id: role.id }, 2],
+		["remove_role", { user_id: user.id, role_id: role.id }, 1],
+		["delete_role", { role_id: role.id, dry_run: true }, 2],
+		["modify_voice_state", { user_id: user.id, mute: true }, 1],
+		["move_voice_member", { user_id: user.id, channel_id: lounge.id }, 1],
+		["disconnect_voice_member", { user_id: user.id, dry_run: true }, 2],
+		["create_voice_channel", { name, category_id: category.id }, 1],
+		["edit_voice_channel", { channel_id: lounge.id, user_limit: 3 }, 1],
+		["clone_channel", { channel_id }, 1],
+		["move_channel", { channel_id, category_id: category.id }, 1],
+		["sync_channel_permissions", { channel_id }, 1],
+		["delete_channel", { channel_id, dry_run: true }, 2],
+		["delete_channel", { channel_id: category.id, dry_run: true }, 4],
 		["send_message", { channel_id: category.id, content: "x" }, 1],
 		["edit_channel", { channel_id, topic: "x" }, 1],
 		["edit_channel", { channel_id, topic: "x" }, 1],
@@ -83,6 +108,8 @@ test.each([
 		],
 		["kick", { user_id: user.id, dry_run: true }, 2],
 		["delete_messages", { channel_id, count: 5, dry_run: true }, 5],
+		["list_channel_permissions", { channel_id }, 2],
+		["remove_channel_permissions", { channel_id, target_id: user.id }, 3],
 		["delete_messages", { channel_id, message_ids: [message.id] }, 1],
 		["delete_messages", { channel_id, count: 5 }, 1],
 		["ban", { user_id: boss.user.id }, 1],

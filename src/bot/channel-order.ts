@@ -1,0 +1,82 @@
+// The order of channels: as people see them, and what has to change for one to stand elsewhere.
+
+import { ChannelType, type Guild } from "discord.js";
+import type { Channel } from "./find.ts";
+import { compareIds } from "./ids.ts";
+
+/** A channel as Discord sends it, as far as its place goes. */
+export interface RawChannel {
+	id: string;
+	type: ChannelType;
+	position: number;
+	parent_id?: string | null;
+	permission_overwrites?: { id: string; allow: string; deny: string }[];
+}
+
+/** All channels of a guild as people see them: those in no category, then each category and what is in it. */
+export function channelsFromTop(guild: Guild): Channel[] {
+	const all = guild.channels.cache
+		.filter((channel): channel is Channel => !channel.isThread())
+		.toJSON()
+		.sort(inOrder);
+	const isRoot = ({ parentId }: Channel) =>
+		!parentId || !guild.channels.cache.has(parentId);
+	return all
+		.filter(isRoot)
+		.flatMap((root) => [
+			root,
+			...all.filter(({ parentId }) => parentId === root.id),
+		]);
+}
+
+/** Categories below what is in none, what is heard below what is written. */
+function inOrder(a: Channel, b: Channel): number {
+	return (
+		groupOf(a.type) - groupOf(b.type) ||
+		a.rawPosition - b.rawPosition ||
+		compareIds(a.id, b.id)
+	);
+}
+
+/** Discord counts positions for each of these separately. */
+function groupOf(type: ChannelType): number {
+	if (type === ChannelType.GuildCategory) return 2;
+	const { GuildVoice, GuildStageVoice } = ChannelType;
+	return type === GuildVoice || type === GuildStageVoice ? 1 : 0;
+}
+
+/**
+ * A channel's like in a category, with it at `position` or, without one, where it is or else last; and the positions
+ * that change for that, no more than need to.
+ */
+export function placed(
+	raw: RawChannel,
+	all: readonly RawChannel[],
+	parentId: string,
+	position: number | undefined,
+) {
+	const isCategory = raw.type === ChannelType.GuildCategory;
+	const order = all
+		.filter(
+			(one) =>
+				groupOf(one.type) === groupOf(raw.type) &&
+				(isCategory || (one.parent_id ?? "") === parentId),
+		)
+		.sort((a, b) => a.position - b.position || compareIds(a.id, b.id));
+	const free = [...new Set([...order, raw])]
+		.map((one) => one.position)
+		.sort((a, b) => a - b);
+	const stays = position === undefined && order.includes(raw);
+	const others = order.filter((one) => one !== raw);
+	const place = stays ? order.indexOf(raw) : (position ?? others.length);
+	const next = [...others.slice(0, place), raw, ...others.slice(place)];
+	let last = -1;
+	const moves: { id: string; position: number }[] = [];
+	for (const [index, one] of next.entries()) {
+		// Two that share a position stand by their ids: each needs one of its own.
+		last = Math.max(free[index] ?? 0, last + 1);
+		if (one.position !== last) moves.push({ id: one.id, position: last });
+	}
+	const same = next.every((one, index) => one === order[index]);
+	return { order: next, moves: same ? [] : moves };
+}

@@ -1,0 +1,309 @@
+// Overwrites: what a channel allows and denies to a role or a member, whatever their roles say.
+
+import {
+	type Guild,
+	OverwriteType,
+	type PermissionOverwrites,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import {
+	choice,
+	flag,
+	found,
+	guild_id,
+	permissionBits,
+	permissionNames,
+	reason,
+	snowflake,
+} from "../arguments.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channelName, memberName, roleName } from "../describe.ts";
+import * as find from "../find.ts";
+import { compareIds } from "../ids.ts";
+import { describeBits, readBits, requireGrantable } from "../permissions.ts";
+import { oneField } from "../text.ts";
+
+export const setChannelPermissions = tool({
+	name: "set_channel_permissions",
+	toolset: "channels",
+	title: "Set channel permissions",
+	description:
+		"Set what a role or a member is allowed and denied in a channel. It replaces what the channel says of them, or with `merge` changes only the permissions named; what is in neither `allow` nor `deny` then follows from their roles. Answers with what has changed, by name.",
+	effect: "write",
+	idempotent: true,
+	turns: "channel_id",
+	permissions: ["ManageRoles"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentChannel, "channel"),
+		target_type: choice(["role", "member"], "What target_id is the id of."),
+		target_id: snowflake("role or the member"),
+		allow: permissionBits("What to allow"),
+		allow_names: permissionNames("What to allow"),
+		deny: permissionBits("What to deny"),
+		deny_names: permissionNames("What to deny"),
+		merge: v.optional(
+			flag("Keep what the channel says of other permissions."),
+			false,
+		),
+		reason,
+	}),
+	async run(args, { guild, channel, connection }) {
+		const target =
+			args.target_type === "role"
+				? find.role(guild, args.target_id)
+				: await find.member(guild, args.target_id, connection);
+		const name = "user" in target ? memberName(target) : roleName(target);
+		const allow = readBits(
+			["allow", "allow_names"],
+			args.allow,
+			args.allow_names,
+		);
+		const deny = readBits(["deny", "deny_names"], args.deny, args.deny_names);
+		if (allow === undefined && deny === undefined)
+			throw invalidParameters([
+				"allow, allow_names, deny, deny_names: expected at least one of these",
+			]);
+		const before = overwriteOf(channel, target.id);
+		const after = overwriteAfter(before, allow ?? 0n, deny ?? 0n, args.merge);
+		const allowed = after.allow ^ before.allow;
+		const denied = after.deny ^ before.deny;
+		if ((allowed | denied) === 0n)
+			throw new ToolError(
+				`Nothing would change: ${channelName(channel)} says exactly this of ${name} already. Nothing was done.`,
+			);
+		requireGrantable(guild, channel, allowed | denied);
+		await guild.client.rest.put(
+			Routes.channelPermission(channel.id, target.id),
+			{
+				body: {
+					type: OverwriteType[args.target_type === "role" ? "Role" : "Member"],
+					allow: String(after.allow),
+					deny: String(after.deny),
+				},
+			},
+		);
+		return [
+			`Set the permissions of ${name} in ${channelName(channel)}.`,
+			`Newly allowed: ${describeBits(after.allow & ~before.allow)}`,
+			`Newly denied: ${describeBits(after.deny & ~before.deny)}`,
+			`No longer allowed: ${describeBits(before.allow & ~after.allow)}`,
+			`No longer denied: ${describeBits(before.deny & ~after.deny)}`,
+		];
+	},
+});
+
+interface Bits {
+	allow: bigint;
+	deny: bigint;
+}
+
+/** What a channel says of a role or a member. */
+function overwriteOf(channel: find.Channel, id: string): Bits {
+	const overwrite = channel.permissionOverwrites.cache.get(id);
+	return {
+		allow: overwrite?.allow.bitfield ?? 0n,
+		deny: overwrite?.deny.bitfield ?? 0n,
+	};
+}
+
+/** What it will say. Throws an RpcError where the same permission is allowed and denied. */
+function overwriteAfter(
+	before: Bits,
+	allow: bigint,
+	deny: bigint,
+	merge: boolean,
+): Bits {
+	const both = allow & deny;
+	if (both !== 0n)
+		throw invalidParameters([
+			`allow, deny: ${describeBits(both)} cannot be both`,
+		]);
+	if (!merge) return { allow, deny };
+	return {
+		allow: (before.allow & ~deny) | allow,
+		deny: (before.deny & ~allow) | deny,
+	};
+}
+
+export const listChannelPermissions = tool({
+	name: "list_channel_permissions",
+	toolset: "channels",
+	title: "List channel permissions",
+	description:
+		"List what a channel itself allows and denies, beside what roles permit in the guild: one line per role, from the top, then per member, with id and permissions by name.",
+	effect: "read",
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.channel, "channel"),
+	}),
+	run(_, { guild, channel }) {
+		const overwrites = [...channel.permissionOverwrites.cache.values()];
+		const lines = overwrites
+			.sort(
+				(a, b) =>
+					rankOf(guild, b.id) - rankOf(guild, a.id) || compareIds(a.id, b.id),
+			)
+			.map((overwrite) =>
+				[
+					`${nameOf(guild, overwrite)} | ID: ${overwrite.id}`,
+					`allow: ${describeBits(overwrite.allow.bitfield)}`,
+					`deny: ${describeBits(overwrite.deny.bitfield)}`,
+				].join(" | "),
+			);
+		const name = channelName(channel);
+		return [
+			lines.length === 0
+				? `${name} has no permissions of its own: those of the roles apply.`
+				: `${name} has its own permissions for ${lines.length} role(s) and member(s), roles from the top:`,
+			...lines,
+			...(channel.permissionsLocked ? ["They are those of its category."] : []),
+		];
+	},
+});
+
+/** Where a role stands; members stand below all roles. */
+function rankOf(guild: Guild, id: string): number {
+	return guild.roles.cache.get(id)?.position ?? -1;
+}
+
+function nameOf(guild: Guild, { id, type }: PermissionOverwrites): string {
+	if (type === OverwriteType.Role) {
+		const name = guild.roles.cache.get(id)?.name ?? "unknown";
+		return `role @${oneField(name).replace(/^@/, "")}`;
+	}
+	const member = guild.members.cache.get(id);
+	if (!member) return "someone who is no member";
+	return `member ${oneField(member.displayName)} (@${oneField(member.user.username)})`;
+}
+
+export const removeChannelPermissions = destructiveTool({
+	name: "remove_channel_permissions",
+	toolset: "channels",
+	title: "Remove channel permissions",
+	description:
+		"Remove all that a channel itself allows and denies to a role or a member, who may have left: what their roles permit applies again.",
+	turns: "channel_id",
+	idempotent: true,
+	permissions: ["ManageRoles"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentChannel, "channel"),
+		target_id: snowflake("role or the member"),
+		reason,
+	}),
+	plan({ target_id }, { guild, channel }) {
+		const overwrite = channel.permissionOverwrites.cache.get(target_id);
+		if (!overwrite)
+			throw new ToolError(
+				`${channelName(channel)} has no permissions for ${target_id}. list_channel_permissions shows for whom it has. Nothing was done.`,
+			);
+		const { allow, deny } = overwriteOf(channel, target_id);
+		requireGrantable(guild, channel, allow | deny);
+		const whose = `the permissions for ${nameOf(guild, overwrite)} (ID: ${target_id}) in ${channelName(channel)}`;
+		const lines = [
+			`Allowed: ${describeBits(allow)}`,
+			`Denied: ${describeBits(deny)}`,
+		];
+		return {
+			preview: [`Would remove ${whose}.`, ...lines],
+			async act() {
+				await guild.client.rest.delete(
+					Routes.channelPermission(channel.id, target_id),
+				);
+				return [`Removed ${whose}.`, ...lines];
+			},
+		};
+	},
+});
+
+export const syncChannelPermissions = tool({
+	name: "sync_channel_permissions",
+	toolset: "channels",
+	title: "Sync channel permissions",
+	description:
+		"Give a channel exactly the permissions of its category; its own are gone. Answers with a line for each role and member for whom that changes something.",
+	effect: "write",
+	idempotent: true,
+	turns: "channel_id",
+	permissions: ["ManageChannels", "ManageRoles"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentChannel, "channel"),
+		reason,
+	}),
+	async run(_, { guild, channel }) {
+		if (!channel.parentId)
+			throw new ToolError(
+				`${channelName(channel)} is in no category. move_channel puts it into one. Nothing was done.`,
+			);
+		const parent = await find.currentChannel(guild, channel.parentId);
+		const mine = channel.permissionOverwrites.cache;
+		const theirs = parent.permissionOverwrites.cache;
+		const changed = [...new Map([...mine, ...theirs]).values()].filter(
+			({ id }) => {
+				const before = overwriteOf(channel, id);
+				const after = overwriteOf(parent, id);
+				return before.allow !== after.allow || before.deny !== after.deny;
+			},
+		);
+		if (changed.length === 0)
+			throw new ToolError(
+				`Nothing would change: ${channelName(channel)} has the permissions of ${channelName(parent)} already. Nothing was done.`,
+			);
+		requireGrantable(
+			guild,
+			channel,
+			differenceOf(rawOverwrites(channel), rawOverwrites(parent)),
+		);
+		const { permission_overwrites } = rawOverwrites(parent);
+		await guild.client.rest.patch(Routes.channel(channel.id), {
+			body: { permission_overwrites },
+		});
+		return [
+			`Gave ${channelName(channel)} the permissions of ${channelName(parent)}; that changed them for ${changed.length} role(s) and member(s):`,
+			...changed.map((overwrite) => {
+				const { allow, deny } = overwriteOf(parent, overwrite.id);
+				return `${nameOf(guild, overwrite)} | ID: ${overwrite.id} | allow: ${describeBits(allow)} | deny: ${describeBits(deny)}`;
+			}),
+		];
+	},
+});
+
+/** What a channel says of roles and members, as Discord sends it. */
+interface Overwritten {
+	permission_overwrites?:
+		| readonly { id: string; allow: string; deny: string }[]
+		| undefined;
+}
+
+function rawOverwrites({ permissionOverwrites }: find.Channel) {
+	return {
+		permission_overwrites: [...permissionOverwrites.cache.values()].map(
+			({ id, type, allow, deny }) => ({
+				...{ id, type },
+				allow: String(allow.bitfield),
+				deny: String(deny.bitfield),
+			}),
+		),
+	};
+}
+
+/** The permissions of which one of two channels says something else than the other. */
+export function differenceOf(
+	one: Overwritten,
+	other: Overwritten | undefined,
+): bigint {
+	const mine = one.permission_overwrites ?? [];
+	const theirs = other?.permission_overwrites ?? [];
+	let bits = 0n;
+	for (const id of new Set([...mine, ...theirs].map((each) => each.id))) {
+		const a = mine.find((each) => each.id === id);
+		const b = theirs.find((each) => each.id === id);
+		bits |= BigInt(a?.allow ?? 0) ^ BigInt(b?.allow ?? 0);
+		bits |= BigInt(a?.deny ?? 0) ^ BigInt(b?.deny ?? 0);
+	}
+	return bits;
+}

@@ -1,0 +1,255 @@
+// Voice: the channels that people speak in, and who is in them.
+
+import {
+	type GuildMember,
+	Routes,
+	type VoiceBasedChannel,
+	type VoiceState,
+} from "discord.js";
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import {
+	flag,
+	found,
+	foundOrNone,
+	guild_id,
+	integer,
+	reason,
+	text,
+} from "../arguments.ts";
+import {
+	categoryField,
+	createWith,
+	editWith,
+	kindFields,
+	nameField,
+} from "../channel-fields.ts";
+import { channelsFromTop } from "../channel-order.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channelName, memberName } from "../describe.ts";
+import { changesOf } from "../edits.ts";
+import * as find from "../find.ts";
+import { compareIds } from "../ids.ts";
+import { oneField } from "../text.ts";
+import { describe } from "./members.ts";
+
+export const createVoiceChannel = tool({
+	name: "create_voice_channel",
+	toolset: "voice",
+	title: "Create a voice channel",
+	description: "Create a voice channel. Answers with its name and id.",
+	effect: "write",
+	permissions: ["ManageChannels"],
+	input: v.strictObject({
+		guild_id,
+		name: nameField,
+		category_id: categoryField,
+		bitrate: kindFields.bitrate,
+		user_limit: v.optional(
+			integer(0, 99, "How many people fit in; 0 for no limit."),
+		),
+		reason,
+	}),
+	async run({ name, category_id, bitrate, user_limit }, { guild }) {
+		const fields = { name, category_id, bitrate, user_limit };
+		return `${await createWith(guild, "voice", fields)}.`;
+	},
+});
+
+export const createStageChannel = tool({
+	name: "create_stage_channel",
+	toolset: "voice",
+	title: "Create a stage channel",
+	description:
+		"Create a stage channel, in which few speak and the others listen. Answers with its name and id.",
+	effect: "write",
+	permissions: ["ManageChannels"],
+	input: v.strictObject({
+		guild_id,
+		name: nameField,
+		category_id: categoryField,
+		reason,
+	}),
+	async run({ name, category_id }, { guild }) {
+		return `${await createWith(guild, "stage", { name, category_id })}.`;
+	},
+});
+
+export const editVoiceChannel = tool({
+	name: "edit_voice_channel",
+	toolset: "voice",
+	title: "Edit a voice channel",
+	description:
+		"Change a voice or stage channel's name, bitrate, user limit, region or category. Only what is given is changed. Answers with what has changed.",
+	effect: "write",
+	idempotent: true,
+	turns: "channel_id",
+	permissions: ["ManageChannels"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentVoiceChannel, "voice or stage channel"),
+		name: v.optional(text(1, 100, "New name.")),
+		bitrate: kindFields.bitrate,
+		user_limit: kindFields.user_limit,
+		rtc_region: v.optional(
+			text(0, 32, "Region such as rotterdam; empty for the nearest one."),
+		),
+		category_id: v.optional(
+			foundOrNone(find.categoryOrNone, "category to move it into"),
+		),
+		reason,
+	}),
+	run(args, { guild, channel }) {
+		const { name, bitrate, user_limit, rtc_region, category_id } = args;
+		const asked = { name, bitrate, user_limit, rtc_region, category_id };
+		return editWith(guild, channel, asked);
+	},
+});
+
+export const listVoiceMembers = tool({
+	name: "list_voice_members",
+	toolset: "voice",
+	title: "List who is in voice",
+	description:
+		"List who is in which voice or stage channel, channel by channel from the top: display name, username, id, channel, and whether they are muted or deafened, by the guild or themselves.",
+	effect: "read",
+	input: v.strictObject({
+		guild_id,
+		channel_id: v.optional(
+			found(find.voiceChannel, "voice or stage channel; all when omitted"),
+		),
+	}),
+	run(_, { guild, channel }) {
+		const lines = channelsFromTop(guild)
+			.filter(({ id }) => !channel || id === channel.id)
+			.flatMap((one) =>
+				one.isVoiceBased()
+					? inside(one).map((voice) => lineOf(voice, one))
+					: [],
+			);
+		if (lines.length === 0)
+			return `Nobody is in ${channel ? channelName(channel) : "a voice channel"}.`;
+		return [`${lines.length} member(s) in voice, by channel:`, ...lines];
+	},
+});
+
+/** Who is in a channel, by id. */
+function inside({ guild, id }: VoiceBasedChannel): VoiceState[] {
+	return [...guild.voiceStates.cache.values()]
+		.filter(({ channelId }) => channelId === id)
+		.sort((a, b) => compareIds(a.id, b.id));
+}
+
+function lineOf(voice: VoiceState, { name, id }: VoiceBasedChannel): string {
+	const { member } = voice;
+	return [
+		member ? describe(member) : `unknown | ID: ${voice.id}`,
+		`in: #${oneField(name)} (ID: ${id})`,
+		...(voice.serverMute ? ["muted"] : []),
+		...(voice.serverDeaf ? ["deafened"] : []),
+		...(voice.selfMute ? ["self-muted"] : []),
+		...(voice.selfDeaf ? ["self-deafened"] : []),
+		...(voice.suppress ? ["only listens"] : []),
+		...(voice.streaming ? ["streams"] : []),
+		...(voice.selfVideo ? ["camera on"] : []),
+	].join(" | ");
+}
+
+const speaker = found(find.speaker, "member, who must be in a voice channel");
+
+export const moveVoiceMember = tool({
+	name: "move_voice_member",
+	toolset: "voice",
+	title: "Move a member in voice",
+	description:
+		"Move a member who is in a voice channel to another one of the guild. Nobody can be brought into voice who is not.",
+	effect: "write",
+	idempotent: true,
+	turns: "user_id",
+	permissions: ["MoveMembers"],
+	input: v.strictObject({
+		guild_id,
+		user_id: speaker,
+		channel_id: found(find.voiceChannel, "voice or stage channel to move to"),
+		reason,
+	}),
+	async run(_, { user: { member, heardIn }, channel }) {
+		if (channel.id === heardIn.id)
+			throw new ToolError(
+				`Nothing would change: ${memberName(member)} is in ${channelName(channel)} already. Nothing was done.`,
+			);
+		await patch(member, { channel_id: channel.id });
+		return `Moved ${memberName(member)} from ${channelName(heardIn)} to ${channelName(channel)}.`;
+	},
+});
+
+export const disconnectVoiceMember = destructiveTool({
+	name: "disconnect_voice_member",
+	toolset: "voice",
+	title: "Disconnect a member from voice",
+	description:
+		"Put a member out of the voice channel that they are in. They can join again.",
+	turns: "user_id",
+	idempotent: true,
+	permissions: ["MoveMembers"],
+	input: v.strictObject({ guild_id, user_id: speaker, reason }),
+	plan(_, { user: { member, heardIn } }) {
+		const who = `${memberName(member)} from ${channelName(heardIn)}`;
+		return {
+			preview: `Would disconnect ${who}.`,
+			async act() {
+				await patch(member, { channel_id: null });
+				return `Disconnected ${who}.`;
+			},
+		};
+	},
+});
+
+export const modifyVoiceState = tool({
+	name: "modify_voice_state",
+	toolset: "voice",
+	title: "Mute or deafen a member",
+	description:
+		"Mute or deafen a member who is in a voice channel, or undo that. It holds in all voice channels of the guild. Answers with what has changed.",
+	effect: "write",
+	idempotent: true,
+	turns: "user_id",
+	permissions: ({ mute, deafen }) => [
+		...(mute === undefined ? [] : (["MuteMembers"] as const)),
+		...(deafen === undefined ? [] : (["DeafenMembers"] as const)),
+	],
+	input: v.strictObject({
+		guild_id,
+		user_id: speaker,
+		mute: v.optional(flag("Whether nobody hears them.")),
+		deafen: v.optional(flag("Whether they hear nobody.")),
+		reason,
+	}),
+	async run({ mute, deafen }, { user: { member, voice } }) {
+		const changes = changesOf(
+			{ mute: voice.serverMute, deafen: voice.serverDeaf },
+			{ mute, deafen },
+			memberName(member),
+		);
+		await patch(member, {
+			...(changes.mute !== undefined && { mute: changes.mute }),
+			...(changes.deafen !== undefined && { deaf: changes.deafen }),
+		});
+		const words = { mute: "muted", deafen: "deafened" };
+		const done = Object.entries(changes).map(
+			([key, on]) => `${on ? "" : "no longer "}${words[key as "mute"]}`,
+		);
+		return `${memberName(member)} is now ${done.join(" and ")}.`;
+	},
+});
+
+async function patch(
+	{ id, guild }: GuildMember,
+	body: {
+		channel_id?: string | null;
+		mute?: boolean | null;
+		deaf?: boolean | null;
+	},
+): Promise<void> {
+	await guild.client.rest.patch(Routes.guildMember(guild.id, id), { body });
+}

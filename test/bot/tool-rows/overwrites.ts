@@ -1,0 +1,106 @@
+// The rows of src/bot/tools/overwrites.ts.
+
+import { AuditLogEvent, ChannelType, PermissionFlagsBits } from "discord.js";
+import {
+	channelId,
+	looked,
+	newChannel,
+	newRole,
+	type Row,
+	roleId,
+} from "./scene.ts";
+
+const denied = String(PermissionFlagsBits.SendMessages);
+
+export const overwritesRows: Record<string, Row> = {
+	set_channel_permissions: {
+		effect: "writes",
+		ids: { channel_id: channelId, target_id: roleId },
+		act(scene) {
+			const channel = newChannel(scene);
+			const role = newRole(scene, scene.guild);
+			return {
+				args: {
+					channel_id: channel.id,
+					target_type: "role",
+					target_id: role.id,
+					deny_names: ["SEND_MESSAGES"],
+				},
+				request: `PUT /channels/${channel.id}/permissions/${role.id}`,
+				done: () =>
+					channel.permission_overwrites.some(
+						({ id, deny }) => id === role.id && deny === denied,
+					),
+			};
+		},
+		reason: AuditLogEvent.ChannelOverwriteCreate,
+		needs: {
+			permission: "ManageRoles",
+			name: "MANAGE_ROLES",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	list_channel_permissions: {
+		effect: "reads",
+		ids: { channel_id: channelId },
+		args({ world, guild }) {
+			const { id } = newChannel({ world, guild, other: guild });
+			return { channel_id: id };
+		},
+		answer: () => ["has no permissions of its own: those of the roles apply."],
+	},
+	remove_channel_permissions: {
+		effect: "writes",
+		ids: {
+			channel_id: channelId,
+			target_id: looked(
+				"has no permissions for",
+				(scene) => newRole(scene, scene.other).id,
+			),
+		},
+		act(scene) {
+			const channel = newChannel(scene);
+			const { id } = newRole(scene, scene.guild);
+			const { world } = scene.world.simulator;
+			world.setOverwrite(channel, { id, type: 0, allow: "0", deny: denied });
+			return {
+				args: { channel_id: channel.id, target_id: id },
+				request: `DELETE /channels/${channel.id}/permissions/${id}`,
+				done: () => !channel.permission_overwrites.some((one) => one.id === id),
+			};
+		},
+		reason: AuditLogEvent.ChannelOverwriteDelete,
+		needs: {
+			permission: "ManageRoles",
+			name: "MANAGE_ROLES",
+			in: "the channel",
+		},
+		dryRun:
+			/^Would remove the permissions for role @thing-\d+ \(ID: \d+\) in #thing-\d+ \(ID: \d+\)\.\nAllowed: none\nDenied: SEND_MESSAGES$/m,
+	},
+	sync_channel_permissions: {
+		effect: "writes",
+		ids: { channel_id: channelId },
+		act(scene) {
+			const { world } = scene.world.simulator;
+			const category = newChannel(scene, ChannelType.GuildCategory);
+			const { id } = newRole(scene, scene.guild);
+			world.setOverwrite(category, { id, type: 0, allow: "0", deny: denied });
+			const channel = newChannel(scene);
+			world.editChannel(channel, { parent_id: category.id });
+			return {
+				args: { channel_id: channel.id },
+				request: `PATCH /channels/${channel.id}`,
+				done: () => channel.permission_overwrites.some((one) => one.id === id),
+			};
+		},
+		reason: AuditLogEvent.ChannelUpdate,
+		needs: {
+			permission: "ManageRoles",
+			name: "MANAGE_ROLES",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+};
