@@ -1,18 +1,16 @@
-// create_channel, edit_channel and set_channel_permissions, seen on the platform.
+// The tools of channels, seen on the platform.
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import type { GuildChannel, Role } from "../../../src/simulator/entities.ts";
+import type {
+	GuildChannel,
+	Overwrite,
+	Role,
+} from "../../../src/simulator/entities.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
-const {
-	Connect,
-	ManageRoles,
-	PrioritySpeaker,
-	SendMessages,
-	Speak,
-	ViewChannel,
-} = PermissionFlagsBits;
+const { Connect, ManageChannels, PrioritySpeaker, SendMessages, ViewChannel } =
+	PermissionFlagsBits;
 const create = "POST /guilds/:guild_id/channels";
 
 function named(world: TestWorld, name: string): GuildChannel {
@@ -347,234 +345,375 @@ describe("edit_channel", () => {
 	});
 });
 
-describe("set_channel_permissions", () => {
-	/** Sets permissions of Regular in general, and gives what general then says of it. */
-	function setter(world: TestWorld, target = roleNamed(world, "Regular").id) {
-		const channel = named(world, "general");
-		return async (args: object) => {
-			const outcome = await world.call("set_channel_permissions", {
-				channel_id: channel.id,
-				target_type: "role",
-				target_id: target,
+/** A platform's channel with what is given. */
+function added(
+	{ simulator, guild }: TestWorld,
+	given: Parameters<typeof simulator.world.addChannel>[1],
+): GuildChannel {
+	return simulator.world.addChannel(guild, given);
+}
+
+describe("list_channels", () => {
+	test("lists as people see them: by category and position, what is heard below what is written", async () => {
+		await using world = await startWorld();
+		const first = added(world, {
+			name: "first",
+			type: ChannelType.GuildCategory,
+			position: -1,
+		});
+		added(world, { name: "loose", position: 9 });
+		added(world, { name: "loud", type: ChannelType.GuildVoice, position: 0 });
+		added(world, { name: "late", parent_id: first.id, position: 7 });
+		added(world, { name: "early", parent_id: first.id, position: 6 });
+		await world.heard();
+		const { text } = await world.call("list_channels");
+		const lines = text.split("\n");
+		expect(lines[0]).toBe("9 channel(s), from the top:");
+		expect(lines.slice(1).map((line) => line.split(" | ")[0])).toEqual([
+			"#loose",
+			"#loud",
+			"#first",
+			"#early",
+			"#late",
+			"#Talk",
+			"#general",
+			"#staff",
+			"#Lounge",
+		]);
+		const only = await world.call("list_channels", { category_id: first.id });
+		expect(only.text.split("\n")).toEqual([
+			`3 channel(s) in #first (ID: ${first.id}), with itself, from the top:`,
+			...lines.slice(3, 6),
+		]);
+	});
+
+	test("says of each its kind, category, topic, age limit, slow mode, and whether the bot sees it", async () => {
+		await using world = await startWorld();
+		const { id: parent_id } = named(world, "Talk");
+		const channel = added(world, {
+			...{ name: "a|b", parent_id, nsfw: true, rate_limit_per_user: 5 },
+			topic: "😀".repeat(81),
+			permission_overwrites: [
+				{ id: world.guild.id, type: 0, allow: "0", deny: String(ViewChannel) },
+			],
+		});
+		await world.heard();
+		const { text } = await world.call("list_channels");
+		expect(text.split("\n")).toContain(
+			`#a\\|b | ID: ${channel.id} | text | category: ${parent_id} | topic: ${"😀".repeat(80)}… | nsfw | slow mode: 5 s | hidden from the bot`,
+		);
+		const general = named(world, "general");
+		expect(text.split("\n")).toContain(
+			`#general | ID: ${general.id} | text | category: ${parent_id} | topic: Everything and nothing`,
+		);
+	});
+
+	test("a guild without channels is a sentence", async () => {
+		await using world = await startWorld();
+		for (const channel of [...world.guild.channels.values()])
+			world.simulator.world.removeChannel(channel);
+		await world.heard();
+		const { text } = await world.call("list_channels");
+		expect(text).toBe("The guild has no channels.");
+	});
+});
+
+test("get_channel tells of a voice channel what is particular to it", async () => {
+	await using world = await startWorld();
+	const lounge = named(world, "Lounge");
+	const talk = named(world, "Talk");
+	world.simulator.world.editChannel(lounge, {
+		...{ bitrate: 8000, user_limit: 7, rtc_region: "rotterdam" },
+		permission_overwrites: [
+			{ id: world.guild.id, type: 0, allow: "0", deny: String(SendMessages) },
+		],
+	});
+	await world.heard();
+	const { text } = await world.call("get_channel", { channel_id: lounge.id });
+	expect(text.split("\n")).toEqual([
+		`#Lounge (ID: ${lounge.id}), voice`,
+		`category: #Talk (ID: ${talk.id})`,
+		"topic: none",
+		"nsfw: no",
+		"slow mode: 0 s",
+		"visible to the bot: yes",
+		expect.stringMatching(/^created: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+		"position: 0",
+		"bitrate: 8000 bit/s",
+		"user limit: 7",
+		"region: rotterdam",
+		"permissions as in the category: no",
+		"permissions of its own: for 1 role(s) and member(s), shown by list_channel_permissions",
+	]);
+});
+
+describe("delete_channel", () => {
+	test("a category's channels stay, and the dry run names them", async () => {
+		await using world = await startWorld();
+		const talk = named(world, "Talk");
+		const args = { channel_id: talk.id };
+		const dry = await world.call("delete_channel", { ...args, dry_run: true });
+		expect(dry.text.split("\n").slice(1)).toEqual([
+			`Would delete the category channel #Talk (ID: ${talk.id}). The 3 channel(s) in it stay, in no category.`,
+			expect.stringContaining("#general | ID: "),
+			expect.stringContaining("#staff | ID: "),
+			expect.stringContaining("#Lounge | ID: "),
+		]);
+		const { text } = await world.call("delete_channel", args);
+		expect(text).toStartWith("Deleted the category channel #Talk");
+		expect(named(world, "general").parent_id).toBeNull();
+		const again = await world.call("delete_channel", args);
+		expect(again.text).toContain("There is no channel");
+	});
+
+	test("the dry run counts who would be disconnected", async () => {
+		await using world = await startWorld();
+		const lounge = named(world, "Lounge");
+		const zoe = world.guild.members.get(world.simulator.user("zoe").id);
+		if (!zoe) throw new Error("zoe is a member");
+		world.simulator.world.joinVoice(lounge, zoe);
+		await world.heard();
+		const { text } = await world.call("delete_channel", {
+			channel_id: lounge.id,
+			dry_run: true,
+		});
+		expect(text).toEndWith("1 member(s) in it would be disconnected.");
+	});
+});
+
+describe("move_channel", () => {
+	/** Channels a, b, c and d in no category, at these positions; and their order, as Discord has it. */
+	async function row(positions = [0, 1, 2, 3]) {
+		const world = await startWorld();
+		const names = ["a", "b", "c", "d"];
+		for (const [index, name] of names.entries())
+			added(world, { name, position: positions[index] });
+		await world.heard();
+		const order = (parent: string | null = null) =>
+			[...world.guild.channels.values()]
+				.filter(({ type, parent_id }) => type === 0 && parent_id === parent)
+				.sort((a, b) => a.position - b.position || Number(a.id) - Number(b.id))
+				.map(({ name }) => name)
+				.join("");
+		const move = (name: string, args: object) =>
+			world.call("move_channel", {
+				channel_id: named(world, name).id,
 				...args,
 			});
-			const overwrite = channel.permission_overwrites.find(
-				({ id }) => id === target,
-			);
-			return {
-				...outcome,
-				allow: BigInt(overwrite?.allow ?? -1),
-				deny: BigInt(overwrite?.deny ?? -1),
-			};
+		return {
+			world,
+			order,
+			move,
+			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 		};
 	}
 
-	test("replaces what was there, or merges, and says what has changed by name", async () => {
-		await using world = await startWorld();
-		const set = setter(world);
-		const first = await set({
-			allow: String(ViewChannel),
-			allow_names: ["SPEAK"],
-			deny_names: ["send_messages "],
-		});
-		expect(first).toMatchObject({
-			allow: ViewChannel | Speak,
-			deny: SendMessages,
-		});
-		const merged = await set({ allow_names: ["SEND_MESSAGES"], merge: true });
-		expect(merged).toMatchObject({
-			allow: ViewChannel | Speak | SendMessages,
-			deny: 0n,
-		});
-		expect(merged.text.split("\n").slice(1)).toEqual([
-			"Newly allowed: SEND_MESSAGES",
-			"Newly denied: none",
-			"No longer allowed: none",
-			"No longer denied: SEND_MESSAGES",
-		]);
-		const replaced = await set({ deny: String(Connect) });
-		expect(replaced).toMatchObject({ allow: 0n, deny: Connect });
-		expect(replaced.text.split("\n").slice(1)).toEqual([
-			"Newly allowed: none",
-			"Newly denied: CONNECT",
-			"No longer allowed: VIEW_CHANNEL, SEND_MESSAGES, SPEAK",
-			"No longer denied: none",
-		]);
-		expect(await set({ allow: "0" })).toMatchObject({ allow: 0n, deny: 0n });
+	test.each([
+		["d", 0, "dabc"],
+		["a", 2, "bcad"],
+		["a", 499, "bcda"],
+		["b", 2, "acbd"],
+	])("puts %s at %d among its like: %s", async (name, position, expected) => {
+		await using scene = await row();
+		const { text } = await scene.move(name, { position });
+		expect(scene.order()).toBe(expected);
+		const { id } = named(scene.world, name);
+		expect(text).toBe(
+			`Moved #${name} (ID: ${id}) to position ${expected.indexOf(name)} of 4 in no category.`,
+		);
 	});
 
-	test("sets those of a member, and refuses somebody who is none or is called a role", async () => {
-		await using world = await startWorld();
-		const zoe = world.simulator.user("zoe").id;
-		const set = setter(world, zoe);
-		const { text, deny } = await set({
-			target_type: "member",
-			deny_names: ["SEND_MESSAGES"],
+	test.each([[[5, 5, 5, 5]], [[9, 0, 9, 0]], [[3, 2, 1, 0]]])(
+		"gets there whatever the positions were: %j",
+		async (positions) => {
+			await using scene = await row(positions);
+			const before = scene.order();
+			const [first = ""] = before;
+			await scene.move(first, { position: 2 });
+			const rest = before.slice(1);
+			expect(scene.order()).toBe(rest.slice(0, 2) + first + rest.slice(2));
+		},
+	);
+
+	test("changes the position only of those that have to make room", async () => {
+		await using scene = await row();
+		await scene.move("b", { position: 2 });
+		const [entry] = scene.world.simulator.journal.entries();
+		expect(entry?.body).toEqual([
+			{ id: named(scene.world, "b").id, position: 2 },
+			{ id: named(scene.world, "c").id, position: 1 },
+		]);
+	});
+
+	test("moves into another category, to its end or to a place, with one change of category", async () => {
+		await using scene = await row();
+		const { world, order, move } = scene;
+		const { id: category_id } = named(world, "Talk");
+		const last = await move("a", { category_id });
+		expect(last.text).toEndWith(
+			`to position 2 of 3 in #Talk (ID: ${category_id}).`,
+		);
+		expect(order(category_id)).toBe("generalstaffa");
+		await move("b", { category_id, position: 0 });
+		expect(order(category_id)).toBe("bgeneralstaffa");
+		expect(order()).toBe("cd");
+		await move("general", { category_id: "" });
+		expect(order(category_id)).toBe("bstaffa");
+		for (const { body } of world.simulator.journal.entries())
+			expect(
+				(body as object[]).filter((one) => "parent_id" in one),
+			).toHaveLength(1);
+	});
+
+	test("takes over the permissions of the new category only if it is told to", async () => {
+		await using scene = await row();
+		const { world, move } = scene;
+		const talk = named(world, "Talk");
+		const overwrite: Overwrite = {
+			...{ id: world.guild.id, type: 0, allow: "0" },
+			deny: String(SendMessages),
+		};
+		world.simulator.world.setOverwrite(talk, overwrite);
+		await world.heard();
+		await move("a", { category_id: talk.id });
+		expect(named(world, "a").permission_overwrites).toEqual([]);
+		const { text } = await move("b", {
+			category_id: talk.id,
+			lock_permissions: true,
 		});
-		expect(deny).toBe(SendMessages);
+		expect(text).toEndWith(", with its permissions.");
+		expect(named(world, "b").permission_overwrites).toEqual([overwrite]);
+		const here = await move("a", {
+			category_id: talk.id,
+			lock_permissions: true,
+		});
+		expect(here.code).toBe(-32602);
+		expect(here.text).toContain("sync_channel_permissions");
+	});
+
+	test("refuses what would change nothing, says nothing, or cannot be", async () => {
+		await using scene = await row();
+		const { world, move } = scene;
+		const { id: category_id } = named(world, "Talk");
+		const same = await move("b", { position: 1 });
+		expect(same.text).toBe(
+			`Nothing would change: #b (ID: ${named(world, "b").id}) is at position 1 in no category already. Nothing was done.`,
+		);
+		expect((await move("b", { category_id: "" })).isError).toBe(true);
+		expect((await move("general", { category_id })).isError).toBe(true);
+		expect((await move("b", {})).code).toBe(-32602);
+		expect((await move("Talk", { category_id })).code).toBe(-32602);
+		expect(
+			(await move("b", { category_id: named(world, "a").id })).text,
+		).toContain("is not a category");
+		expect(writes(world)).toEqual([]);
+	});
+
+	test("moves at the same time do not undo one another", async () => {
+		await using scene = await row();
+		const { world, order, move } = scene;
+		world.simulator.sockets.holdEvents(true);
+		const guild_id = world.guild.id;
+		await Promise.all([
+			move("d", { position: 0 }),
+			move("c", { position: 0, guild_id }),
+			move("b", { position: 0 }),
+		]);
+		expect(order().at(-1)).toBe("a");
+		expect([...order()].sort().join("")).toBe("abcd");
+		const positions = new Set(
+			[..."abcd"].map((name) => named(world, name).position),
+		);
+		expect(positions.size).toBe(4);
+	});
+
+	test("needs the permissions that it would take over", async () => {
+		await using scene = await row();
+		const { world, move } = scene;
+		const talk = named(world, "Talk");
+		world.simulator.world.setOverwrite(talk, {
+			...{ id: world.guild.id, type: 0, deny: "0" },
+			allow: String(PrioritySpeaker),
+		});
+		await world.heard();
+		const { text } = await move("a", {
+			category_id: talk.id,
+			lock_permissions: true,
+		});
+		expect(text).toContain("it lacks PRIORITY_SPEAKER");
+		expect(writes(world)).toEqual([]);
+	});
+});
+
+describe("clone_channel", () => {
+	test("takes over category, fields and permissions, and no messages", async () => {
+		await using world = await startWorld();
+		const staff = named(world, "staff");
+		world.simulator.world.editChannel(staff, {
+			...{ topic: "t", nsfw: true, rate_limit_per_user: 7 },
+		});
+		await world.simulator.user("jose.garcia").say("The Cooks/staff", "hello");
+		const { text } = await world.call("clone_channel", {
+			channel_id: staff.id,
+			name: "crew",
+		});
+		const crew = named(world, "crew");
+		expect(text).toBe(
+			`Created #crew (ID: ${crew.id}), a clone of #staff (ID: ${staff.id}).`,
+		);
+		const { id: _, last_message_id: __, name: ___, ...same } = staff;
+		expect(crew).toMatchObject(same);
+		expect(world.simulator.channel("The Cooks/crew").transcript()).toBe("");
+	});
+
+	test("needs MANAGE_CHANNELS in the guild, where the channel alone allows it too", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const general = named(world, "general");
+		const alpha = roleNamed(world, "alpha");
+		simulator.world.editRole(guild, alpha, {
+			permissions: String(BigInt(alpha.permissions) & ~ManageChannels),
+		});
+		simulator.world.setOverwrite(general, {
+			...{ id: simulator.bot("alpha").id, type: 1, deny: "0" },
+			allow: String(ManageChannels),
+		});
+		await world.heard();
+		const { text } = await world.call("clone_channel", {
+			channel_id: general.id,
+		});
 		expect(text).toStartWith(
-			`Set the permissions of Zoë 🍞 (@zoe, ID: ${zoe}) in #general`,
+			`The bot lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole.`,
 		);
-		await expect(
-			world.simulator.user("zoe").say("The Cooks/general", "x"),
-		).rejects.toThrow();
-		const before = writes(world).length;
-		expect((await set({ deny: "1" })).text).toContain(
-			`There is no role ${zoe}`,
-		);
-		const bob = setter(world, world.simulator.user("bob_the_baker").id);
-		expect((await bob({ target_type: "member", deny: "1" })).text).toContain(
-			"is a member of the guild",
-		);
-		expect((await set({ target_type: "user", deny: "1" })).text).toContain(
-			"target_type: expected",
-		);
-		expect(writes(world)).toHaveLength(before);
+		const edited = await world.call("edit_channel", {
+			channel_id: general.id,
+			topic: "x",
+		});
+		expect(edited.isError).toBe(false);
 	});
 
 	test.each([
-		[{}, "expected at least one of these"],
-		[{ allow: "-1" }, "allow: expected a decimal number"],
-		[{ allow: "0x400" }, "allow: expected a decimal number"],
-		[{ deny: "" }, "deny: expected a decimal number"],
-		[{ deny: 1024 }, "deny: expected string"],
-		[
-			{ allow: String(1n << 47n) },
-			`allow: Discord has no permission for the bits ${1n << 47n}`,
-		],
-		[
-			{ deny: "99999999999999999999" },
-			"deny: Discord has no permission for the bits",
-		],
-		[
-			{ allow_names: ["SEND_MESAGES"] },
-			'allow_names: Discord has no permission "SEND_MESAGES"',
-		],
-		[{ deny_names: ["constructor"] }, "deny_names: Discord has no permission"],
-		[
-			{ allow: String(SendMessages | Speak), deny_names: ["SEND_MESSAGES"] },
-			"allow, deny: SEND_MESSAGES cannot be both",
-		],
-		[
-			{ allow: "2048", deny: "2048", merge: true },
-			"allow, deny: SEND_MESSAGES cannot be both",
-		],
-	])("refuses %j before Discord sees it", async (args, fault) => {
-		await using world = await startWorld();
-		const { code, text, allow } = await setter(world)(args);
-		expect(code).toBe(-32602);
-		expect(text).toContain(fault);
-		expect(allow).toBe(-1n);
-		expect(writes(world)).toEqual([]);
-	});
-
-	test("refuses what would change nothing", async () => {
-		await using world = await startWorld();
-		const set = setter(world);
-		for (const args of [
-			{ allow: "0" },
-			{ allow_names: [], merge: true },
-			{ deny_names: [], allow_names: [] },
-		])
-			expect((await set(args)).text).toStartWith("Nothing would change: ");
-		await set({ allow_names: ["SPEAK"], deny_names: ["CONNECT"] });
-		const before = writes(world).length;
-		const same = { allow_names: ["SPEAK"], merge: true };
-		expect((await set(same)).text).toStartWith("Nothing would change: ");
-		expect(
-			(await set({ ...same, merge: false, deny_names: ["CONNECT"] })).isError,
-		).toBe(true);
-		expect(writes(world)).toHaveLength(before);
-	});
-
-	test("refuses bits that the bot lacks before Discord sees them, also to take away", async () => {
-		await using world = await startWorld();
-		const set = setter(world);
-		const regular = roleNamed(world, "Regular").id;
-		for (const args of [
-			{ allow_names: ["PRIORITY_SPEAKER"] },
-			{ deny_names: ["PRIORITY_SPEAKER"] },
-		]) {
-			const { text } = await set(args);
-			expect(text).toContain("it lacks PRIORITY_SPEAKER");
-			expect(text).toContain("The owner, or anyone with MANAGE_ROLES");
-		}
-		world.simulator.world.setOverwrite(named(world, "general"), {
-			id: regular,
-			type: 0,
-			allow: String(PrioritySpeaker),
-			deny: "0",
-		});
-		expect((await set({ deny_names: ["SPEAK"] })).text).toContain(
-			"it lacks PRIORITY_SPEAKER",
-		);
-		const { text } = await set({ allow: String(ManageRoles), merge: true });
-		expect(text).toContain(
-			"Only an administrator can allow or deny MANAGE_ROLES",
-		);
-		expect(writes(world)).toEqual([]);
-		// What the bot lacks and leaves as it is does not matter.
-		const merged = await set({ deny_names: ["SPEAK"], merge: true });
-		expect(merged).toMatchObject({ allow: PrioritySpeaker, deny: Speak });
-	});
-
-	test("a bot that the channel lets manage permissions can set any, and one that the category lets have one, that one", async () => {
-		await using world = await startWorld();
-		const { world: platform } = world.simulator;
-		const me = {
-			id: world.simulator.bot("alpha").id,
-			type: 1,
-			deny: "0",
-		} as const;
-		const set = setter(world);
-		platform.setOverwrite(named(world, "Talk"), {
-			...me,
-			allow: String(PrioritySpeaker),
-		});
-		await world.heard();
-		expect((await set({ allow_names: ["PRIORITY_SPEAKER"] })).allow).toBe(
-			PrioritySpeaker,
-		);
-		expect((await set({ allow_names: ["MANAGE_GUILD"] })).isError).toBe(true);
-		platform.setOverwrite(named(world, "general"), {
-			...me,
-			allow: String(ManageRoles),
-		});
-		await world.heard();
-		expect((await set({ allow_names: ["MANAGE_GUILD"] })).isError).toBe(false);
-	});
-
-	test("merges at the same time lose nothing of one another", async () => {
-		await using world = await startWorld();
-		const set = setter(world);
-		const names = [
-			"SPEAK",
-			"CONNECT",
-			"SEND_MESSAGES",
-			"VIEW_CHANNEL",
-			"ADD_REACTIONS",
-			"EMBED_LINKS",
-		];
-		const outcomes = await Promise.all(
-			names.map((name) => set({ allow_names: [name], merge: true })),
-		);
-		for (const { isError } of outcomes) expect(isError).toBe(false);
-		const overwrite = named(world, "general").permission_overwrites[0];
-		const bits = BigInt(overwrite?.allow ?? 0);
-		expect(bits.toString(2).replaceAll("0", "")).toHaveLength(names.length);
-	});
-
-	test("merges one after the other lose nothing of one another", async () => {
-		await using world = await startWorld();
-		const set = setter(world);
-		// Nobody tells the bot of its own changes meanwhile, nor of what somebody else does.
-		world.simulator.sockets.holdEvents(true);
-		for (const name of ["SPEAK", "CONNECT", "VIEW_CHANNEL"])
-			await set({ deny_names: [name], merge: true });
-		const { allow, deny } = await set({ allow_names: ["SPEAK"], merge: true });
-		expect({ allow, deny }).toEqual({
-			allow: Speak,
-			deny: Connect | ViewChannel,
-		});
-	});
+		[Connect, false, ""],
+		[PrioritySpeaker, true, "it lacks PRIORITY_SPEAKER"],
+		[PermissionFlagsBits.ManageRoles, true, "Only an administrator"],
+	])(
+		"a permission %d that the clone would have is refused: %p",
+		async (bits, refused, said) => {
+			await using world = await startWorld();
+			const general = named(world, "general");
+			world.simulator.world.setOverwrite(general, {
+				...{ id: world.guild.id, type: 0, deny: "0" },
+				allow: String(bits),
+			});
+			await world.heard();
+			const { text, isError } = await world.call("clone_channel", {
+				channel_id: general.id,
+			});
+			expect(isError).toBe(refused);
+			expect(text).toContain(said);
+			expect(world.simulator.requests.list(create)).toHaveLength(
+				refused ? 0 : 1,
+			);
+		},
+	);
 });

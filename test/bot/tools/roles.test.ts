@@ -1,6 +1,6 @@
-// edit_role, seen on the platform.
+// The tools of roles, seen on the platform.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { Role } from "../../../src/simulator/entities.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
@@ -207,4 +207,237 @@ test("of equal edits at the same time one changes something, and the others say 
 	);
 	expect(answers.filter(({ isError }) => !isError)).toHaveLength(1);
 	expect(world.simulator.journal.entries(patch)).toHaveLength(1);
+});
+
+function memberOf({ guild, simulator }: TestWorld, username: string) {
+	const member = guild.members.get(simulator.user(username).id);
+	if (!member) throw new Error(`${username} is a member`);
+	return member;
+}
+
+/** The requests that write. */
+const writes = ({ simulator }: TestWorld) =>
+	simulator.requests.list().filter(({ method }) => method !== "GET");
+
+test("list_roles lists from the top, with members, colour, flags and permissions by name", async () => {
+	await using world = await startWorld();
+	const { text } = await world.call("list_roles");
+	const lines = text.split("\n");
+	const id = (name: string) => roleNamed(world, name).id;
+	expect(lines[0]).toBe("5 role(s), from the top:");
+	expect(lines.slice(1).map((line) => line.split(" | ")[0])).toEqual([
+		"@alpha",
+		"@Staff",
+		"@Regular",
+		"@Newcomer",
+		"@everyone",
+	]);
+	expect(lines[1]).toContain(" | 1 member(s) | managed | permits: ");
+	expect(lines.slice(2, 5)).toEqual([
+		`@Staff | ID: ${id("Staff")} | 1 member(s) | colour: #e67e22 | hoist | permits: KICK_MEMBERS, MANAGE_MESSAGES, MODERATE_MEMBERS`,
+		`@Regular | ID: ${id("Regular")} | 1 member(s) | colour: #2ecc71 | mentionable | permits: none`,
+		`@Newcomer | ID: ${id("Newcomer")} | 1 member(s) | permits: none`,
+	]);
+	expect(lines[5]).toContain(`| ID: ${world.guild.id} | 6 member(s) | `);
+});
+
+test("get_role_members gives pages that end with where the next one begins", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const role = simulator.world.addRole(guild, { name: "Crowd" });
+	for (const number of [1, 2, 3, 4, 5])
+		simulator.world.addMember(
+			guild,
+			simulator.world.addUser({ username: `crowd${number}` }),
+			{ roles: [role.id] },
+		);
+	await world.heard();
+	const page = async (after?: string) => {
+		const { text } = await world.call("get_role_members", {
+			...{ role_id: role.id, limit: 2 },
+			...(after && { after }),
+		});
+		const next = /\nnext_after=(\d+)$/.exec(text)?.[1];
+		return { next, lines: text.split("\n").slice(0, next ? -1 : undefined) };
+	};
+	const names: string[] = [];
+	for (
+		let { next, lines } = await page();
+		;
+		{ next, lines } = await page(next)
+	) {
+		expect(lines[0]).toBe(
+			`${lines.length - 1} of 5 member(s) with @Crowd (ID: ${role.id}), by id:`,
+		);
+		names.push(...lines.slice(1).map((line) => line.split(" ")[0] ?? ""));
+		if (!next) break;
+	}
+	expect(names).toEqual(["crowd1", "crowd2", "crowd3", "crowd4", "crowd5"]);
+	const end = await page("9".repeat(19));
+	expect(end.lines).toEqual([
+		`No member with an id above ${"9".repeat(19)} has @Crowd (ID: ${role.id}).`,
+	]);
+});
+
+test("get_role_members of @everyone is all members", async () => {
+	await using world = await startWorld();
+	const { text } = await world.call("get_role_members", {
+		role_id: world.guild.id,
+	});
+	expect(text).toStartWith("6 of 6 member(s) with @everyone");
+});
+
+describe("create_role", () => {
+	test("makes a role with all its fields, and says what it permits", async () => {
+		await using world = await startWorld();
+		const { text } = await world.call("create_role", {
+			...{ name: "Cook", color: 0x123456, hoist: true, mentionable: true },
+			...{ permissions: String(KickMembers) },
+			permission_names: ["MANAGE_MESSAGES"],
+		});
+		const role = roleNamed(world, "Cook");
+		expect(text).toBe(
+			`Created the role @Cook (ID: ${role.id}), which permits: KICK_MEMBERS, MANAGE_MESSAGES.`,
+		);
+		expect(role).toMatchObject({
+			...{ color: 0x123456, hoist: true, mentionable: true, position: 1 },
+			permissions: String(KickMembers | ManageMessages),
+		});
+	});
+
+	test("permits nothing unless it is told to", async () => {
+		await using world = await startWorld();
+		const { text } = await world.call("create_role", { name: "Plain" });
+		expect(text).toEndWith(", which permits: none.");
+		expect(roleNamed(world, "Plain")).toMatchObject({
+			...{ permissions: "0", color: 0, hoist: false, mentionable: false },
+		});
+	});
+
+	test("does not give what the bot lacks, or what there is not", async () => {
+		await using world = await startWorld();
+		const create = (permission_names: string[]) =>
+			world.call("create_role", { name: "Mighty", permission_names });
+		expect((await create(["ADMINISTRATOR"])).text).toContain(
+			"it lacks ADMINISTRATOR",
+		);
+		expect((await create(["KICK"])).code).toBe(-32602);
+		expect(writes(world)).toEqual([]);
+	});
+
+	test("a guild that is full of roles is told so, with what makes room", async () => {
+		await using world = await startWorld();
+		world.simulator.faults.refuse("POST /guilds/*/roles", 30005);
+		const { text } = await world.call("create_role", { name: "One more" });
+		expect(text).toContain("delete_role makes room");
+	});
+});
+
+describe("delete_role", () => {
+	test("the dry run counts and names who has it, and counts the channels with permissions for it", async () => {
+		await using world = await startWorld();
+		const staff = roleNamed(world, "Staff");
+		const args = { role_id: staff.id };
+		const dry = await world.call("delete_role", { ...args, dry_run: true });
+		expect(dry.text.split("\n").slice(1)).toEqual([
+			`Would delete the role @Staff (ID: ${staff.id}), which 1 member(s) have, and for which 1 channel(s) have permissions.`,
+			"The first 1 by id:",
+			`Chef José (@jose.garcia) | ID: ${world.simulator.user("jose.garcia").id}`,
+		]);
+		const { text } = await world.call("delete_role", args);
+		expect(text).toBe(
+			`Deleted the role @Staff (ID: ${staff.id}). 1 member(s) had it.`,
+		);
+		expect(memberOf(world, "jose.garcia").roles).toEqual([]);
+	});
+
+	test("@everyone, managed roles, and those above the bot are refused before Discord sees it", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const other = simulator.world.addRole(guild, {
+			...{ name: "Integration", bot_id: simulator.bot("beta").id },
+		});
+		const above = simulator.world.addRole(guild, {
+			...{ name: "Above", position: 99 },
+		});
+		await world.heard();
+		const remove = async (role_id: string) =>
+			(await world.call("delete_role", { role_id })).text;
+		expect(await remove(guild.id)).toContain("is what everyone has");
+		expect(await remove(other.id)).toContain("is managed by Discord");
+		expect(await remove(above.id)).toContain("does not rank below the bot's");
+		expect(writes(world)).toEqual([]);
+	});
+});
+
+describe("assign_role and remove_role", () => {
+	test("give and take one role, and leave the others, also of those who rank above the bot", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const above = simulator.world.addRole(guild, {
+			...{ name: "Above", position: 99 },
+		});
+		const regular = roleNamed(world, "Regular").id;
+		const boss = memberOf(world, "zoe");
+		simulator.world.editMember(guild, boss, { roles: [above.id] });
+		await world.heard();
+		const args = { user_id: boss.user.id, role_id: regular };
+		const given = await world.call("assign_role", args);
+		expect(given.text).toBe(
+			`Gave Zoë 🍞 (@zoe, ID: ${boss.user.id}) the role @Regular (ID: ${regular}).`,
+		);
+		expect(boss.roles).toEqual([above.id, regular]);
+		const taken = await world.call("remove_role", args);
+		expect(taken.text).toStartWith(`Took the role @Regular (ID: ${regular})`);
+		expect(boss.roles).toEqual([above.id]);
+	});
+
+	test("build on one another, however late their events are, and say what changes nothing", async () => {
+		await using world = await startWorld();
+		const args = {
+			user_id: memberOf(world, "liwei").user.id,
+			role_id: roleNamed(world, "Regular").id,
+		};
+		world.simulator.sockets.holdEvents(true);
+		const outcomes = [];
+		for (const tool of [
+			"assign_role",
+			"assign_role",
+			"remove_role",
+			"remove_role",
+			"assign_role",
+		])
+			outcomes.push((await world.call(tool, args)).text.split(":")[0]);
+		expect(outcomes).toEqual([
+			"Gave 李伟 (@liwei, ID",
+			"Nothing would change",
+			"Took the role @Regular (ID",
+			"Nothing would change",
+			"Gave 李伟 (@liwei, ID",
+		]);
+		expect(writes(world)).toHaveLength(3);
+	});
+
+	test("a role above the bot's, a managed one and @everyone are refused before Discord sees it", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const above = simulator.world.addRole(guild, {
+			...{ name: "Above", position: 99 },
+		});
+		const managed = simulator.world.addRole(guild, {
+			...{ name: "Integration", bot_id: simulator.bot("beta").id },
+		});
+		await world.heard();
+		const user_id = memberOf(world, "zoe").user.id;
+		for (const tool of ["assign_role", "remove_role"])
+			for (const [role_id, said] of [
+				[above.id, "does not rank below the bot's highest role"],
+				[managed.id, "is managed by Discord"],
+				[guild.id, "is what everyone has"],
+			] as const)
+				expect((await world.call(tool, { user_id, role_id })).text).toContain(
+					said,
+				);
+		expect(writes(world)).toEqual([]);
+	});
 });

@@ -1,0 +1,411 @@
+// The tools of what channels themselves allow and deny, seen on the platform.
+
+import { describe, expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import type { GuildChannel, Role } from "../../../src/simulator/entities.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const {
+	Connect,
+	ManageRoles,
+	PrioritySpeaker,
+	SendMessages,
+	Speak,
+	ViewChannel,
+} = PermissionFlagsBits;
+
+function named(world: TestWorld, name: string): GuildChannel {
+	for (const channel of world.guild.channels.values())
+		if (channel.name === name) return channel;
+	throw new Error(`no channel is called ${name}`);
+}
+
+function roleNamed(world: TestWorld, name: string): Role {
+	for (const role of world.guild.roles.values())
+		if (role.name === name) return role;
+	throw new Error(`no role is called ${name}`);
+}
+
+/** The requests that write, in order. */
+function writes({ simulator }: TestWorld): string[] {
+	return simulator.requests
+		.list()
+		.filter(({ method }) => method !== "GET")
+		.map(({ method, path }) => `${method} ${path}`);
+}
+
+describe("set_channel_permissions", () => {
+	/** Sets permissions of Regular in general, and gives what general then says of it. */
+	function setter(world: TestWorld, target = roleNamed(world, "Regular").id) {
+		const channel = named(world, "general");
+		return async (args: object) => {
+			const outcome = await world.call("set_channel_permissions", {
+				channel_id: channel.id,
+				target_type: "role",
+				target_id: target,
+				...args,
+			});
+			const overwrite = channel.permission_overwrites.find(
+				({ id }) => id === target,
+			);
+			return {
+				...outcome,
+				allow: BigInt(overwrite?.allow ?? -1),
+				deny: BigInt(overwrite?.deny ?? -1),
+			};
+		};
+	}
+
+	test("replaces what was there, or merges, and says what has changed by name", async () => {
+		await using world = await startWorld();
+		const set = setter(world);
+		const first = await set({
+			allow: String(ViewChannel),
+			allow_names: ["SPEAK"],
+			deny_names: ["send_messages "],
+		});
+		expect(first).toMatchObject({
+			allow: ViewChannel | Speak,
+			deny: SendMessages,
+		});
+		const merged = await set({ allow_names: ["SEND_MESSAGES"], merge: true });
+		expect(merged).toMatchObject({
+			allow: ViewChannel | Speak | SendMessages,
+			deny: 0n,
+		});
+		expect(merged.text.split("\n").slice(1)).toEqual([
+			"Newly allowed: SEND_MESSAGES",
+			"Newly denied: none",
+			"No longer allowed: none",
+			"No longer denied: SEND_MESSAGES",
+		]);
+		const replaced = await set({ deny: String(Connect) });
+		expect(replaced).toMatchObject({ allow: 0n, deny: Connect });
+		expect(replaced.text.split("\n").slice(1)).toEqual([
+			"Newly allowed: none",
+			"Newly denied: CONNECT",
+			"No longer allowed: VIEW_CHANNEL, SEND_MESSAGES, SPEAK",
+			"No longer denied: none",
+		]);
+		expect(await set({ allow: "0" })).toMatchObject({ allow: 0n, deny: 0n });
+	});
+
+	test("sets those of a member, and refuses somebody who is none or is called a role", async () => {
+		await using world = await startWorld();
+		const zoe = world.simulator.user("zoe").id;
+		const set = setter(world, zoe);
+		const { text, deny } = await set({
+			target_type: "member",
+			deny_names: ["SEND_MESSAGES"],
+		});
+		expect(deny).toBe(SendMessages);
+		expect(text).toStartWith(
+			`Set the permissions of Zoë 🍞 (@zoe, ID: ${zoe}) in #general`,
+		);
+		await expect(
+			world.simulator.user("zoe").say("The Cooks/general", "x"),
+		).rejects.toThrow();
+		const before = writes(world).length;
+		expect((await set({ deny: "1" })).text).toContain(
+			`There is no role ${zoe}`,
+		);
+		const bob = setter(world, world.simulator.user("bob_the_baker").id);
+		expect((await bob({ target_type: "member", deny: "1" })).text).toContain(
+			"is a member of the guild",
+		);
+		expect((await set({ target_type: "user", deny: "1" })).text).toContain(
+			"target_type: expected",
+		);
+		expect(writes(world)).toHaveLength(before);
+	});
+
+	test.each([
+		[{}, "expected at least one of these"],
+		[{ allow: "-1" }, "allow: expected a decimal number"],
+		[{ allow: "0x400" }, "allow: expected a decimal number"],
+		[{ deny: "" }, "deny: expected a decimal number"],
+		[{ deny: 1024 }, "deny: expected string"],
+		[
+			{ allow: String(1n << 47n) },
+			`allow: Discord has no permission for the bits ${1n << 47n}`,
+		],
+		[
+			{ deny: "99999999999999999999" },
+			"deny: Discord has no permission for the bits",
+		],
+		[
+			{ allow_names: ["SEND_MESAGES"] },
+			'allow_names: Discord has no permission "SEND_MESAGES"',
+		],
+		[{ deny_names: ["constructor"] }, "deny_names: Discord has no permission"],
+		[
+			{ allow: String(SendMessages | Speak), deny_names: ["SEND_MESSAGES"] },
+			"allow, deny: SEND_MESSAGES cannot be both",
+		],
+		[
+			{ allow: "2048", deny: "2048", merge: true },
+			"allow, deny: SEND_MESSAGES cannot be both",
+		],
+	])("refuses %j before Discord sees it", async (args, fault) => {
+		await using world = await startWorld();
+		const { code, text, allow } = await setter(world)(args);
+		expect(code).toBe(-32602);
+		expect(text).toContain(fault);
+		expect(allow).toBe(-1n);
+		expect(writes(world)).toEqual([]);
+	});
+
+	test("refuses what would change nothing", async () => {
+		await using world = await startWorld();
+		const set = setter(world);
+		for (const args of [
+			{ allow: "0" },
+			{ allow_names: [], merge: true },
+			{ deny_names: [], allow_names: [] },
+		])
+			expect((await set(args)).text).toStartWith("Nothing would change: ");
+		await set({ allow_names: ["SPEAK"], deny_names: ["CONNECT"] });
+		const before = writes(world).length;
+		const same = { allow_names: ["SPEAK"], merge: true };
+		expect((await set(same)).text).toStartWith("Nothing would change: ");
+		expect(
+			(await set({ ...same, merge: false, deny_names: ["CONNECT"] })).isError,
+		).toBe(true);
+		expect(writes(world)).toHaveLength(before);
+	});
+
+	test("refuses bits that the bot lacks before Discord sees them, also to take away", async () => {
+		await using world = await startWorld();
+		const set = setter(world);
+		const regular = roleNamed(world, "Regular").id;
+		for (const args of [
+			{ allow_names: ["PRIORITY_SPEAKER"] },
+			{ deny_names: ["PRIORITY_SPEAKER"] },
+		]) {
+			const { text } = await set(args);
+			expect(text).toContain("it lacks PRIORITY_SPEAKER");
+			expect(text).toContain("The owner, or anyone with MANAGE_ROLES");
+		}
+		world.simulator.world.setOverwrite(named(world, "general"), {
+			id: regular,
+			type: 0,
+			allow: String(PrioritySpeaker),
+			deny: "0",
+		});
+		expect((await set({ deny_names: ["SPEAK"] })).text).toContain(
+			"it lacks PRIORITY_SPEAKER",
+		);
+		const { text } = await set({ allow: String(ManageRoles), merge: true });
+		expect(text).toContain(
+			"Only an administrator can allow or deny MANAGE_ROLES",
+		);
+		expect(writes(world)).toEqual([]);
+		// What the bot lacks and leaves as it is does not matter.
+		const merged = await set({ deny_names: ["SPEAK"], merge: true });
+		expect(merged).toMatchObject({ allow: PrioritySpeaker, deny: Speak });
+	});
+
+	test("a bot that the channel lets manage permissions can set any, and one that the category lets have one, that one", async () => {
+		await using world = await startWorld();
+		const { world: platform } = world.simulator;
+		const me = {
+			id: world.simulator.bot("alpha").id,
+			type: 1,
+			deny: "0",
+		} as const;
+		const set = setter(world);
+		platform.setOverwrite(named(world, "Talk"), {
+			...me,
+			allow: String(PrioritySpeaker),
+		});
+		await world.heard();
+		expect((await set({ allow_names: ["PRIORITY_SPEAKER"] })).allow).toBe(
+			PrioritySpeaker,
+		);
+		expect((await set({ allow_names: ["MANAGE_GUILD"] })).isError).toBe(true);
+		platform.setOverwrite(named(world, "general"), {
+			...me,
+			allow: String(ManageRoles),
+		});
+		await world.heard();
+		expect((await set({ allow_names: ["MANAGE_GUILD"] })).isError).toBe(false);
+	});
+
+	test("merges at the same time lose nothing of one another", async () => {
+		await using world = await startWorld();
+		const set = setter(world);
+		const names = [
+			"SPEAK",
+			"CONNECT",
+			"SEND_MESSAGES",
+			"VIEW_CHANNEL",
+			"ADD_REACTIONS",
+			"EMBED_LINKS",
+		];
+		const outcomes = await Promise.all(
+			names.map((name) => set({ allow_names: [name], merge: true })),
+		);
+		for (const { isError } of outcomes) expect(isError).toBe(false);
+		const overwrite = named(world, "general").permission_overwrites[0];
+		const bits = BigInt(overwrite?.allow ?? 0);
+		expect(bits.toString(2).replaceAll("0", "")).toHaveLength(names.length);
+	});
+
+	test("merges one after the other lose nothing of one another", async () => {
+		await using world = await startWorld();
+		const set = setter(world);
+		// Nobody tells the bot of its own changes meanwhile, nor of what somebody else does.
+		world.simulator.sockets.holdEvents(true);
+		for (const name of ["SPEAK", "CONNECT", "VIEW_CHANNEL"])
+			await set({ deny_names: [name], merge: true });
+		const { allow, deny } = await set({ allow_names: ["SPEAK"], merge: true });
+		expect({ allow, deny }).toEqual({
+			allow: Speak,
+			deny: Connect | ViewChannel,
+		});
+	});
+});
+
+/** The member zoe, and what a channel says of everyone, of Regular and of her. */
+function overwritten(world: TestWorld, channel: GuildChannel) {
+	const zoe = world.simulator.user("zoe").id;
+	const regular = roleNamed(world, "Regular").id;
+	const { world: platform } = world.simulator;
+	const set = (id: string, type: 0 | 1, allow: bigint, deny: bigint) =>
+		platform.setOverwrite(channel, {
+			...{ id, type },
+			...{ allow: String(allow), deny: String(deny) },
+		});
+	set(zoe, 1, Speak, 0n);
+	set(world.guild.id, 0, 0n, Connect);
+	set(regular, 0, SendMessages | ViewChannel, Speak);
+	return { zoe, regular };
+}
+
+describe("list_channel_permissions", () => {
+	test("lists roles from the top, then members, by name, and says when they are the category's", async () => {
+		await using world = await startWorld();
+		const general = named(world, "general");
+		const { zoe, regular } = overwritten(world, general);
+		await world.heard();
+		const list = async () =>
+			(
+				await world.call("list_channel_permissions", { channel_id: general.id })
+			).text.split("\n");
+		const lines = [
+			`#general (ID: ${general.id}) has its own permissions for 3 role(s) and member(s), roles from the top:`,
+			`role @Regular | ID: ${regular} | allow: VIEW_CHANNEL, SEND_MESSAGES | deny: SPEAK`,
+			`role @everyone | ID: ${world.guild.id} | allow: none | deny: CONNECT`,
+			`member Zoë 🍞 (@zoe) | ID: ${zoe} | allow: SPEAK | deny: none`,
+		];
+		expect(await list()).toEqual(lines);
+		overwritten(world, named(world, "Talk"));
+		await world.heard();
+		expect(await list()).toEqual([...lines, "They are those of its category."]);
+	});
+
+	test("names someone who has left", async () => {
+		await using world = await startWorld();
+		const general = named(world, "general");
+		const { zoe } = overwritten(world, general);
+		const member = world.guild.members.get(zoe);
+		if (member) world.simulator.world.removeMember(world.guild, member);
+		await world.heard();
+		const { text } = await world.call("list_channel_permissions", {
+			channel_id: general.id,
+		});
+		expect(text).toContain(`someone who is no member | ID: ${zoe} | `);
+	});
+});
+
+describe("remove_channel_permissions", () => {
+	test("removes those of a role, a member and someone who has left, and no others", async () => {
+		await using world = await startWorld();
+		const general = named(world, "general");
+		const { zoe, regular } = overwritten(world, general);
+		const remove = (target_id: string) =>
+			world.call("remove_channel_permissions", {
+				...{ channel_id: general.id, target_id },
+			});
+		const { text } = await remove(regular);
+		expect(text.split("\n")).toEqual([
+			`Removed the permissions for role @Regular (ID: ${regular}) in #general (ID: ${general.id}).`,
+			"Allowed: VIEW_CHANNEL, SEND_MESSAGES",
+			"Denied: SPEAK",
+		]);
+		const member = world.guild.members.get(zoe);
+		if (member) world.simulator.world.removeMember(world.guild, member);
+		await world.heard();
+		expect((await remove(zoe)).isError).toBe(false);
+		expect(general.permission_overwrites.map(({ id }) => id)).toEqual([
+			world.guild.id,
+		]);
+		expect((await remove(zoe)).text).toContain(
+			"list_channel_permissions shows for whom it has",
+		);
+	});
+
+	test("needs what it would take away", async () => {
+		await using world = await startWorld();
+		const general = named(world, "general");
+		world.simulator.world.setOverwrite(general, {
+			...{ id: world.guild.id, type: 0, allow: "0" },
+			deny: String(PrioritySpeaker),
+		});
+		const { text } = await world.call("remove_channel_permissions", {
+			...{ channel_id: general.id, target_id: world.guild.id },
+		});
+		expect(text).toContain("it lacks PRIORITY_SPEAKER");
+		expect(writes(world)).toEqual([]);
+	});
+});
+
+describe("sync_channel_permissions", () => {
+	const sync = (world: TestWorld, channel: GuildChannel) =>
+		world.call("sync_channel_permissions", { channel_id: channel.id });
+
+	test("gives a channel those of its category, and says for whom that changed them", async () => {
+		await using world = await startWorld();
+		const talk = named(world, "Talk");
+		const staff = named(world, "staff");
+		const { regular } = overwritten(world, talk);
+		const lines = (await sync(world, staff)).text.split("\n");
+		expect(lines[0]).toBe(
+			`Gave #staff (ID: ${staff.id}) the permissions of #Talk (ID: ${talk.id}); that changed them for 5 role(s) and member(s):`,
+		);
+		expect(lines).toContain(
+			`role @Regular | ID: ${regular} | allow: VIEW_CHANNEL, SEND_MESSAGES | deny: SPEAK`,
+		);
+		expect(lines).toContain(
+			`role @Staff | ID: ${roleNamed(world, "Staff").id} | allow: none | deny: none`,
+		);
+		expect(staff.permission_overwrites).toEqual(talk.permission_overwrites);
+		expect((await sync(world, staff)).text).toStartWith(
+			"Nothing would change: ",
+		);
+	});
+
+	test("builds on what the category says now, however late its event is", async () => {
+		await using world = await startWorld();
+		const talk = named(world, "Talk");
+		const general = named(world, "general");
+		world.simulator.sockets.holdEvents(true);
+		overwritten(world, talk);
+		expect((await sync(world, general)).isError).toBe(false);
+		expect(general.permission_overwrites).toEqual(talk.permission_overwrites);
+	});
+
+	test("a channel in no category, and permissions that the bot lacks, are refused", async () => {
+		await using world = await startWorld();
+		const talk = named(world, "Talk");
+		expect((await sync(world, talk)).text).toContain("is in no category");
+		world.simulator.world.setOverwrite(talk, {
+			...{ id: world.guild.id, type: 0, allow: "0" },
+			deny: String(PrioritySpeaker),
+		});
+		expect((await sync(world, named(world, "general"))).text).toContain(
+			"it lacks PRIORITY_SPEAKER",
+		);
+		expect(writes(world)).toEqual([]);
+	});
+});

@@ -1,0 +1,313 @@
+// The tools of voice, seen on the platform.
+
+import { describe, expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type { GuildChannel } from "../../../src/simulator/entities.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const { Connect, DeafenMembers, MoveMembers, MuteMembers } =
+	PermissionFlagsBits;
+
+function named({ guild }: TestWorld, name: string): GuildChannel {
+	for (const channel of guild.channels.values())
+		if (channel.name === name) return channel;
+	throw new Error(`no channel is called ${name}`);
+}
+
+/** A world with zoe in the Lounge, and another voice channel. */
+async function startVoice() {
+	const world = await startWorld();
+	const { simulator, guild } = world;
+	const join = (username: string, channel: GuildChannel, given = {}) => {
+		const member = guild.members.get(simulator.user(username).id);
+		if (!member) throw new Error(`${username} is a member`);
+		simulator.world.joinVoice(channel, member, given);
+		return member;
+	};
+	const lounge = named(world, "Lounge");
+	const bar = simulator.world.addChannel(guild, {
+		...{ name: "Bar", type: ChannelType.GuildVoice },
+	});
+	const zoe = join("zoe", lounge);
+	await world.heard();
+	const user_id = zoe.user.id;
+	return {
+		...world,
+		...{ world, lounge, bar, zoe, join },
+		who: `Zoë 🍞 (@zoe, ID: ${user_id})`,
+		where: () => guild.voiceStates.get(user_id)?.channel_id,
+		run: (tool: string, args = {}) => world.call(tool, { user_id, ...args }),
+		deny: (channel: GuildChannel, bits: bigint) =>
+			simulator.world.setOverwrite(channel, {
+				...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+				deny: String(bits),
+			}),
+		writes: () =>
+			simulator.requests.list().filter(({ method }) => method !== "GET"),
+		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+	};
+}
+
+test("voice and stage channels are made with what is given, in their category", async () => {
+	await using world = await startWorld();
+	const talk = named(world, "Talk");
+	const voice = await world.call("create_voice_channel", {
+		...{ name: "Loud", category_id: talk.id, bitrate: 8000, user_limit: 99 },
+	});
+	const loud = named(world, "Loud");
+	expect(voice.text).toBe(
+		`Created the voice channel #Loud (ID: ${loud.id}) in #Talk (ID: ${talk.id}).`,
+	);
+	expect(loud).toMatchObject({
+		...{ type: ChannelType.GuildVoice, parent_id: talk.id },
+		...{ bitrate: 8000, user_limit: 99 },
+	});
+	const stage = await world.call("create_stage_channel", { name: "Show" });
+	expect(stage.text).toStartWith("Created the stage channel #Show (ID: ");
+	expect(named(world, "Show").type).toBe(ChannelType.GuildStageVoice);
+	const crowded = await world.call("create_voice_channel", {
+		...{ name: "Crowded", user_limit: 100 },
+	});
+	expect(crowded.code).toBe(-32602);
+});
+
+describe("edit_voice_channel", () => {
+	test.each([
+		["name", "Hall", { name: "Hall" }],
+		["bitrate", 8000, { bitrate: 8000 }],
+		["user_limit", 99, { user_limit: 99 }],
+		["rtc_region", "rotterdam", { rtc_region: "rotterdam" }],
+		["category_id", "", { parent_id: null }],
+	])("changes %s to %j and nothing else", async (field, value, expected) => {
+		await using world = await startWorld();
+		const lounge = named(world, "Lounge");
+		const before = structuredClone(lounge);
+		const { text } = await world.call("edit_voice_channel", {
+			...{ channel_id: lounge.id, [field]: value },
+		});
+		expect(text).toBe(
+			`Changed ${field} of #${lounge.name} (ID: ${lounge.id}).`,
+		);
+		expect(lounge).toEqual({ ...before, ...expected });
+	});
+
+	test("an empty region is the nearest one", async () => {
+		await using world = await startWorld();
+		const lounge = named(world, "Lounge");
+		world.simulator.world.editChannel(lounge, { rtc_region: "rotterdam" });
+		const args = { channel_id: lounge.id, rtc_region: "" };
+		expect((await world.call("edit_voice_channel", args)).isError).toBe(false);
+		expect(lounge.rtc_region).toBeNull();
+		expect((await world.call("edit_voice_channel", args)).text).toStartWith(
+			"Nothing would change: ",
+		);
+	});
+
+	test("a stage takes more people than a voice channel, and a text channel is neither", async () => {
+		await using world = await startWorld();
+		const stage = world.simulator.world.addChannel(world.guild, {
+			...{ name: "Stage", type: ChannelType.GuildStageVoice },
+		});
+		await world.heard();
+		const limit = (channel: GuildChannel) =>
+			world.call("edit_voice_channel", {
+				...{ channel_id: channel.id, user_limit: 100 },
+			});
+		expect((await limit(stage)).isError).toBe(false);
+		expect((await limit(named(world, "Lounge"))).text).toContain(
+			"user_limit: a voice channel has at most 99",
+		);
+		expect((await limit(named(world, "general"))).text).toContain(
+			"is no voice or stage channel. list_channels shows",
+		);
+		expect(
+			(
+				await world.call("edit_voice_channel", {
+					channel_id: stage.id,
+				})
+			).code,
+		).toBe(-32602);
+	});
+});
+
+test("list_voice_members lists channel by channel from the top, with how each is there", async () => {
+	await using scene = await startVoice();
+	const { simulator, guild, bar, lounge, join, zoe } = scene;
+	simulator.world.editMember(guild, zoe, { mute: true, deaf: true });
+	join("mona_lisa", lounge, { self_mute: true, self_deaf: true });
+	join("liwei", bar, { self_video: true });
+	await scene.heard();
+	const id = (username: string) => simulator.user(username).id;
+	const list = async (args = {}) =>
+		(await scene.call("list_voice_members", args)).text.split("\n");
+	const inLounge = [
+		`MONA LISA (@mona_lisa) | ID: ${id("mona_lisa")} | in: #Lounge (ID: ${lounge.id}) | self-muted | self-deafened`,
+		`Zoë 🍞 (@zoe) | ID: ${id("zoe")} | in: #Lounge (ID: ${lounge.id}) | muted | deafened`,
+	];
+	expect(await list()).toEqual([
+		"3 member(s) in voice, by channel:",
+		`李伟 (@liwei) | ID: ${id("liwei")} | in: #Bar (ID: ${bar.id}) | camera on`,
+		...inLounge,
+	]);
+	expect(await list({ channel_id: lounge.id })).toEqual([
+		"2 member(s) in voice, by channel:",
+		...inLounge,
+	]);
+	for (const member of guild.members.values())
+		simulator.world.leaveVoice(guild, member);
+	await scene.heard();
+	expect(await list()).toEqual(["Nobody is in a voice channel."]);
+	expect(await list({ channel_id: bar.id })).toEqual([
+		`Nobody is in #Bar (ID: ${bar.id}).`,
+	]);
+});
+
+test("a bot that comes later knows who was in voice before", async () => {
+	await using scene = await startVoice();
+	scene.simulator.disconnectSockets({ resumable: false });
+	await scene.heard();
+	const { text } = await scene.call("list_voice_members");
+	expect(text).toContain(`| in: #Lounge (ID: ${scene.lounge.id})`);
+});
+
+describe("move_voice_member", () => {
+	test("moves, says from where, and refuses what would change nothing", async () => {
+		await using scene = await startVoice();
+		const { bar, lounge, who, where, run } = scene;
+		const move = () => run("move_voice_member", { channel_id: bar.id });
+		expect((await move()).text).toBe(
+			`Moved ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}).`,
+		);
+		expect(where()).toBe(bar.id);
+		expect((await move()).text).toBe(
+			`Nothing would change: ${who} is in #Bar (ID: ${bar.id}) already. Nothing was done.`,
+		);
+		expect(scene.writes()).toHaveLength(1);
+	});
+
+	test("builds on where they are now, however late the events are", async () => {
+		await using scene = await startVoice();
+		const { bar, lounge, where, run, simulator } = scene;
+		simulator.sockets.holdEvents(true);
+		for (const { id } of [bar, lounge, bar])
+			expect((await run("move_voice_member", { channel_id: id })).isError).toBe(
+				false,
+			);
+		expect(where()).toBe(bar.id);
+	});
+
+	test("needs MOVE_MEMBERS where they are and where they go to, and to connect there", async () => {
+		await using scene = await startVoice();
+		const { bar, lounge, run, deny, heard } = scene;
+		const move = async () =>
+			(await run("move_voice_member", { channel_id: bar.id })).text;
+		deny(lounge, MoveMembers);
+		await heard();
+		expect(await move()).toStartWith("The bot lacks MOVE_MEMBERS in #Lounge");
+		deny(lounge, 0n);
+		deny(bar, Connect);
+		await heard();
+		expect(await move()).toContain("CONNECT in #Bar");
+		expect(scene.writes()).toEqual([]);
+	});
+
+	test("goes to a voice channel, and to no other one", async () => {
+		await using scene = await startVoice();
+		const { id } = named(scene.world, "general");
+		const { text } = await scene.run("move_voice_member", { channel_id: id });
+		expect(text).toContain("is no voice or stage channel");
+		expect(scene.writes()).toEqual([]);
+	});
+});
+
+test("disconnect_voice_member puts someone out, and the dry run says of where", async () => {
+	await using scene = await startVoice();
+	const { who, lounge, where, run } = scene;
+	const dry = await run("disconnect_voice_member", { dry_run: true });
+	expect(dry.text.split("\n")[1]).toBe(
+		`Would disconnect ${who} from #Lounge (ID: ${lounge.id}).`,
+	);
+	expect(where()).toBe(lounge.id);
+	const { text } = await run("disconnect_voice_member");
+	expect(text).toBe(`Disconnected ${who} from #Lounge (ID: ${lounge.id}).`);
+	expect(where()).toBeUndefined();
+});
+
+describe("modify_voice_state", () => {
+	test.each([
+		[{ mute: true }, "muted", { mute: true, deaf: false }],
+		[{ deafen: true }, "deafened", { mute: false, deaf: true }],
+		[
+			{ mute: true, deafen: true },
+			"muted and deafened",
+			{ mute: true, deaf: true },
+		],
+	])("%j makes someone %s", async (args, said, expected) => {
+		await using scene = await startVoice();
+		const { text } = await scene.run("modify_voice_state", args);
+		expect(text).toBe(`${scene.who} is now ${said}.`);
+		expect(scene.zoe).toMatchObject(expected);
+	});
+
+	test("undoes it, sends only what differs, and refuses what would change nothing", async () => {
+		await using scene = await startVoice();
+		const { guild, simulator, zoe, run } = scene;
+		simulator.world.editMember(guild, zoe, { mute: true });
+		const { text } = await run("modify_voice_state", {
+			...{ mute: false, deafen: false },
+		});
+		expect(text).toBe(`${scene.who} is now no longer muted.`);
+		expect(simulator.journal.entries()).toMatchObject([
+			{ body: { mute: false } },
+		]);
+		const same = await run("modify_voice_state", { mute: false });
+		expect(same.text).toStartWith("Nothing would change: ");
+		expect((await run("modify_voice_state")).code).toBe(-32602);
+	});
+
+	test("needs only the permission for what it changes", async () => {
+		await using scene = await startVoice();
+		const { lounge, run, deny, heard } = scene;
+		deny(lounge, MuteMembers);
+		await heard();
+		expect((await run("modify_voice_state", { mute: true })).text).toStartWith(
+			"The bot lacks MUTE_MEMBERS in #Lounge",
+		);
+		expect((await run("modify_voice_state", { deafen: true })).isError).toBe(
+			false,
+		);
+		deny(lounge, DeafenMembers);
+		await heard();
+		expect(
+			(await run("modify_voice_state", { deafen: false })).text,
+		).toStartWith("The bot lacks DEAFEN_MEMBERS in #Lounge");
+	});
+});
+
+test.each([
+	["move_voice_member", true],
+	["disconnect_voice_member", false],
+	["modify_voice_state", false],
+])(
+	"%s says of someone who is not in voice where to look",
+	async (tool, moves) => {
+		await using scene = await startVoice();
+		const { simulator, bar, writes } = scene;
+		const { text, isError } = await scene.call(tool, {
+			user_id: simulator.user("liwei").id,
+			...(moves && { channel_id: bar.id }),
+		});
+		expect(isError).toBe(true);
+		expect(text).toEndWith(
+			"is in no voice channel. list_voice_members shows who is in one.",
+		);
+		expect(writes()).toEqual([]);
+	},
+);
+
+test("someone who leaves while they are moved is not in voice, says Discord's refusal", async () => {
+	await using scene = await startVoice();
+	scene.simulator.faults.refuse("PATCH /guilds/*/members/*", 40032);
+	const { text } = await scene.run("disconnect_voice_member");
+	expect(text).toContain("(code 40032). This person is in no voice channel");
+});
