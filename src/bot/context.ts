@@ -268,11 +268,12 @@ async function findAll<Args extends object>(
 		}
 	}
 	if (ranked) {
-		if (things.role instanceof Role) requireRoleBelow(guild, things.role);
-		const { user } = things;
+		const { role, user } = things;
 		const member =
 			user instanceof GuildMember ? user : (user as Person | undefined)?.member;
-		if (member) requireMemberBelow(guild, member);
+		// Who gives or takes a role has to stand above the role, not above the person.
+		if (role instanceof Role) requireRoleBelow(guild, role);
+		else if (member) requireMemberBelow(guild, member);
 	}
 	return { guild, ...things };
 }
