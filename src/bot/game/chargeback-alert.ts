@@ -11,10 +11,13 @@ import {
 } from "discord.js";
 import type { Ban, Chargeback, Decision } from "../store/chargebacks.ts";
 import { oneLine } from "../text.ts";
+import { firstOf } from "./client.ts";
 
 /** What Discord takes in a field of an embed. */
 const maxFieldLength = 1_024;
 const maxErrorLength = 300;
+/** So many mentions of roles fit into a field, with what is said of them. */
+const maxRolesShown = 35;
 
 const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
@@ -120,7 +123,7 @@ function restorationOf(row: Chargeback, held: boolean): string {
 	if (restoration === "restored")
 		return lost_roles.length === 0
 			? "They are given back."
-			: `They are given back, but for those that are gone or out of the bot's reach: ${lost_roles.map((id) => `<@&${id}>`).join(" ")}`;
+			: `They are given back, but for those that are gone or out of the bot's reach: ${rolesShown(lost_roles)}`;
 	if (held)
 		return "They are given back when their other chargebacks are dismissed, too.";
 	if (restoration === "absent")
@@ -128,9 +131,15 @@ function restorationOf(row: Chargeback, held: boolean): string {
 	return inWork(restoration_error);
 }
 
+function rolesShown(roles: readonly string[]): string {
+	const shown = roles.slice(0, maxRolesShown).map((id) => `<@&${id}>`);
+	const more = roles.length - shown.length;
+	return shown.join(" ") + (more > 0 ? ` and ${more} more` : "");
+}
+
 function inWork(error: string | null): string {
 	if (error === null) return "On its way.";
-	return `Not yet, and tried again: ${data(error.slice(0, maxErrorLength))}`;
+	return `Not yet, and tried again: ${data(firstOf(error, maxErrorLength))}`;
 }
 
 /** A text from elsewhere, as data: within a code span nothing is a mention, a link or a format. */

@@ -15,7 +15,7 @@ export interface PressesOptions {
 	/** Who may decide. */
 	staffRoles: readonly string[];
 	log: Log;
-	/** Is called when something was decided. */
+	/** Is called when something was decided, or may have been. */
 	onDecision(): void;
 }
 
@@ -37,7 +37,6 @@ export function createPresses({
 					decision,
 					by: user.id,
 				});
-				onDecision();
 				return `You decided: ${names[decision]}. The alert shows what comes of it.`;
 			}
 			const row = await selectChargeback(sql, id);
@@ -49,6 +48,9 @@ export function createPresses({
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return error.message;
 			throw error;
+		} finally {
+			// Also where it failed: the answer may have been lost, and not the decision.
+			onDecision();
 		}
 	}
 

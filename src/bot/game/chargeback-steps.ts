@@ -20,11 +20,12 @@ import {
 	saveRoles,
 	selectChargeback,
 	selectOpenChargebacksOf,
+	setAbsent,
 	setAlert,
 	setDiscordBan,
 	setGameBan,
 	setRestoration,
-	setRestriction,
+	setRestricted,
 } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import type { Store } from "../store/store.ts";
@@ -52,6 +53,8 @@ export interface StepsOptions {
 	/** The guild that is meant; without one, the staff channel's. */
 	guildId: string | undefined;
 	settings: ChargebackSettings;
+	/** What changes somebody's roles, by their id. */
+	turns: Turns;
 }
 
 /** What stands in the way at the moment is not the chargeback's: nothing is said of it, and it is tried again. */
@@ -99,13 +102,12 @@ export function createSteps({
 	game,
 	guildId,
 	settings,
+	turns,
 }: StepsOptions): Record<
 	Step,
 	(row: Chargeback, held: boolean) => Promise<void>
 > {
 	const { restrictedRole, staffChannel } = settings;
-	/** What changes somebody's roles, by their id. */
-	const turns: Turns = new Map();
 
 	function discord(): { rest: REST; guild: Guild; selfId: string } {
 		if (!connection.ready) throw new NotNow("Discord is not connected");
@@ -146,23 +148,24 @@ export function createSteps({
 		const row = await selectChargeback(sql, id);
 		if (!row || row.decision !== null || row.chat_id === null) return;
 		const member = await readMember(row.chat_id);
-		if (!member) return setRestriction(sql, id, "absent");
+		if (!member) return setAbsent(sql, id);
 		const { guild } = discord();
-		requireReach(guild, member);
-		const ours = restrictedRoles(
-			await selectOpenChargebacksOf(sql, row.chat_id),
-		);
+		const open = await selectOpenChargebacksOf(sql, row.chat_id);
+		// Before the first of theirs, a restricted role is one that somebody else has given them.
+		const isFirst = open.every((one) => one.restricted_role === null);
+		const ours = isFirst ? new Set<string>() : restrictedRoles(open);
 		const isManaged = (role: string) =>
 			guild.roles.cache.get(role)?.managed ?? false;
 		const taken = member.roles.filter(
 			(role) => !ours.has(role) && !isManaged(role),
 		);
+		const wanted = [...member.roles.filter(isManaged), restrictedRole];
+		requireReach(guild, member, wanted);
 		const saved = [...new Set([...row.saved_roles, ...taken])];
 		// Before anything is changed: from here on they are in the store, whatever happens.
 		await saveRoles(sql, id, saved, restrictedRole);
-		const wanted = [...member.roles.filter(isManaged), restrictedRole];
 		await writeRoles(member, wanted, `A payment was taken back (${short(id)})`);
-		await setRestriction(sql, id, "restricted");
+		await setRestricted(sql, id, restrictedRole);
 	}
 
 	/** Gives back what all the dismissed chargebacks of the person have saved, unless another one speaks against it. */
@@ -254,9 +257,8 @@ export function createSteps({
 				() =>
 					rest.patch(Routes.channelMessage(channel_id, message_id), { body }),
 			);
-			// Without it nobody could decide any more.
-			if (edited === undefined && row.decision === null)
-				return loseAlert(sql, id);
+			// Without it nobody could decide any more, nor see what comes of it.
+			if (edited === undefined && !isOver(row)) return loseAlert(sql, id);
 			const at = { channelId: channel_id, messageId: message_id };
 			await setAlert(sql, id, { ...at, shown: digest });
 		}
@@ -315,15 +317,21 @@ export function short(id: string): string {
 	return id.slice(0, 8);
 }
 
-/** Throws the Refusal to show unless the member ranks below the bot. */
-function requireReach(guild: Guild, { user, roles }: APIGuildMember): void {
+/** Throws the Refusal to show unless the bot can take all roles from the member but the wanted ones. */
+function requireReach(
+	guild: Guild,
+	{ user, roles }: APIGuildMember,
+	wanted: readonly string[],
+): void {
 	const { members, ownerId } = guild;
 	if (user.id === ownerId)
 		throw new Refusal("they own the guild: nobody can restrict its owner");
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not known");
 	if (user.id === me.id) throw new Refusal("the account is the bot's own");
-	const above = roles.some((role) => !ranksBelow(guild, role));
+	const above = roles.some(
+		(role) => !wanted.includes(role) && !ranksBelow(guild, role),
+	);
 	if (above)
 		throw new Refusal(
 			"they do not rank below the bot: somebody who ranks above both can move the bot's role up",
@@ -376,5 +384,6 @@ export function reasonOf(error: unknown): string | undefined {
 		error.code === RESTJSONErrorCodes.MissingPermissions
 			? ": the bot lacks a permission, or its role is too low"
 			: "";
-	return `Discord refuses: ${error.message} (code ${error.code})${advice}`;
+	const message = error.message.trim().replace(/\s*[\r\n]+\s*/g, "; ");
+	return `Discord refuses: ${message} (code ${error.code})${advice}`;
 }

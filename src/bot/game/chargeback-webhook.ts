@@ -8,6 +8,7 @@ import { methodNotAllowed } from "../../lib/listen.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
 import type { ChargebackEvent } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/faults.ts";
+import { discordId } from "./client.ts";
 
 export const webhookPath = "/webhook/chargeback";
 
@@ -72,7 +73,7 @@ function refuse(
 
 /** No control characters: PostgreSQL stores no NUL, and nobody needs the others. */
 const text = v.pipe(v.string(), v.regex(/^\P{Cc}{1,100}$/u));
-const userId = v.nullish(v.pipe(v.string(), v.regex(/^\d{17,20}$/)));
+const userId = v.nullish(discordId);
 
 const instant = v.pipe(
 	v.union([v.number(), v.string()]),

@@ -1,14 +1,24 @@
 // Chargebacks: payments that were taken back. The store says how far the bot has got with each; from that alone follows
 // what is to be done next, now as after a restart. What fails is tried again for as long as it takes.
 
-import { type Client, Events, type Interaction } from "discord.js";
+import {
+	type Client,
+	Events,
+	type GatewayChannelDeleteDispatchData,
+	GatewayDispatchEvents,
+	type GatewayMessageDeleteBulkDispatchData,
+	type GatewayMessageDeleteDispatchData,
+	type Interaction,
+} from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import {
 	type Chargeback,
+	doubtAlerts,
 	type Failing,
 	hasRestriction,
 	insertChargeback,
 	selectOpenChargebacks,
+	selectRestricted,
 	setError,
 } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/faults.ts";
@@ -45,6 +55,8 @@ export interface Chargebacks {
 	attach(client: Client): void;
 	/** Whether roles of theirs are kept back: nobody else should give them any. Rejects with StoreUnavailable. */
 	isRestricted(userId: string): Promise<boolean>;
+	/** The ids of all of whom that holds. Rejects with StoreUnavailable. */
+	allRestricted(): Promise<ReadonlySet<string>>;
 	start(): void;
 	close(): Promise<void>;
 }
@@ -72,6 +84,10 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	const attempts = new Map<string, Attempt>();
 	/** People who have come or gone since the last look. */
 	let moved: Set<string> | "anyone" = new Set();
+	/** Messages and channels that were deleted since the last look, of those in which alerts are. */
+	let gone: Set<string> | "anything" = new Set();
+	/** Where alerts are. */
+	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
 	/** Chargebacks of people who may have come or gone since theirs was worked on. */
 	const unsure = new Set<string>();
 	let closed = false;
@@ -83,8 +99,9 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	const respond = createChargebackWebhook({
 		secret: options.secret,
 		async accept(event) {
-			if (!(await insertChargeback(sql, event, new Date()))) return;
-			log.info("a chargeback came in", { event: short(event.id) });
+			if (await insertChargeback(sql, event, new Date()))
+				log.info("a chargeback came in", { event: short(event.id) });
+			// One that is there already may be there without our having heard of it.
 			tend();
 		},
 	});
@@ -107,7 +124,12 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		while (again && !closed) {
 			again = false;
 			try {
+				const isWriting = [...attempts].some(
+					([key, { running }]) => running && isAlert(key),
+				);
 				const open = await selectOpenChargebacks(sql);
+				// An alert that is being written would be noted as there; the end of that is looked at, too.
+				if (!isWriting) await doubt(open);
 				looksFailed = 0;
 				const due = new Set<string>();
 				for (const { id, chat_id } of open)
@@ -119,10 +141,33 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
 					log.error("could not look after the chargebacks", { error });
+				if (closed) return;
 				clearTimeout(nextLook);
 				nextLook = setTimeout(tend, backOff(looksFailed++, 30_000));
 			}
 		}
+	}
+
+	/** Notes of which alerts it is not known any more whether they are there. */
+	async function doubt(open: readonly Chargeback[]): Promise<void> {
+		alertChannels = new Set([
+			settings.staffChannel,
+			...open.flatMap(({ channel_id }) => channel_id ?? []),
+		]);
+		const isDoubtful = ({ shown, channel_id, message_id }: Chargeback) =>
+			shown !== null &&
+			(gone === "anything" ||
+				gone.has(channel_id ?? "") ||
+				gone.has(message_id ?? ""));
+		const doubtful = open.filter(isDoubtful);
+		const doubted = gone;
+		if (doubtful.length > 0)
+			await doubtAlerts(
+				sql,
+				doubtful.map(({ id }) => id),
+			);
+		for (const row of doubtful) row.shown = null;
+		if (gone === doubted) gone = new Set();
 	}
 
 	/** Begins what can be begun; gives the keys of all that is due. */
@@ -224,7 +269,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	): Promise<void> {
 		const fields = { event: short(id), step };
 		try {
-			const reason = reasonOf(error);
+			const reason = reasonFor(error, fields);
 			if (reason === undefined) {
 				const { message } = error as Error;
 				log.info("a chargeback waits", { ...fields, reason: message });
@@ -238,8 +283,18 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			if (what) await setError(sql, id, what, reason);
 		} catch (fault) {
 			// The next attempt says it again.
-			if (fault instanceof StoreUnavailable) return;
+			if (!(fault instanceof StoreUnavailable))
+				log.error("a step of a chargeback failed", { ...fields, error: fault });
+		}
+	}
+
+	/** As `reasonOf`; a fault of ours is logged, and the staff are told that it is one. */
+	function reasonFor(error: unknown, fields: object): string | undefined {
+		try {
+			return reasonOf(error);
+		} catch (fault) {
 			log.error("a step of a chargeback failed", { ...fields, error: fault });
+			return "a fault of the bot's";
 		}
 	}
 
@@ -253,9 +308,32 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		tend();
 	}
 
-	/** A new session of Discord's Gateway: who came and went before it is not known, and what waited need not any more. */
+	function noteDeletion(channelId: string, ids: readonly string[]): void {
+		if (!alertChannels.has(channelId)) return;
+		// As a new set, so that what comes during a look is not taken for what it has seen.
+		if (gone !== "anything") gone = new Set([...gone, ...ids]);
+		tend();
+	}
+
+	/** Listens to Discord itself: discord.js tells only of the messages that it has in its cache. */
+	function listenToDeletions({ ws }: Client): void {
+		const { MessageDelete, MessageDeleteBulk, ChannelDelete } =
+			GatewayDispatchEvents;
+		ws.on(MessageDelete, (one: GatewayMessageDeleteDispatchData) =>
+			noteDeletion(one.channel_id, [one.id]),
+		);
+		ws.on(MessageDeleteBulk, (some: GatewayMessageDeleteBulkDispatchData) =>
+			noteDeletion(some.channel_id, some.ids),
+		);
+		ws.on(ChannelDelete, (one: GatewayChannelDeleteDispatchData) =>
+			noteDeletion(one.id, [one.id]),
+		);
+	}
+
+	/** A new session of Discord's Gateway: what happened before it is not known, and what waited need not any more. */
 	function startAnew(): void {
 		moved = "anyone";
+		gone = "anything";
 		for (const attempt of attempts.values()) {
 			clearTimeout(attempt.timer);
 			attempt.timer = undefined;
@@ -272,10 +350,12 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			});
 			client.on(Events.GuildMemberAdd, noteMove);
 			client.on(Events.GuildMemberRemove, noteMove);
+			listenToDeletions(client);
 			client.on(Events.ClientReady, startAnew);
 			client.on(Events.ShardReady, startAnew);
 		},
 		isRestricted: (userId) => hasRestriction(sql, userId),
+		allRestricted: () => selectRestricted(sql),
 		start: tend,
 		async close() {
 			closed = true;
@@ -288,6 +368,10 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			]);
 		},
 	};
+}
+
+function isAlert(key: string): boolean {
+	return key.endsWith(" alert");
 }
 
 function newAttempt(): Attempt {

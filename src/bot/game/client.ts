@@ -47,6 +47,12 @@ export interface GameClientOptions {
 	timeoutMs?: number;
 }
 
+/** Discord's ids are unsigned numbers of 64 bits. */
+export const discordId = v.pipe(
+	v.string(),
+	v.check((id) => /^\d{17,20}$/.test(id) && BigInt(id) < 2n ** 64n),
+);
+
 const text = v.pipe(v.string(), v.maxLength(10_000));
 
 const verifyAnswer = v.union([
@@ -59,7 +65,7 @@ const verifyAnswer = v.union([
 ]);
 
 /** Empty for an account that is linked to none. */
-const chatId = v.nullish(v.pipe(v.string(), v.regex(/^(\d{17,20})?$/)));
+const chatId = v.nullish(v.union([v.literal(""), discordId]));
 
 const donatorsAnswer = v.object({
 	donators: v.array(
@@ -179,10 +185,15 @@ export function createGameClient({
 			if (!success || status < 200 || status >= 300) throw wrong(status);
 			if (output.success === false)
 				throw new GameServerError(
-					`it refuses: ${oneLine(output.error?.slice(0, 200) || "without a reason")}`,
+					`it refuses: ${oneLine(firstOf(output.error ?? "", 200) || "without a reason")}`,
 				);
 		},
 	};
+}
+
+/** The first characters of a text, none of them cut in its middle. */
+export function firstOf(given: string, most: number): string {
+	return [...given].slice(0, most).join("");
 }
 
 /** What is said of an answer that does not count. */

@@ -35,16 +35,16 @@ export interface RolePlanOptions {
 	donators: readonly Donator[];
 	/** The id of its role by tier. */
 	tiers: ReadonlyMap<string, string>;
-	isRestricted(member: GuildMember): Promise<boolean>;
+	isRestricted(member: GuildMember): boolean;
 }
 
 /** How the list differs from the roles that are there. Only roles of tiers are ever in it. */
-export async function planRoles({
+export function planRoles({
 	guild,
 	donators,
 	tiers,
 	isRestricted,
-}: RolePlanOptions): Promise<RolePlan> {
+}: RolePlanOptions): RolePlan {
 	const { roles, faults } = usableRoles(guild, tiers);
 	const entitled = rolesByPerson(donators, tiers);
 	const changes: Change[] = [];
@@ -67,7 +67,7 @@ export async function planRoles({
 	}
 	const restricted = new Set<string>();
 	for (const member of new Set(changes.map((one) => one.member)))
-		if (await isRestricted(member)) restricted.add(member.id);
+		if (isRestricted(member)) restricted.add(member.id);
 	const unknown = new Set(donators.map(({ tier }) => tier));
 	for (const tier of tiers.keys()) unknown.delete(tier);
 	return {

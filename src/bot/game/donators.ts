@@ -19,6 +19,7 @@ import {
 } from "../store/donators.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import type { Store } from "../store/store.ts";
+import { inTurn, type Turns } from "../turns.ts";
 import { type Donator, type GameClient, GameServerError } from "./client.ts";
 import {
 	type Change,
@@ -52,6 +53,10 @@ export interface DonatorSyncOptions {
 	restrictedRole: string | undefined;
 	/** Who else is left alone, whatever roles they have: whoever it rejects for is. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
+	/** The ids of all of them, for a look; nobody is changed without `isRestricted`. */
+	allRestricted?(): Promise<ReadonlySet<string>>;
+	/** What changes somebody's roles, by their id. */
+	turns: Turns;
 	log: Log;
 	registry?: Registry | undefined;
 }
@@ -119,7 +124,14 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		const standings = standingsOf(donators, tiers);
 		const lists = await selectDonatorLists(store.sql).catch(unlessAway);
 		const guild = guildOf(connection, options.guildId);
-		const plan = await planRoles({ guild, donators, tiers, isRestricted });
+		const restricted = await allRestricted();
+		const plan = planRoles({
+			...{ guild, donators, tiers },
+			isRestricted: (member) =>
+				restricted === undefined ||
+				hasRestrictedRole(member) ||
+				restricted.has(member.id),
+		});
 		const { held, remember } = judge(standings, lists, store);
 		return {
 			...{ guild, donators, ...plan, remember },
@@ -131,9 +143,19 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		};
 	}
 
-	async function isRestricted(member: GuildMember): Promise<boolean> {
+	/** Undefined where they cannot be known. */
+	async function allRestricted(): Promise<ReadonlySet<string> | undefined> {
+		if (!options.allRestricted) return new Set();
+		return options.allRestricted().catch(unlessAway);
+	}
+
+	function hasRestrictedRole({ roles }: GuildMember): boolean {
 		const { restrictedRole } = options;
-		if (restrictedRole && member.roles.cache.has(restrictedRole)) return true;
+		return restrictedRole !== undefined && roles.cache.has(restrictedRole);
+	}
+
+	async function isRestricted(member: GuildMember): Promise<boolean> {
+		if (hasRestrictedRole(member)) return true;
 		try {
 			return (await options.isRestricted?.(member.id)) ?? false;
 		} catch (error) {
@@ -192,11 +214,16 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 				}
 				progress.done += 1;
 				const { member, role, kind } = change;
-				// Much may have happened since the plan was made.
-				if (!found.guild.members.cache.has(member.id)) continue;
-				if (await isRestricted(member)) continue;
 				try {
-					await carryOutOne(change);
+					// Nobody is restricted between the question and the change.
+					const isDone = await inTurn(options.turns, member.id, async () => {
+						// Much may have happened since the plan was made.
+						if (!found.guild.members.cache.has(member.id)) return false;
+						if (await isRestricted(member)) return false;
+						await carryOutOne(change);
+						return true;
+					});
+					if (!isDone) continue;
 					count[kind === "give" ? "given" : "taken"] += 1;
 					counted.changes?.add([kind === "give" ? "given" : "taken"]);
 					unanswered = 0;

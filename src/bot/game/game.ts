@@ -8,6 +8,7 @@ import type { BotConfig } from "../config.ts";
 import type { Connection } from "../connection.ts";
 import type { Store } from "../store/store.ts";
 import type { BotTool } from "../toolsets.ts";
+import type { Turns } from "../turns.ts";
 import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
@@ -59,7 +60,8 @@ export function createGame(options: GameOptions): Game | undefined {
 		missing,
 		log,
 	});
-	const chargebacks = chargebacksOf(options, client);
+	const turns: Turns = new Map();
+	const chargebacks = chargebacksOf(options, client, turns);
 	const donators =
 		settings.donator_sync && client
 			? createDonatorSync({
@@ -70,7 +72,11 @@ export function createGame(options: GameOptions): Game | undefined {
 					tiers: settings.donators?.tiers ?? {},
 					intervalMs: settings.check_interval * 1000,
 					restrictedRole: settings.restricted_role,
-					...(chargebacks && { isRestricted: chargebacks.isRestricted }),
+					...(chargebacks && {
+						isRestricted: chargebacks.isRestricted,
+						allRestricted: chargebacks.allRestricted,
+					}),
+					turns,
 					log,
 					registry,
 				})
@@ -96,6 +102,7 @@ export function createGame(options: GameOptions): Game | undefined {
 function chargebacksOf(
 	{ config, connection, store, log }: GameOptions,
 	game: GameClient | undefined,
+	turns: Turns,
 ): Chargebacks | undefined {
 	const { chargeback, restricted_role, staff_channel, staff_roles } =
 		config.toml.game ?? {};
@@ -103,7 +110,7 @@ function chargebacksOf(
 	if (!chargeback || !game || !secret) return undefined;
 	if (!restricted_role || !staff_channel || !staff_roles) return undefined;
 	return createChargebacks({
-		...{ connection, store, log, game, guildId, secret },
+		...{ connection, store, log, game, guildId, secret, turns },
 		settings: {
 			restrictedRole: restricted_role,
 			staffChannel: staff_channel,

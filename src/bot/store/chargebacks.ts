@@ -184,6 +184,16 @@ export async function hasRestriction(
 	return found.length > 0;
 }
 
+/** All of whom that holds. */
+export async function selectRestricted(sql: Sql): Promise<Set<string>> {
+	const rows = await sql<{ chat_id: string }>`
+		SELECT DISTINCT chat_id FROM chargebacks
+		WHERE closed = ${0} AND chat_id IS NOT NULL
+			AND restoration IN ${many(["pending", "absent"])}`;
+	return new Set(rows.map(({ chat_id }) => chat_id));
+}
+
+/** Notes the roles before they are taken away. A restricted role that they may still have from before stays noted. */
 export async function saveRoles(
 	sql: Sql,
 	id: string,
@@ -191,17 +201,26 @@ export async function saveRoles(
 	restrictedRole: string,
 ): Promise<void> {
 	await sql`
-		UPDATE chargebacks SET saved_roles = ${JSON.stringify(roles)}, restricted_role = ${restrictedRole}
+		UPDATE chargebacks SET saved_roles = ${JSON.stringify(roles)},
+			restricted_role = COALESCE(restricted_role, ${restrictedRole})
 		WHERE id = ${id}`;
 }
 
-export async function setRestriction(
+export async function setAbsent(sql: Sql, id: string): Promise<void> {
+	await sql`
+		UPDATE chargebacks SET restriction = ${"absent"}, restriction_error = ${null} WHERE id = ${id}`;
+}
+
+/** They have this role, and none that was noted before. */
+export async function setRestricted(
 	sql: Sql,
 	id: string,
-	restriction: Restriction,
+	restrictedRole: string,
 ): Promise<void> {
 	await sql`
-		UPDATE chargebacks SET restriction = ${restriction}, restriction_error = ${null} WHERE id = ${id}`;
+		UPDATE chargebacks
+		SET restriction = ${"restricted"}, restriction_error = ${null}, restricted_role = ${restrictedRole}
+		WHERE id = ${id}`;
 }
 
 /** The first decision stays; gives whether this is the one. */
@@ -287,6 +306,14 @@ export async function setAlert(
 		UPDATE chargebacks
 		SET channel_id = ${alert.channelId}, message_id = ${alert.messageId}, shown = ${alert.shown}
 		WHERE id = ${id}`;
+}
+
+/** It is not known any more whether these alerts are there. */
+export async function doubtAlerts(
+	sql: Sql,
+	ids: readonly string[],
+): Promise<void> {
+	await sql`UPDATE chargebacks SET shown = ${null} WHERE id IN ${many(ids)}`;
 }
 
 /** Somebody deleted the alert. */

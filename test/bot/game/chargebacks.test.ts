@@ -1,19 +1,39 @@
 // Payments that were taken back: what the game server tells, what becomes of the person, and what the staff decide.
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { RESTJSONErrorCodes } from "discord.js";
-import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
+import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
+	type ButtonInteraction,
+	DiscordAPIError,
+	RESTJSONErrorCodes,
+} from "discord.js";
+import type { Connection } from "../../../src/bot/connection.ts";
+import { alertOf } from "../../../src/bot/game/chargeback-alert.ts";
+import { createPresses } from "../../../src/bot/game/chargeback-presses.ts";
+import { reasonOf } from "../../../src/bot/game/chargeback-steps.ts";
+import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
+import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
+import {
+	type Chargeback,
 	closeChargeback,
 	decide,
 	hasRestriction,
 	insertChargeback,
+	selectOpenChargebacks,
+	selectRestricted,
 	setRestoration,
 } from "../../../src/bot/store/chargebacks.ts";
 import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
+import type { Sql } from "../../../src/bot/store/statement.ts";
+import { startStore } from "../../../src/bot/store/store.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import type { Message } from "../../../src/simulator/entities.ts";
+import type { Fault } from "../../../src/simulator/faults.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game-chargeback.ts";
+import { recordLog } from "../../support/log.ts";
+import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onPostgres, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -39,6 +59,8 @@ const editMessage = "PATCH /channels/:channel_id/messages/:message_id";
 
 interface ChargebackWorld extends GameWorld {
 	scene: ChargebackScene;
+	/** The keys of [game], for the next start, too. */
+	settings: Record<string, unknown>;
 	/** Tells the bot of a payment of mona_lisa's, or of whom is named, and gives its answer. */
 	chargeback(
 		given?: Partial<{ chatId: string | null; tier: string; username: string }>,
@@ -59,7 +81,7 @@ async function startChargebackWorld(
 		settings,
 		async prepare(simulator, game) {
 			scene = setChargebackScene(simulator);
-			Object.assign(settings, scene.settings);
+			Object.assign(settings, scene.settings, options.settings);
 			await options.prepare?.(simulator, game);
 		},
 	});
@@ -71,7 +93,7 @@ async function startChargebackWorld(
 		return (await answer.text()) === "ready";
 	});
 	return Object.assign(world, {
-		scene,
+		...{ scene, settings },
 		chargeback: (given = {}) =>
 			game.chargeback(
 				{ username: "Mona", chatId: target.id, tier: "gold", ...given },
@@ -223,6 +245,65 @@ describe.concurrent("a chargeback", () => {
 		expect(next.id).not.toBe(alert.id);
 		expect(pressable(next)).toEqual(["Ban", "Dismiss"]);
 	});
+
+	test("has an alert again at once, however it was deleted", async () => {
+		// Discord tells of deletions to who reads messages.
+		await using world = await startChargebackWorld({
+			settings: { verify: true },
+		});
+		const { scene, simulator } = world;
+		await world.chargeback();
+		await scene.shown("are saved");
+		const { channel } = simulator.channel(staffChannel);
+		if (!("guild_id" in channel)) throw new Error("it is a guild's");
+		const deletions: ((alert: Message) => void)[] = [
+			(alert) => simulator.world.removeMessage(channel, alert),
+			(alert) => simulator.world.removeMessages(channel, [alert]),
+		];
+		for (const remove of deletions) {
+			const [alert] = scene.alerts();
+			if (!alert) throw new Error("there is an alert");
+			remove(alert);
+			await until("the next alert", () => scene.alerts().length > 0);
+		}
+		const alert = await scene.shown("are saved");
+		await world.press(staff, alert, "Dismiss");
+		await scene.shown("They are given back.");
+		expect(scene.alerts()).toHaveLength(1);
+	});
+
+	test("has an alert again when it was deleted while the bot was away", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator } = world;
+		await world.chargeback();
+		const alert = await scene.shown("are saved");
+		const { channel } = simulator.channel(staffChannel);
+		await world.bot.close();
+		simulator.world.removeMessage(channel, alert);
+		await world.restart();
+		await until("the next alert", () => scene.alerts().length > 0);
+		expect(pressable(scene.alerts()[0])).toEqual(["Ban", "Dismiss"]);
+	});
+
+	test("has an alert again after the decision, while something is still to be done", async () => {
+		await using world = await startChargebackWorld({
+			settings: { verify: true },
+		});
+		const { scene, simulator, game } = world;
+		game.misbehave("500", { route: "POST /api/ban" });
+		await world.chargeback();
+		await world.press(staff, await scene.shown("are saved"), "Ban");
+		const alert = await scene.shown("Not yet, and tried again: `HTTP 500`");
+		const { channel } = simulator.channel(staffChannel);
+		simulator.world.removeMessage(channel, alert);
+		await until("the next alert", () => scene.alerts().length > 0);
+		game.behave();
+		await until("the ban in the game", () => {
+			const fields = scene.fields(scene.alerts()[0]);
+			return fields["Ban in the game"] === "Done.";
+		});
+		expect(scene.alerts()).toHaveLength(1);
+	});
 });
 
 describe.concurrent("Ban", () => {
@@ -277,6 +358,31 @@ describe.concurrent("Ban", () => {
 		});
 		expect(game.bans.size).toBe(1);
 		expect(world.written(putBan)).toBe(1);
+	});
+
+	test("on Discord does not wait for bans in the game, however many are under way", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, game, guild } = world;
+		game.misbehave("slow", { route: "POST /api/ban" });
+		// As many as are asked for at once, and one more.
+		for (let n = 1; n <= 6; n++) {
+			await world.chargeback({ chatId: null, tier: `tier ${n}` });
+			const alert = await until("its alert", () =>
+				scene.alerts().length === n ? scene.alerts().at(-1) : undefined,
+			);
+			await world.press(staff, alert, "Ban");
+		}
+		await until("five bans are asked for", () => game.requests.length === 5);
+		await world.chargeback();
+		await world.press(staff, await scene.shown("are saved"), "Ban");
+		await until("the ban on Discord", () => guild.bans.has(scene.target.id));
+		await until("it is told", () => {
+			const fields = scene.fields(scene.alerts().at(-1));
+			return fields["Ban on Discord"] === "Done.";
+		});
+		expect(game.requests).toHaveLength(5);
+		game.behave();
+		await until("all bans", () => game.bans.size === 7);
 	});
 
 	test("in the game is done and told though Discord refuses, and the other half follows", async () => {
@@ -413,6 +519,29 @@ describe.concurrent("Dismiss", () => {
 	});
 });
 
+describe.concurrent("a restricted_role that was changed", () => {
+	test("leaves nobody with the one before, though the change is refused and then dismissed", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild, settings } = world;
+		const before = scene.target.roles();
+		await world.chargeback();
+		const alert = await scene.shown("2 role(s) are saved");
+		await world.bot.close();
+		const next = simulator.world.addRole(guild, { name: "Jail" });
+		settings.restricted_role = next.id;
+		const refused = simulator.faults.refuse(
+			patchMember,
+			RESTJSONErrorCodes.MissingPermissions,
+		);
+		await world.restart();
+		await until("the change is refused", () => refused.hits > 0);
+		await world.press(staff, alert, "Dismiss");
+		refused.release();
+		await scene.shown("They are given back.");
+		expect(scene.target.roles()).toEqual(before);
+	});
+});
+
 describe.concurrent("a person who is not in the guild", () => {
 	test("is restricted when they come back, and keeps what was saved before they left", async () => {
 		await using world = await startChargebackWorld();
@@ -465,6 +594,75 @@ describe.concurrent("a person who is not in the guild", () => {
 		await scene.shown("1 role(s) are saved");
 		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
 		expect(scene.alerts()).toHaveLength(1);
+	});
+});
+
+describe.concurrent("a restriction", () => {
+	let givingHeld: Fault | undefined;
+	const donators = { tiers: { gold: "" } };
+
+	test("takes what the supporters' sync gives meanwhile", async () => {
+		await using world = await startChargebackWorld({
+			async prepare(simulator, game) {
+				game.addDonator({
+					chat_id: simulator.user("mona_lisa").id,
+					tier: "gold",
+				});
+				givingHeld = simulator.faults.stall(
+					"PUT /guilds/:guild_id/members/:user_id/roles/:role_id",
+				);
+				const guild = simulator.guild("The Cooks");
+				const { id } = simulator.world.addRole(guild, { name: "Gold" });
+				donators.tiers.gold = id;
+			},
+			settings: { donator_sync: true, check_interval: 3600, donators },
+		});
+		const { scene, simulator } = world;
+		await until("the role is being given", () => (givingHeld?.hits ?? 0) > 0);
+		await world.chargeback();
+		// As long as a restriction that does not wait would take.
+		await Bun.sleep(300);
+		givingHeld?.release();
+		await scene.shown("3 role(s) are saved");
+		expect(scene.target.roles()).toEqual(
+			[scene.managed, scene.roles.restricted].sort(),
+		);
+		expect(simulator.unknownRoutes).toEqual([]);
+	});
+
+	test("is not prevented by a managed role above the bot, which is kept", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const booster = guild.roles.get(scene.managed);
+		if (!booster) throw new Error("there is a managed role");
+		simulator.world.moveRoles(guild, new Map([[booster, 100]]));
+		await until("the bot has heard", async () =>
+			(await world.call("list_roles")).text.match(/Booster[\s\S]*alpha/),
+		);
+		await world.chargeback();
+		await scene.shown("2 role(s) are saved");
+		expect(scene.target.roles()).toEqual(
+			[scene.managed, scene.roles.restricted].sort(),
+		);
+	});
+
+	test("that was there before stays after Dismiss", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const mona = scene.target.member();
+		if (!mona) throw new Error("mona_lisa is a member");
+		simulator.world.editMember(guild, mona, {
+			roles: [...mona.roles, scene.roles.restricted],
+		});
+		const before = scene.target.roles();
+		await world.chargeback();
+		const first = await scene.shown("3 role(s) are saved");
+		await world.chargeback({ tier: "silver" });
+		const second = await scene.shown("There was no other role to take away.");
+		await world.press(staff, first, "Dismiss");
+		await world.press(staff, second, "Dismiss");
+		await scene.shown("They are given back.");
+		expect(scene.target.roles()).toEqual(before);
 	});
 });
 
@@ -604,6 +802,7 @@ describe("POST /webhook/chargeback", () => {
 			],
 		),
 		[{ ...event, chat_id: 12345678901234560 }, "chat_id"],
+		[{ ...event, chat_id: "18446744073709551616" }, "chat_id"],
 		[{ ...without("chat_id"), discord_id: "hidden" }, "discord_id"],
 		[{ ...event, uuid: "hid den" }, "uuid"],
 		[{ ...event, timestamp: "2026-02-31T12:00" }, "timestamp"],
@@ -678,6 +877,48 @@ describe("POST /webhook/chargeback", () => {
 		const called = { authorization, host: `bot.internal:${port}` };
 		expect((await ask("POST", called)).status).toBe(202);
 		expect((await ask("POST", { authorization })).status).toBe(202);
+	});
+
+	test("answers over the wire before the body is there, where it can", async () => {
+		await using world = await startChargebackWorld();
+		const origin = new URL(world.bot.url).origin;
+		const secret = `Bearer ${world.game.secret}`;
+		const ask = async (
+			authorization: string,
+			header: readonly [string, string],
+			body: string,
+		) => {
+			const { status } = await exchange(
+				origin,
+				requestText(
+					"POST /webhook/chargeback",
+					[
+						["Host", new URL(origin).host],
+						["Authorization", authorization],
+						header,
+					],
+					body,
+				),
+			);
+			return status;
+		};
+		const announced = (length: number) =>
+			["Content-Length", String(length)] as const;
+		const unannounced = ["Transfer-Encoding", "chunked"] as const;
+		/** Chunks without the last one, which says that there are no more. */
+		const unended = (text: string) =>
+			chunked(text).slice(0, -"0\r\n\r\n".length);
+		const answers = await Promise.all([
+			ask("Bearer wrong", announced(100), ""),
+			ask("Bearer wrong", unannounced, ""),
+			ask("Bearer wrong", announced(64 * 1024 + 1), ""),
+			ask(secret, announced(64 * 1024 + 1), ""),
+			ask(secret, unannounced, unended(" ".repeat(64 * 1024 + 1))),
+			ask(secret, announced(100), "{"),
+			ask(secret, unannounced, unended("{")),
+			ask(secret, unannounced, chunked(JSON.stringify(event))),
+		]);
+		expect(answers).toEqual([401, 401, 401, 413, 413, 408, 408, 202]);
 	});
 
 	test("takes 64 KiB and not a byte more, announced or not", async () => {
@@ -786,12 +1027,198 @@ describe("POST /webhook/chargeback", () => {
 	});
 });
 
+/** Chargebacks without a bot around them, on a store of their own; `around` is what statements go through. */
+async function startAlone(
+	connection: object,
+	around: (run: () => Promise<unknown[]>, text: string) => Promise<unknown[]>,
+) {
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	const { log, lines } = recordLog("debug");
+	const store = startStore({
+		...{ databaseUrl: undefined, schema: undefined, directory },
+		...{ instance: "Alpha", log },
+	});
+	await store.opened;
+	const sql = ((strings, ...values) =>
+		around(() => store.sql(strings, ...values), strings.join("?"))) as Sql;
+	const chargebacks = createChargebacks({
+		...{ store: { sql }, log, secret: "s", guildId: undefined },
+		...{ game: { ban: async () => {} }, turns: new Map() },
+		connection: connection as Connection,
+		settings: { restrictedRole: "1", staffChannel: "2", staffRoles: [] },
+	});
+	return {
+		...{ chargebacks, log, lines, sql },
+		open: () => selectOpenChargebacks(store.sql),
+		/** The status of what is answered to `event`. */
+		async tell() {
+			const answer = await chargebacks.respond(
+				new Request("http://bot/webhook/chargeback", {
+					method: "POST",
+					headers: { authorization: "Bearer s" },
+					body: JSON.stringify(event),
+				}),
+				"/webhook/chargeback",
+			);
+			return answer?.status;
+		},
+		async [Symbol.asyncDispose]() {
+			await chargebacks.close();
+			await store.close();
+			rmSync(directory, { recursive: true, force: true });
+		},
+	};
+}
+
+describe("where the store's answer is lost", () => {
+	/** What holds this text is carried out once without an answer. */
+	function losing(text: string) {
+		let isLost = false;
+		return async (run: () => Promise<unknown[]>, statement: string) => {
+			const rows = await run();
+			if (isLost || !statement.includes(text)) return rows;
+			isLost = true;
+			throw new StoreUnavailable("the answer was lost");
+		};
+	}
+
+	test("a chargeback is begun at the second try", async () => {
+		const around = losing("INSERT INTO chargebacks");
+		await using alone = await startAlone({ ready: false }, around);
+		expect(await alone.tell()).toBe(503);
+		expect(await alone.tell()).toBe(202);
+		await until("it is begun", () =>
+			alone.lines.some((line) => line.includes("a chargeback waits")),
+		);
+	});
+
+	test("a decision is looked at", async () => {
+		const around = losing("UPDATE chargebacks SET decision");
+		await using alone = await startAlone({ ready: false }, around);
+		let looks = 0;
+		const press = createPresses({
+			...{ store: { sql: alone.sql }, staffRoles: ["1"], log: alone.log },
+			onDecision() {
+				looks += 1;
+			},
+		});
+		await alone.tell();
+		const [row] = await alone.open();
+		await press({
+			customId: `chargeback:ban:${row?.id}`,
+			...{ user: { id: "9" }, member: { roles: ["1"] } },
+			...{ deferReply: async () => {}, editReply: async () => {} },
+		} as unknown as ButtonInteraction);
+		expect((await alone.open())[0]?.decision).toBe("ban");
+		expect(looks).toBe(1);
+	});
+});
+
+test("a fault of the bot's in a restriction is told as one, so that the alert is sent", async () => {
+	const broken = {
+		get ready(): boolean {
+			throw new TypeError("x is not a function");
+		},
+	};
+	await using alone = await startAlone(broken, (run) => run());
+	await alone.tell();
+	const row = await until("the fault is noted", async () => {
+		const [one] = await alone.open();
+		return one?.restriction_error ? one : undefined;
+	});
+	expect(row.restriction_error).toBe("a fault of the bot's");
+	expect(alone.lines.join("\n")).toContain("x is not a function");
+});
+
+test("after the end nothing is looked at again", async () => {
+	const held = Promise.withResolvers<unknown[]>();
+	let isAsked = false;
+	await using alone = await startAlone({ ready: false }, () => {
+		isAsked = true;
+		return held.promise;
+	});
+	alone.chargebacks.start();
+	await until("it looks", () => isAsked);
+	const closed = alone.chargebacks.close();
+	const timers = spyOn(globalThis, "setTimeout");
+	try {
+		held.reject(new StoreUnavailable("away"));
+		await closed;
+		expect(timers.mock.calls.filter(([, ms]) => ms !== 0)).toEqual([]);
+	} finally {
+		timers.mockRestore();
+	}
+});
+
+describe("what the staff read", () => {
+	const row: Chargeback = {
+		...{ id: "0".repeat(64), uuid: "u", username: "Alex", tier: "gold" },
+		...{ chat_id: event.chat_id, happened_at: event.timestamp },
+		...{ received_at: 0, restriction: "restricted", restriction_error: null },
+		...{ saved_roles: [], restricted_role: "1", alerts_lost: 0, shown: null },
+		...{ channel_id: null, message_id: null, closed: 0 },
+		...{ decision: "dismiss", decided_by: "2", decided_at: 0 },
+		...{ discord_ban: "none", discord_ban_error: null },
+		...{ game_ban: "none", game_ban_error: null },
+		...{ restoration: "restored", restoration_error: null, lost_roles: [] },
+	};
+	const fields = (changes: Partial<Chargeback>) =>
+		(alertOf({ ...row, ...changes }, false).body.embeds ?? [])
+			.flatMap((embed) => embed.fields ?? [])
+			.map(({ value }) => value);
+
+	test("is no mention cut in two, however many roles are lost", () => {
+		const lost_roles = Array.from({ length: 250 }, (_, n) =>
+			String(18446744073709551000n - BigInt(n)),
+		);
+		const roles = fields({ lost_roles }).at(-1);
+		expect(roles).toEndWith("> and 215 more");
+		expect(roles?.match(/<@&\d{20}>/g)).toHaveLength(35);
+		expect(fields({ lost_roles: lost_roles.slice(0, 35) }).at(-1)).toEndWith(
+			">",
+		);
+	});
+
+	test("is no character cut in two", () => {
+		const told = fields({
+			...{ decision: null, restriction: "pending" },
+			restriction_error: `x${"😀".repeat(400)}`,
+		}).join("");
+		expect(told.isWellFormed()).toBe(true);
+		expect(told).toContain("😀`");
+	});
+
+	test("is Discord's refusal on one line", () => {
+		const error = new DiscordAPIError(
+			{
+				...{ code: 50035, message: "Invalid Form Body" },
+				errors: {
+					roles: { _errors: [{ code: "X", message: "Unknown role" }] },
+				},
+			},
+			50035,
+			400,
+			"PATCH",
+			"http://discord",
+			{},
+		);
+		expect(error.message).toContain("\n");
+		expect(reasonOf(error)).toBe(
+			"Discord refuses: Invalid Form Body; roles[X]: Unknown role (code 50035)",
+		);
+	});
+});
+
 onBoth(({ place }, kind) => {
 	test(`${kind}: roles are kept back until the last chargeback is over`, async () => {
 		await using opened = await openStore(await place(), { migrations });
 		const { sql } = opened.store;
 		const chat_id = "12345678901234567";
-		const kept = () => hasRestriction(sql, chat_id);
+		const kept = async () => {
+			const one = await hasRestriction(sql, chat_id);
+			expect([...(await selectRestricted(sql))]).toEqual(one ? [chat_id] : []);
+			return one;
+		};
 		const told = {
 			...{ uuid: "u", username: "Alex", chat_id, tier: "gold" },
 			happened_at: "2026-01-31T12:00:00.000Z",

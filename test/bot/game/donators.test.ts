@@ -38,6 +38,8 @@ interface StageOptions {
 	prepare?(simulator: Simulator): void;
 	/** Whether all members are waited for. */
 	withMembers?: boolean;
+	/** What the game server may take to answer. */
+	listTimeoutMs?: number;
 }
 
 /** The real connection, store and client of the game server, and the sync between them. */
@@ -80,11 +82,15 @@ async function startStage(options: StageOptions = {}) {
 	);
 	const create = () =>
 		createDonatorSync({
-			game: createGameClient({ url: game.url, secret: game.secret, log }),
+			game: createGameClient({
+				...{ url: game.url, secret: game.secret, log },
+				...(options.listTimeoutMs && { timeoutMs: options.listTimeoutMs }),
+			}),
 			...{ connection, store, guildId: guild.id },
 			tiers: options.tiers?.(roles, simulator) ?? ids,
 			intervalMs: 3_600_000,
 			restrictedRole: undefined,
+			turns: new Map(),
 			log,
 			...options.sync,
 		});
@@ -364,6 +370,21 @@ describe.concurrent("nobody loses a role", () => {
 			gold,
 		);
 	});
+
+	test.each<[Misbehaviour, RegExp]>([
+		["slow", /^no answer within 0.3 seconds$/],
+		["trickle", /^no answer within 0.3 seconds$/],
+		["huge", /^its answer is longer than 4096 KiB$/],
+	])(
+		"by a list that does not end in time or size: %s",
+		async (kind, reason) => {
+			await using stage = await startSettled({ listTimeoutMs: 300 });
+			stage.game.misbehave(kind);
+			await expect(stage.run()).rejects.toThrow(reason);
+			stage.game.behave();
+			expect(await stage.run()).toMatchObject({ given: 0, taken: 0 });
+		},
+	);
 
 	test("by an empty list, however often it comes", async () => {
 		await using stage = await startSettled();

@@ -50,7 +50,7 @@ export interface GameWorld extends AsyncDisposable {
 	answers(): Message[];
 	/** Types in #general, and gives the bot's next `count` messages there. */
 	ask(person: string, text: string, count?: number): Promise<Message[]>;
-	/** Ends the bot, and starts one like it, with the same data. */
+	/** Ends the bot, and starts one with the settings of then and the same data. */
 	restart(): Promise<void>;
 }
 
@@ -66,13 +66,16 @@ export async function startGameWorld(
 	const log = createLog({ format: "text", level: "debug" }, (line) =>
 		logged.push(line),
 	);
-	const config = botConfig({
+	const { toml: _, ...config } = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
 		gameVerifyUrl: game.url,
 		gameVerifySecret: game.secret,
-		toml: v.parse(toml, {
+		...options.config?.(game),
+	});
+	const readToml = () =>
+		v.parse(toml, {
 			bot_name: "Alpha",
 			features: { game: true, ...options.features },
 			mcp: options.mcp ?? {},
@@ -80,12 +83,10 @@ export async function startGameWorld(
 				typeof options.settings === "function"
 					? options.settings(simulator)
 					: (options.settings ?? {}),
-		}),
-		...options.config?.(game),
-	});
+		});
 	const start = async () => {
 		logged.length = 0;
-		const bot = startBot(config, log);
+		const bot = startBot({ toml: readToml(), ...config }, log);
 		await until("the bot is ready", () => bot.ready);
 		await until("its members are loaded", () =>
 			logged.some((line) => line.includes("members loaded")),

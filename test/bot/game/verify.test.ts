@@ -305,6 +305,37 @@ test.each<[unknown, number, unknown]>([
 	},
 );
 
+/** What a plugin may answer to the question for its supporters. */
+test.each<[string | null, number, string | undefined]>([
+	["18446744073709551615", 200, undefined],
+	["", 200, undefined],
+	[null, 200, undefined],
+	["18446744073709551616", 200, "HTTP 200 with"],
+	["1234567890123456", 200, "HTTP 200 with"],
+	...([201, 203, 206, 400, 404, 500, 503] as const).map(
+		(status): [null, number, string] => [null, status, `HTTP ${status}`],
+	),
+])(
+	"a list with the id %j and status %i: %s",
+	async (chat_id, status, fault) => {
+		using server = Bun.serve({
+			port: 0,
+			hostname: "127.0.0.1",
+			fetch: () =>
+				Response.json({ donators: [{ chat_id, tier: "gold" }] }, { status }),
+		});
+		const client = createGameClient({
+			url: `http://127.0.0.1:${server.port}`,
+			secret: "hush",
+			log: recordLog().log,
+		});
+		const got = await client.donators().catch((error: Error) => error.message);
+		if (fault === undefined)
+			expect(got).toMatchObject([{ chatId: chat_id || undefined }]);
+		else expect(got).toStartWith(fault);
+	},
+);
+
 /** What a plugin may answer to a ban. */
 test.each<[string, number, string | undefined]>([
 	['{"success":true}', 200, undefined],
@@ -317,6 +348,11 @@ test.each<[string, number, string | undefined]>([
 		"it refuses: No such\\nuuid.",
 	],
 	['{"success":false}', 200, "it refuses: without a reason"],
+	[
+		`{"success":false,"error":"x${"😀".repeat(300)}"}`,
+		200,
+		`it refuses: x${"😀".repeat(199)}`,
+	],
 	["<!doctype html>", 200, "HTTP 200 with"],
 	['{"success":true}', 404, "HTTP 404"],
 	["", 500, "HTTP 500"],
@@ -341,6 +377,7 @@ test.each<[string, number, string | undefined]>([
 	);
 	if (fault === undefined) expect(said).toBeUndefined();
 	else expect(said).toStartWith(fault);
+	expect(said?.isWellFormed()).not.toBe(false);
 	expect(asked).toEqual(["/api/ban", { uuid: "u", reason: "why" }]);
 });
 
