@@ -184,8 +184,9 @@ export class Connection {
 		} = GatewayIntentBits;
 		const client = new Client({
 			intents: [
-				...[Guilds, GuildMembers, GuildVoiceStates],
-				...(readsMessages ? [GuildMessages, MessageContent] : []),
+				// Of these GuildMembers alone is privileged. Without GuildMessages nobody tells of a message that is deleted.
+				...[Guilds, GuildMembers, GuildVoiceStates, GuildMessages],
+				...(readsMessages ? [MessageContent] : []),
 			],
 			rest: restOptions(api, onAnswer),
 			// Text that the bot sends pings nobody unless whoever sends it says so.
