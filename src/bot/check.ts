@@ -24,7 +24,7 @@ import { isObject } from "../mcp/json-rpc.ts";
 import { type BotConfig, readsMessages } from "./config.ts";
 import { Connection } from "./connection.ts";
 import { channelName, roleName, time, userName } from "./describe.ts";
-import { featurePermissions, invitePermissions, inviteUrl } from "./invite.ts";
+import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 import {
 	bitsIn,
 	botPermissions,
@@ -290,15 +290,6 @@ const optional: readonly Permission[] = [
 	"SendMessagesInThreads",
 ];
 
-/** What every tool needs, and the features that are on. */
-function requiredPermissions({ features }: BotConfig["toml"]): bigint {
-	const ofFeatures = Object.entries(featurePermissions).flatMap(
-		([name, permissions]) =>
-			features[name as keyof typeof features] ? permissions : [],
-	);
-	return bitsIn(undefined, [...forEveryTool, ...ofFeatures]);
-}
-
 /**
  * Fails where the bot is allowed nowhere what every tool needs, or a feature that is on. What only some tools need, or
  * what it is allowed in some channels alone, is worth a warning: there may be a reason for it.
@@ -307,7 +298,7 @@ function checkPermissions(
 	guilds: readonly Guild[],
 	toml: BotConfig["toml"],
 ): Found {
-	const required = requiredPermissions(toml);
+	const required = neededFor(forEveryTool, toml.features);
 	const wanted = invitePermissions(toml) & ~bitsIn(undefined, optional);
 	const warnings: string[] = [];
 	for (const guild of guilds) {

@@ -30,7 +30,7 @@ export const toolPermissions: readonly Permission[] = [
 ];
 
 /** What each feature needs, where it is on. */
-export const featurePermissions: Readonly<
+const featurePermissions: Readonly<
 	Record<keyof TomlSettings["features"], readonly Permission[]>
 > = {
 	game: [
@@ -61,11 +61,18 @@ export const featurePermissions: Readonly<
 export function invitePermissions({
 	features,
 }: Pick<TomlSettings, "features">): bigint {
-	const needed = Object.entries(featurePermissions).flatMap(
-		([name, permissions]) =>
-			features[name as keyof typeof features] ? permissions : [],
+	return neededFor(toolPermissions, features);
+}
+
+/** The bits of these permissions, and of what the features that are on need. */
+export function neededFor(
+	permissions: readonly Permission[],
+	features: TomlSettings["features"],
+): bigint {
+	const ofFeatures = Object.entries(featurePermissions).flatMap(
+		([name, needed]) => (features[name as keyof typeof features] ? needed : []),
 	);
-	return bitsIn(undefined, [...toolPermissions, ...needed]);
+	return bitsIn(undefined, [...permissions, ...ofFeatures]);
 }
 
 /** Where someone who manages a guild adds the bot to it, or grants it what it lacks. */

@@ -2,7 +2,11 @@
 
 import { startBot } from "../../src/bot/bot.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
-import type { Guild } from "../../src/simulator/entities.ts";
+import type {
+	Guild,
+	GuildChannel,
+	Role,
+} from "../../src/simulator/entities.ts";
 import {
 	type Simulator,
 	type SimulatorOptions,
@@ -74,4 +78,25 @@ export async function startWorld(
 			await simulator.close();
 		},
 	};
+}
+
+/** The channel of the bot's guild that is called so. */
+export function channelNamed({ guild }: TestWorld, name: string): GuildChannel {
+	for (const channel of guild.channels.values())
+		if (channel.name === name) return channel;
+	throw new Error(`no channel is called ${name}`);
+}
+
+/** The role of the bot's guild that is called so. */
+export function roleNamed({ guild }: TestWorld, name: string): Role {
+	for (const role of guild.roles.values()) if (role.name === name) return role;
+	throw new Error(`no role is called ${name}`);
+}
+
+/** The requests that write, in order. */
+export function writes({ simulator }: TestWorld): string[] {
+	return simulator.requests
+		.list()
+		.filter(({ method }) => method !== "GET")
+		.map(({ method, path }) => `${method} ${path}`);
 }

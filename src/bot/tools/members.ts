@@ -34,25 +34,41 @@ export const listMembers = tool({
 		),
 	}),
 	run({ limit, after }, { guild, connection }) {
-		const rest = [...guild.members.cache.values()]
-			.filter(({ id }) => after === undefined || compareIds(id, after) > 0)
-			.sort((a, b) => compareIds(a.id, b.id));
-		const shown = rest.slice(0, limit);
-		const last = shown.at(-1);
-		const lines = [
-			last
+		const { shown, next } = pageOf(
+			[...guild.members.cache.values()],
+			after,
+			limit,
+		);
+		return [
+			shown.length > 0
 				? `${shown.length} of ${guild.members.cache.size} member(s):`
 				: `No member has an id above ${after}.`,
 			...shown.map(
 				(member) =>
 					`${describe(member)} | roles: ${roleIds(member)} | joined: ${time(member.joinedAt)}`,
 			),
+			...stillLoading(guild, connection),
+			...next,
 		];
-		lines.push(...stillLoading(guild, connection));
-		if (last && rest.length > shown.length) lines.push(`next_after=${last.id}`);
-		return lines;
 	},
 });
+
+/** The first members after an id, in the order of their ids, and the line that says where the next page begins. */
+export function pageOf(
+	members: readonly GuildMember[],
+	after: string | undefined,
+	limit: number,
+): { shown: GuildMember[]; next: string[] } {
+	const rest = members
+		.filter(({ id }) => after === undefined || compareIds(id, after) > 0)
+		.sort((a, b) => compareIds(a.id, b.id));
+	const shown = rest.slice(0, limit);
+	const last = shown.at(-1);
+	return {
+		shown,
+		next: last && rest.length > limit ? [`next_after=${last.id}`] : [],
+	};
+}
 
 /** The ids of a member's roles; everyone has the one that is called like the guild. */
 function roleIds(member: GuildMember): string {

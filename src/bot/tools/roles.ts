@@ -22,7 +22,7 @@ import { currentMember, currentRole, role } from "../find.ts";
 import { compareIds } from "../ids.ts";
 import { describeBits, readBits, requireGrantable } from "../permissions.ts";
 import { oneField } from "../text.ts";
-import { describe, stillLoading } from "./members.ts";
+import { describe, pageOf, stillLoading } from "./members.ts";
 
 const roleFields = {
 	color: v.optional(integer(0, 0xffffff, "Colour, as 0xRRGGBB; 0 for none.")),
@@ -78,20 +78,15 @@ export const getRoleMembers = tool({
 	}),
 	run({ limit, after }, { guild, role, connection }) {
 		const all = membersOf(role);
-		const rest = all.filter(
-			({ id }) => after === undefined || compareIds(id, after) > 0,
-		);
-		const shown = rest.slice(0, limit);
-		const last = shown.at(-1);
-		const lines = [
-			last
+		const { shown, next } = pageOf(all, after, limit);
+		return [
+			shown.length > 0
 				? `${shown.length} of ${all.length} member(s) with ${roleName(role)}, by id:`
 				: `No member${after ? ` with an id above ${after}` : ""} has ${roleName(role)}.`,
 			...shown.map(describe),
 			...stillLoading(guild, connection),
+			...next,
 		];
-		if (last && rest.length > shown.length) lines.push(`next_after=${last.id}`);
-		return lines;
 	},
 });
 

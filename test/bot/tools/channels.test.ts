@@ -5,33 +5,18 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type {
 	GuildChannel,
 	Overwrite,
-	Role,
 } from "../../../src/simulator/entities.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	channelNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	writes,
+} from "../../support/world.ts";
 
 const { Connect, ManageChannels, PrioritySpeaker, SendMessages, ViewChannel } =
 	PermissionFlagsBits;
 const create = "POST /guilds/:guild_id/channels";
-
-function named(world: TestWorld, name: string): GuildChannel {
-	for (const channel of world.guild.channels.values())
-		if (channel.name === name) return channel;
-	throw new Error(`no channel is called ${name}`);
-}
-
-function roleNamed(world: TestWorld, name: string): Role {
-	for (const role of world.guild.roles.values())
-		if (role.name === name) return role;
-	throw new Error(`no role is called ${name}`);
-}
-
-/** The requests that write, in order. */
-function writes({ simulator }: TestWorld): string[] {
-	return simulator.requests
-		.list()
-		.filter(({ method }) => method !== "GET")
-		.map(({ method, path }) => `${method} ${path}`);
-}
 
 describe("create_channel", () => {
 	test.each([
@@ -62,7 +47,7 @@ describe("create_channel", () => {
 				channel_type,
 				...fields,
 			});
-			const channel = named(world, "fresh");
+			const channel = channelNamed(world, "fresh");
 			expect(text).toBe(
 				`Created the ${channel_type} channel #fresh (ID: ${channel.id}).`,
 			);
@@ -90,17 +75,17 @@ describe("create_channel", () => {
 		await using world = await startWorld();
 		const { text } = await world.call("create_channel", { name: "Fresh Fish" });
 		expect(text).toStartWith("Created the text channel #fresh-fish (ID: ");
-		expect(named(world, "fresh-fish").type).toBe(ChannelType.GuildText);
+		expect(channelNamed(world, "fresh-fish").type).toBe(ChannelType.GuildText);
 	});
 
 	test("puts it into a category", async () => {
 		await using world = await startWorld();
-		const talk = named(world, "Talk");
+		const talk = channelNamed(world, "Talk");
 		const { text } = await world.call("create_channel", {
 			name: "fresh",
 			category_id: talk.id,
 		});
-		expect(named(world, "fresh").parent_id).toBe(talk.id);
+		expect(channelNamed(world, "fresh").parent_id).toBe(talk.id);
 		expect(text).toContain(` in #Talk (ID: ${talk.id})`);
 	});
 
@@ -110,12 +95,12 @@ describe("create_channel", () => {
 		const staff = roleNamed(world, "Staff");
 		const { isError } = await world.call("create_channel", {
 			name: "secret",
-			category_id: named(world, "Talk").id,
+			category_id: channelNamed(world, "Talk").id,
 			private_to_role_ids: [staff.id, staff.id],
 		});
 		expect(isError).toBe(false);
 		expect(writes(world)).toHaveLength(1);
-		const channel = named(world, "secret");
+		const channel = channelNamed(world, "secret");
 		expect(channel.permission_overwrites).toEqual([
 			{ id: guild.id, type: 0, allow: "0", deny: String(ViewChannel) },
 			{ id: staff.id, type: 0, allow: String(ViewChannel), deny: "0" },
@@ -179,7 +164,7 @@ describe("create_channel", () => {
 		const { code, text } = await world.call("create_channel", {
 			name: "fresh",
 			...rest,
-			...(category_id && { category_id: named(world, category_id).id }),
+			...(category_id && { category_id: channelNamed(world, category_id).id }),
 		});
 		expect(code).toBe(-32602);
 		expect(text).toContain(fault);
@@ -188,7 +173,7 @@ describe("create_channel", () => {
 
 	test("a channel that is no category is none to create in", async () => {
 		await using world = await startWorld();
-		const { id } = named(world, "general");
+		const { id } = channelNamed(world, "general");
 		const { text } = await world.call("create_channel", {
 			name: "fresh",
 			category_id: id,
@@ -210,7 +195,7 @@ describe("edit_channel", () => {
 		["category_id", "", { parent_id: null }],
 	])("changes %s to %j and nothing else", async (field, value, expected) => {
 		await using world = await startWorld();
-		const channel = named(world, "general");
+		const channel = channelNamed(world, "general");
 		const before = structuredClone(channel);
 		const { text, isError } = await world.call("edit_channel", {
 			channel_id: channel.id,
@@ -230,7 +215,7 @@ describe("edit_channel", () => {
 		const { world: platform } = world.simulator;
 		const type = ChannelType.GuildCategory;
 		const attic = platform.addChannel(world.guild, { name: "Attic", type });
-		const channel = named(world, "general");
+		const channel = channelNamed(world, "general");
 		await world.call("edit_channel", {
 			channel_id: channel.id,
 			category_id: attic.id,
@@ -240,7 +225,7 @@ describe("edit_channel", () => {
 
 	test("sends only what differs", async () => {
 		await using world = await startWorld();
-		const { id: channel_id } = named(world, "general");
+		const { id: channel_id } = channelNamed(world, "general");
 		const { text } = await world.call("edit_channel", {
 			channel_id,
 			name: "general",
@@ -255,7 +240,7 @@ describe("edit_channel", () => {
 
 	test("refuses an edit that would change nothing, or says nothing", async () => {
 		await using world = await startWorld();
-		const { id: channel_id, parent_id } = named(world, "general");
+		const { id: channel_id, parent_id } = channelNamed(world, "general");
 		const same = await world.call("edit_channel", {
 			channel_id,
 			name: "general",
@@ -274,7 +259,7 @@ describe("edit_channel", () => {
 
 	test("does not claim a change where Discord made the old name of the new one", async () => {
 		await using world = await startWorld();
-		const { id: channel_id } = named(world, "general");
+		const { id: channel_id } = channelNamed(world, "general");
 		const { text, isError } = await world.call("edit_channel", {
 			channel_id,
 			name: "General",
@@ -285,7 +270,7 @@ describe("edit_channel", () => {
 
 	test("edits back to back build on one another, however late their events are", async () => {
 		await using world = await startWorld();
-		const channel = named(world, "general");
+		const channel = channelNamed(world, "general");
 		world.simulator.sockets.holdEvents(true);
 		const topics = ["A", "B", "A", "B", "A", "A"];
 		const answers = [];
@@ -302,7 +287,7 @@ describe("edit_channel", () => {
 
 	test("edits of other fields at the same time do not undo one another", async () => {
 		await using world = await startWorld();
-		const channel = named(world, "general");
+		const channel = channelNamed(world, "general");
 		const edits = [
 			{ name: "new" },
 			{ topic: "new" },
@@ -326,7 +311,7 @@ describe("edit_channel", () => {
 
 	test("a channel that the bot cannot see is refused with what is missing and who can grant it", async () => {
 		await using world = await startWorld();
-		const channel = named(world, "general");
+		const channel = channelNamed(world, "general");
 		world.simulator.world.setOverwrite(channel, {
 			id: world.simulator.bot("alpha").id,
 			type: 1,
@@ -389,7 +374,7 @@ describe("list_channels", () => {
 
 	test("says of each its kind, category, topic, age limit, slow mode, and whether the bot sees it", async () => {
 		await using world = await startWorld();
-		const { id: parent_id } = named(world, "Talk");
+		const { id: parent_id } = channelNamed(world, "Talk");
 		const channel = added(world, {
 			...{ name: "a|b", parent_id, nsfw: true, rate_limit_per_user: 5 },
 			topic: "😀".repeat(81),
@@ -402,7 +387,7 @@ describe("list_channels", () => {
 		expect(text.split("\n")).toContain(
 			`#a\\|b | ID: ${channel.id} | text | category: ${parent_id} | topic: ${"😀".repeat(80)}… | nsfw | slow mode: 5 s | hidden from the bot`,
 		);
-		const general = named(world, "general");
+		const general = channelNamed(world, "general");
 		expect(text.split("\n")).toContain(
 			`#general | ID: ${general.id} | text | category: ${parent_id} | topic: Everything and nothing`,
 		);
@@ -420,8 +405,8 @@ describe("list_channels", () => {
 
 test("get_channel tells of a voice channel what is particular to it", async () => {
 	await using world = await startWorld();
-	const lounge = named(world, "Lounge");
-	const talk = named(world, "Talk");
+	const lounge = channelNamed(world, "Lounge");
+	const talk = channelNamed(world, "Talk");
 	world.simulator.world.editChannel(lounge, {
 		...{ bitrate: 8000, user_limit: 7, rtc_region: "rotterdam" },
 		permission_overwrites: [
@@ -450,7 +435,7 @@ test("get_channel tells of a voice channel what is particular to it", async () =
 describe("delete_channel", () => {
 	test("a category's channels stay, and the dry run names them", async () => {
 		await using world = await startWorld();
-		const talk = named(world, "Talk");
+		const talk = channelNamed(world, "Talk");
 		const args = { channel_id: talk.id };
 		const dry = await world.call("delete_channel", { ...args, dry_run: true });
 		expect(dry.text.split("\n").slice(1)).toEqual([
@@ -461,14 +446,14 @@ describe("delete_channel", () => {
 		]);
 		const { text } = await world.call("delete_channel", args);
 		expect(text).toStartWith("Deleted the category channel #Talk");
-		expect(named(world, "general").parent_id).toBeNull();
+		expect(channelNamed(world, "general").parent_id).toBeNull();
 		const again = await world.call("delete_channel", args);
 		expect(again.text).toContain("There is no channel");
 	});
 
 	test("the dry run counts who would be disconnected", async () => {
 		await using world = await startWorld();
-		const lounge = named(world, "Lounge");
+		const lounge = channelNamed(world, "Lounge");
 		const zoe = world.guild.members.get(world.simulator.user("zoe").id);
 		if (!zoe) throw new Error("zoe is a member");
 		world.simulator.world.joinVoice(lounge, zoe);
@@ -497,7 +482,7 @@ describe("move_channel", () => {
 				.join("");
 		const move = (name: string, args: object) =>
 			world.call("move_channel", {
-				channel_id: named(world, name).id,
+				channel_id: channelNamed(world, name).id,
 				...args,
 			});
 		return {
@@ -517,7 +502,7 @@ describe("move_channel", () => {
 		await using scene = await row();
 		const { text } = await scene.move(name, { position });
 		expect(scene.order()).toBe(expected);
-		const { id } = named(scene.world, name);
+		const { id } = channelNamed(scene.world, name);
 		expect(text).toBe(
 			`Moved #${name} (ID: ${id}) to position ${expected.indexOf(name)} of 4 in no category.`,
 		);
@@ -540,15 +525,15 @@ describe("move_channel", () => {
 		await scene.move("b", { position: 2 });
 		const [entry] = scene.world.simulator.journal.entries();
 		expect(entry?.body).toEqual([
-			{ id: named(scene.world, "b").id, position: 2 },
-			{ id: named(scene.world, "c").id, position: 1 },
+			{ id: channelNamed(scene.world, "b").id, position: 2 },
+			{ id: channelNamed(scene.world, "c").id, position: 1 },
 		]);
 	});
 
 	test("moves into another category, to its end or to a place, with one change of category", async () => {
 		await using scene = await row();
 		const { world, order, move } = scene;
-		const { id: category_id } = named(world, "Talk");
+		const { id: category_id } = channelNamed(world, "Talk");
 		const last = await move("a", { category_id });
 		expect(last.text).toEndWith(
 			`to position 2 of 3 in #Talk (ID: ${category_id}).`,
@@ -568,7 +553,7 @@ describe("move_channel", () => {
 	test("takes over the permissions of the new category only if it is told to", async () => {
 		await using scene = await row();
 		const { world, move } = scene;
-		const talk = named(world, "Talk");
+		const talk = channelNamed(world, "Talk");
 		const overwrite: Overwrite = {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(SendMessages),
@@ -576,13 +561,13 @@ describe("move_channel", () => {
 		world.simulator.world.setOverwrite(talk, overwrite);
 		await world.heard();
 		await move("a", { category_id: talk.id });
-		expect(named(world, "a").permission_overwrites).toEqual([]);
+		expect(channelNamed(world, "a").permission_overwrites).toEqual([]);
 		const { text } = await move("b", {
 			category_id: talk.id,
 			lock_permissions: true,
 		});
 		expect(text).toEndWith(", with its permissions.");
-		expect(named(world, "b").permission_overwrites).toEqual([overwrite]);
+		expect(channelNamed(world, "b").permission_overwrites).toEqual([overwrite]);
 		const here = await move("a", {
 			category_id: talk.id,
 			lock_permissions: true,
@@ -594,17 +579,17 @@ describe("move_channel", () => {
 	test("refuses what would change nothing, says nothing, or cannot be", async () => {
 		await using scene = await row();
 		const { world, move } = scene;
-		const { id: category_id } = named(world, "Talk");
+		const { id: category_id } = channelNamed(world, "Talk");
 		const same = await move("b", { position: 1 });
 		expect(same.text).toBe(
-			`Nothing would change: #b (ID: ${named(world, "b").id}) is at position 1 in no category already. Nothing was done.`,
+			`Nothing would change: #b (ID: ${channelNamed(world, "b").id}) is at position 1 in no category already. Nothing was done.`,
 		);
 		expect((await move("b", { category_id: "" })).isError).toBe(true);
 		expect((await move("general", { category_id })).isError).toBe(true);
 		expect((await move("b", {})).code).toBe(-32602);
 		expect((await move("Talk", { category_id })).code).toBe(-32602);
 		expect(
-			(await move("b", { category_id: named(world, "a").id })).text,
+			(await move("b", { category_id: channelNamed(world, "a").id })).text,
 		).toContain("is not a category");
 		expect(writes(world)).toEqual([]);
 	});
@@ -622,7 +607,7 @@ describe("move_channel", () => {
 		expect(order().at(-1)).toBe("a");
 		expect([...order()].sort().join("")).toBe("abcd");
 		const positions = new Set(
-			[..."abcd"].map((name) => named(world, name).position),
+			[..."abcd"].map((name) => channelNamed(world, name).position),
 		);
 		expect(positions.size).toBe(4);
 	});
@@ -630,7 +615,7 @@ describe("move_channel", () => {
 	test("needs the permissions that it would take over", async () => {
 		await using scene = await row();
 		const { world, move } = scene;
-		const talk = named(world, "Talk");
+		const talk = channelNamed(world, "Talk");
 		world.simulator.world.setOverwrite(talk, {
 			...{ id: world.guild.id, type: 0, deny: "0" },
 			allow: String(PrioritySpeaker),
@@ -648,7 +633,7 @@ describe("move_channel", () => {
 describe("clone_channel", () => {
 	test("takes over category, fields and permissions, and no messages", async () => {
 		await using world = await startWorld();
-		const staff = named(world, "staff");
+		const staff = channelNamed(world, "staff");
 		world.simulator.world.editChannel(staff, {
 			...{ topic: "t", nsfw: true, rate_limit_per_user: 7 },
 		});
@@ -657,7 +642,7 @@ describe("clone_channel", () => {
 			channel_id: staff.id,
 			name: "crew",
 		});
-		const crew = named(world, "crew");
+		const crew = channelNamed(world, "crew");
 		expect(text).toBe(
 			`Created #crew (ID: ${crew.id}), a clone of #staff (ID: ${staff.id}).`,
 		);
@@ -669,7 +654,7 @@ describe("clone_channel", () => {
 	test("needs MANAGE_CHANNELS in the guild, where the channel alone allows it too", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const general = named(world, "general");
+		const general = channelNamed(world, "general");
 		const alpha = roleNamed(world, "alpha");
 		simulator.world.editRole(guild, alpha, {
 			permissions: String(BigInt(alpha.permissions) & ~ManageChannels),
@@ -700,7 +685,7 @@ describe("clone_channel", () => {
 		"a permission %d that the clone would have is refused: %p",
 		async (bits, refused, said) => {
 			await using world = await startWorld();
-			const general = named(world, "general");
+			const general = channelNamed(world, "general");
 			world.simulator.world.setOverwrite(general, {
 				...{ id: world.guild.id, type: 0, deny: "0" },
 				allow: String(bits),

@@ -2,8 +2,14 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { GuildChannel, Role } from "../../../src/simulator/entities.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import type { GuildChannel } from "../../../src/simulator/entities.ts";
+import {
+	channelNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	writes,
+} from "../../support/world.ts";
 
 const {
 	Connect,
@@ -14,30 +20,10 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-function named(world: TestWorld, name: string): GuildChannel {
-	for (const channel of world.guild.channels.values())
-		if (channel.name === name) return channel;
-	throw new Error(`no channel is called ${name}`);
-}
-
-function roleNamed(world: TestWorld, name: string): Role {
-	for (const role of world.guild.roles.values())
-		if (role.name === name) return role;
-	throw new Error(`no role is called ${name}`);
-}
-
-/** The requests that write, in order. */
-function writes({ simulator }: TestWorld): string[] {
-	return simulator.requests
-		.list()
-		.filter(({ method }) => method !== "GET")
-		.map(({ method, path }) => `${method} ${path}`);
-}
-
 describe("set_channel_permissions", () => {
 	/** Sets permissions of Regular in general, and gives what general then says of it. */
 	function setter(world: TestWorld, target = roleNamed(world, "Regular").id) {
-		const channel = named(world, "general");
+		const channel = channelNamed(world, "general");
 		return async (args: object) => {
 			const outcome = await world.call("set_channel_permissions", {
 				channel_id: channel.id,
@@ -186,7 +172,7 @@ describe("set_channel_permissions", () => {
 			expect(text).toContain("it lacks PRIORITY_SPEAKER");
 			expect(text).toContain("The owner, or anyone with MANAGE_ROLES");
 		}
-		world.simulator.world.setOverwrite(named(world, "general"), {
+		world.simulator.world.setOverwrite(channelNamed(world, "general"), {
 			id: regular,
 			type: 0,
 			allow: String(PrioritySpeaker),
@@ -214,7 +200,7 @@ describe("set_channel_permissions", () => {
 			deny: "0",
 		} as const;
 		const set = setter(world);
-		platform.setOverwrite(named(world, "Talk"), {
+		platform.setOverwrite(channelNamed(world, "Talk"), {
 			...me,
 			allow: String(PrioritySpeaker),
 		});
@@ -223,7 +209,7 @@ describe("set_channel_permissions", () => {
 			PrioritySpeaker,
 		);
 		expect((await set({ allow_names: ["MANAGE_GUILD"] })).isError).toBe(true);
-		platform.setOverwrite(named(world, "general"), {
+		platform.setOverwrite(channelNamed(world, "general"), {
 			...me,
 			allow: String(ManageRoles),
 		});
@@ -246,7 +232,7 @@ describe("set_channel_permissions", () => {
 			names.map((name) => set({ allow_names: [name], merge: true })),
 		);
 		for (const { isError } of outcomes) expect(isError).toBe(false);
-		const overwrite = named(world, "general").permission_overwrites[0];
+		const overwrite = channelNamed(world, "general").permission_overwrites[0];
 		const bits = BigInt(overwrite?.allow ?? 0);
 		expect(bits.toString(2).replaceAll("0", "")).toHaveLength(names.length);
 	});
@@ -285,7 +271,7 @@ function overwritten(world: TestWorld, channel: GuildChannel) {
 describe("list_channel_permissions", () => {
 	test("lists roles from the top, then members, by name, and says when they are the category's", async () => {
 		await using world = await startWorld();
-		const general = named(world, "general");
+		const general = channelNamed(world, "general");
 		const { zoe, regular } = overwritten(world, general);
 		await world.heard();
 		const list = async () =>
@@ -299,14 +285,14 @@ describe("list_channel_permissions", () => {
 			`member Zoë 🍞 (@zoe) | ID: ${zoe} | allow: SPEAK | deny: none`,
 		];
 		expect(await list()).toEqual(lines);
-		overwritten(world, named(world, "Talk"));
+		overwritten(world, channelNamed(world, "Talk"));
 		await world.heard();
 		expect(await list()).toEqual([...lines, "They are those of its category."]);
 	});
 
 	test("names someone who has left", async () => {
 		await using world = await startWorld();
-		const general = named(world, "general");
+		const general = channelNamed(world, "general");
 		const { zoe } = overwritten(world, general);
 		const member = world.guild.members.get(zoe);
 		if (member) world.simulator.world.removeMember(world.guild, member);
@@ -321,7 +307,7 @@ describe("list_channel_permissions", () => {
 describe("remove_channel_permissions", () => {
 	test("removes those of a role, a member and someone who has left, and no others", async () => {
 		await using world = await startWorld();
-		const general = named(world, "general");
+		const general = channelNamed(world, "general");
 		const { zoe, regular } = overwritten(world, general);
 		const remove = (target_id: string) =>
 			world.call("remove_channel_permissions", {
@@ -347,7 +333,7 @@ describe("remove_channel_permissions", () => {
 
 	test("needs what it would take away", async () => {
 		await using world = await startWorld();
-		const general = named(world, "general");
+		const general = channelNamed(world, "general");
 		world.simulator.world.setOverwrite(general, {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(PrioritySpeaker),
@@ -366,8 +352,8 @@ describe("sync_channel_permissions", () => {
 
 	test("gives a channel those of its category, and says for whom that changed them", async () => {
 		await using world = await startWorld();
-		const talk = named(world, "Talk");
-		const staff = named(world, "staff");
+		const talk = channelNamed(world, "Talk");
+		const staff = channelNamed(world, "staff");
 		const { regular } = overwritten(world, talk);
 		const lines = (await sync(world, staff)).text.split("\n");
 		expect(lines[0]).toBe(
@@ -387,8 +373,8 @@ describe("sync_channel_permissions", () => {
 
 	test("builds on what the category says now, however late its event is", async () => {
 		await using world = await startWorld();
-		const talk = named(world, "Talk");
-		const general = named(world, "general");
+		const talk = channelNamed(world, "Talk");
+		const general = channelNamed(world, "general");
 		world.simulator.sockets.holdEvents(true);
 		overwritten(world, talk);
 		expect((await sync(world, general)).isError).toBe(false);
@@ -397,13 +383,13 @@ describe("sync_channel_permissions", () => {
 
 	test("a channel in no category, and permissions that the bot lacks, are refused", async () => {
 		await using world = await startWorld();
-		const talk = named(world, "Talk");
+		const talk = channelNamed(world, "Talk");
 		expect((await sync(world, talk)).text).toContain("is in no category");
 		world.simulator.world.setOverwrite(talk, {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(PrioritySpeaker),
 		});
-		expect((await sync(world, named(world, "general"))).text).toContain(
+		expect((await sync(world, channelNamed(world, "general"))).text).toContain(
 			"it lacks PRIORITY_SPEAKER",
 		);
 		expect(writes(world)).toEqual([]);

@@ -2,8 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { Role } from "../../../src/simulator/entities.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
 
 const {
 	Administrator,
@@ -13,11 +12,6 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 const patch = "PATCH /guilds/:guild_id/roles/:role_id";
-
-function roleNamed({ guild }: TestWorld, name: string): Role {
-	for (const role of guild.roles.values()) if (role.name === name) return role;
-	throw new Error(`no role is called ${name}`);
-}
 
 test.each([
 	["name", "Chef", { name: "Chef" }],

@@ -3,16 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/entities.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { channelNamed, startWorld } from "../../support/world.ts";
 
 const { Connect, DeafenMembers, MoveMembers, MuteMembers } =
 	PermissionFlagsBits;
-
-function named({ guild }: TestWorld, name: string): GuildChannel {
-	for (const channel of guild.channels.values())
-		if (channel.name === name) return channel;
-	throw new Error(`no channel is called ${name}`);
-}
 
 /** A world with zoe in the Lounge, and another voice channel. */
 async function startVoice() {
@@ -24,7 +18,7 @@ async function startVoice() {
 		simulator.world.joinVoice(channel, member, given);
 		return member;
 	};
-	const lounge = named(world, "Lounge");
+	const lounge = channelNamed(world, "Lounge");
 	const bar = simulator.world.addChannel(guild, {
 		...{ name: "Bar", type: ChannelType.GuildVoice },
 	});
@@ -50,11 +44,11 @@ async function startVoice() {
 
 test("voice and stage channels are made with what is given, in their category", async () => {
 	await using world = await startWorld();
-	const talk = named(world, "Talk");
+	const talk = channelNamed(world, "Talk");
 	const voice = await world.call("create_voice_channel", {
 		...{ name: "Loud", category_id: talk.id, bitrate: 8000, user_limit: 99 },
 	});
-	const loud = named(world, "Loud");
+	const loud = channelNamed(world, "Loud");
 	expect(voice.text).toBe(
 		`Created the voice channel #Loud (ID: ${loud.id}) in #Talk (ID: ${talk.id}).`,
 	);
@@ -64,7 +58,7 @@ test("voice and stage channels are made with what is given, in their category", 
 	});
 	const stage = await world.call("create_stage_channel", { name: "Show" });
 	expect(stage.text).toStartWith("Created the stage channel #Show (ID: ");
-	expect(named(world, "Show").type).toBe(ChannelType.GuildStageVoice);
+	expect(channelNamed(world, "Show").type).toBe(ChannelType.GuildStageVoice);
 	const crowded = await world.call("create_voice_channel", {
 		...{ name: "Crowded", user_limit: 100 },
 	});
@@ -80,7 +74,7 @@ describe("edit_voice_channel", () => {
 		["category_id", "", { parent_id: null }],
 	])("changes %s to %j and nothing else", async (field, value, expected) => {
 		await using world = await startWorld();
-		const lounge = named(world, "Lounge");
+		const lounge = channelNamed(world, "Lounge");
 		const before = structuredClone(lounge);
 		const { text } = await world.call("edit_voice_channel", {
 			...{ channel_id: lounge.id, [field]: value },
@@ -93,7 +87,7 @@ describe("edit_voice_channel", () => {
 
 	test("an empty region is the nearest one", async () => {
 		await using world = await startWorld();
-		const lounge = named(world, "Lounge");
+		const lounge = channelNamed(world, "Lounge");
 		world.simulator.world.editChannel(lounge, { rtc_region: "rotterdam" });
 		const args = { channel_id: lounge.id, rtc_region: "" };
 		expect((await world.call("edit_voice_channel", args)).isError).toBe(false);
@@ -114,10 +108,10 @@ describe("edit_voice_channel", () => {
 				...{ channel_id: channel.id, user_limit: 100 },
 			});
 		expect((await limit(stage)).isError).toBe(false);
-		expect((await limit(named(world, "Lounge"))).text).toContain(
+		expect((await limit(channelNamed(world, "Lounge"))).text).toContain(
 			"user_limit: a voice channel has at most 99",
 		);
-		expect((await limit(named(world, "general"))).text).toContain(
+		expect((await limit(channelNamed(world, "general"))).text).toContain(
 			"is no voice or stage channel. list_channels shows",
 		);
 		expect(
@@ -213,7 +207,7 @@ describe("move_voice_member", () => {
 
 	test("goes to a voice channel, and to no other one", async () => {
 		await using scene = await startVoice();
-		const { id } = named(scene.world, "general");
+		const { id } = channelNamed(scene.world, "general");
 		const { text } = await scene.run("move_voice_member", { channel_id: id });
 		expect(text).toContain("is no voice or stage channel");
 		expect(scene.writes()).toEqual([]);
