@@ -25,6 +25,8 @@ import { toToolError } from "./errors.ts";
 import type { Person, Speaker } from "./find.ts";
 import {
 	bitsIn,
+	type Needed,
+	neededBy,
 	type Permission,
 	requireMemberBelow,
 	requirePermissions,
@@ -32,7 +34,7 @@ import {
 } from "./permissions.ts";
 import { permitWrites, type ToolRun, withinRun } from "./rest.ts";
 import type { Audit } from "./store/audit.ts";
-import type { BotTool, Toolset } from "./toolsets.ts";
+import type { BotTool, PrivilegedIntent, Toolset } from "./toolsets.ts";
 import { inTurn, type Turns } from "./turns.ts";
 
 /** What a whole tool may take; each platform call in it has 10 s of its own. */
@@ -73,10 +75,10 @@ type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
 type OrAbsent<Thing> = [Thing] extends [never] ? never : Thing | undefined;
 type OrNever<Thing> = [Thing] extends [never] ? never : Thing[];
 
-/** `channel_id` names the `channel`, `role_ids` the `roles`. */
+/** `channel_id` names the `channel`, `role_ids` the `roles`, `invite_code` the `invite`. */
 type ThingName<Key> = Key extends `${infer Name}_ids`
 	? `${Name}s`
-	: Key extends `${infer Name}_id`
+	: Key extends `${infer Name}_${"id" | "code"}`
 		? Name
 		: never;
 
@@ -98,7 +100,7 @@ interface Needs<Args> {
 	 * What the bot must be allowed: in the channel that `channel_id` names and the one that the user is heard in, or else
 	 * in the guild.
 	 */
-	permissions?: readonly Permission[] | ((args: Args) => readonly Permission[]);
+	permissions?: readonly Needed<Args>[];
 	/** What the bot must be allowed in the guild as a whole, whatever channel the arguments name. */
 	guildPermissions?: readonly Permission[];
 	/**
@@ -108,6 +110,8 @@ interface Needs<Args> {
 	turns?: keyof Args & string;
 	/** Whether the role or the person that the arguments name must rank below the bot. */
 	ranked?: boolean;
+	/** What has to be switched on in the developer portal for it to see everything. */
+	intents?: readonly PrivilegedIntent[];
 }
 
 export interface BotToolDefinition<Entries extends v.ObjectEntries>
@@ -122,8 +126,10 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 export function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
-	const { toolset, aliases = [] } = definition;
+	const { toolset, aliases = [], permissions = [] } = definition;
+	const { guildPermissions = [], intents = [] } = definition;
 	const { entries } = definition.input;
+	const needs = { permissions, guildPermissions, intents };
 	const takesGuild = "guild_id" in entries;
 	const checked = mcpTool<Entries, BotContext>({
 		...definition,
@@ -156,11 +162,12 @@ export function tool<const Entries extends v.ObjectEntries>(
 			);
 		},
 	});
-	if (takesGuild) return { ...checked, toolset, aliases };
+	if (takesGuild) return { ...checked, toolset, aliases, needs };
 	return {
 		...checked,
 		toolset,
 		aliases,
+		needs,
 		// A gateway needed it to find us; to this tool it says nothing.
 		call: ({ guild_id: _, ...args }, bot, call) =>
 			checked.call(args, bot, call),
@@ -248,7 +255,7 @@ async function findAll<Args extends object>(
 		const find = finderOf(schema);
 		const value = args[key];
 		if (!find || value === undefined) continue;
-		things[key.replace(/_id(s?)$/, "$1")] = Array.isArray(value)
+		things[key.replace(/_(?:id|code)(s?)$/, "$1")] = Array.isArray(value)
 			? await Promise.all(
 					value.map((id: string) => find(guild, id, connection)),
 				)
@@ -257,8 +264,7 @@ async function findAll<Args extends object>(
 	if (guildPermissions)
 		requirePermissions(guild, undefined, bitsIn(undefined, guildPermissions));
 	if (permissions) {
-		const names =
-			typeof permissions === "function" ? permissions(given) : permissions;
+		const names = neededBy(permissions, given);
 		const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
 		const places = [things.channel as GuildBasedChannel | undefined, heardIn];
 		const named = places.filter((place) => place !== undefined);

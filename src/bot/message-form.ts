@@ -12,7 +12,7 @@ import * as v from "valibot";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import { choice, flag, integer, list, text } from "./arguments.ts";
 import { authorName } from "./message-lines.ts";
-import type { Permission } from "./permissions.ts";
+import type { NeededWith } from "./permissions.ts";
 
 /** What a text may ping. Each kind includes the one before. */
 const mentionTypes = {
@@ -97,22 +97,20 @@ export function readEmbeds(given: v.InferOutput<typeof embed>[]): APIEmbed[] {
 }
 
 /** What such a text needs beside the permission to write at all. */
-export function textPermissions({
-	content = "",
-	mentions,
-	embeds = [],
-}: {
+export const textPermissions: readonly NeededWith<{
 	content?: string | undefined;
 	mentions: Mentions;
 	embeds?: readonly unknown[] | undefined;
-}): Permission[] {
-	const pingsAll = mentions === "everyone" && /@(everyone|here)/.test(content);
-	return [
+}>[] = [
+	{
+		permission: "MentionEveryone",
+		with: "mentions",
 		// Without it Discord sends the message, and pings nobody.
-		...(pingsAll ? (["MentionEveryone"] as const) : []),
-		...(embeds.length > 0 ? (["EmbedLinks"] as const) : []),
-	];
-}
+		when: ({ content = "", mentions }) =>
+			mentions === "everyone" && /@(everyone|here)/.test(content),
+	},
+	{ permission: "EmbedLinks", with: "embeds" },
+];
 
 /** Where a message stands: a channel of a guild, or a direct one. */
 export interface Place {

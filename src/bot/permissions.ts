@@ -15,6 +15,35 @@ import { oneLine } from "./text.ts";
 /** discord.js's name of a permission, as tools declare it. */
 export type Permission = keyof typeof PermissionFlagsBits;
 
+/** A permission that a tool needs with some of its arguments only. */
+export interface NeededWith<Args> {
+	permission: Permission;
+	/** The argument that it is needed with. */
+	with: keyof Args & string;
+	/** When it is; without this, when the argument is given and neither false nor empty. */
+	when?(args: Args): boolean;
+}
+
+/** A permission that a tool needs, always or with some of its arguments. */
+export type Needed<Args> = Permission | NeededWith<Args>;
+
+/** Those of `needed` that a call with these arguments cannot do without. */
+export function neededBy<Args extends object>(
+	needed: readonly Needed<Args>[],
+	args: Args,
+): Permission[] {
+	return needed.flatMap((one) => {
+		if (typeof one === "string") return [one];
+		const isNeeded = one.when?.(args) ?? isGiven(args[one.with]);
+		return isNeeded ? [one.permission] : [];
+	});
+}
+
+function isGiven(value: unknown): boolean {
+	const isEmpty = Array.isArray(value) && value.length === 0;
+	return value !== undefined && value !== false && !isEmpty;
+}
+
 /** Bit by Discord's own name, such as VIEW_CHANNEL. Where discord.js has two names for a bit, its newer one. */
 const bitsByName = new Map(
 	[

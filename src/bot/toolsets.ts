@@ -5,6 +5,7 @@ import { ConfigError, didYouMean } from "../lib/config.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 import type { Tool } from "../mcp/tool.ts";
 import type { BotContext } from "./context.ts";
+import type { Needed, Permission } from "./permissions.ts";
 
 export const toolsetNames = [
 	"core",
@@ -40,9 +41,19 @@ export const defaultToolsets: readonly Toolset[] = [
 	"audit",
 ];
 
-/** A tool of the bot, and the set it belongs to. */
+/** What an operator has to switch on for a bot in the developer portal. */
+export type PrivilegedIntent = "GuildMembers" | "MessageContent";
+
+/** A tool of the bot, the set it belongs to, and what the bot needs for it. */
 export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
+	needs: {
+		/** In the channel that is named, or else in the guild. */
+		permissions: readonly Needed<never>[];
+		/** In the guild as a whole. */
+		guildPermissions: readonly Permission[];
+		intents: readonly PrivilegedIntent[];
+	};
 }
 
 export interface ToolChoice {

@@ -56,11 +56,7 @@ export class Telling {
 	}
 
 	/** An event in a channel: for those who may see it, or the two who talk there. */
-	protected tellIn(
-		type: EventType,
-		channel: Channel,
-		data: WorldEvent["data"],
-	): void {
+	tellIn(type: EventType, channel: Channel, data: WorldEvent["data"]): void {
 		const withChannel: WorldEvent["data"] = (reader) => ({
 			channel_id: channel.id,
 			...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
@@ -81,7 +77,8 @@ export class Telling {
 			});
 	}
 
-	protected tell(
+	/** An event in a guild: for its members, or those of them that `to` names. */
+	tell(
 		type: EventType,
 		guild: Guild,
 		data: WorldEvent["data"],
@@ -95,7 +92,8 @@ export class Telling {
 		for (const listener of this.#listeners) listener(event);
 	}
 
-	protected log(
+	/** An entry in the guild's audit log, if someone did it. */
+	log(
 		guild: Guild,
 		doing: Doing | undefined,
 		action_type: AuditLogEvent,

@@ -280,8 +280,10 @@ export const moveChannel = tool({
 	idempotent: true,
 	// Others make room for it.
 	turns: "guild_id",
-	permissions: ({ lock_permissions }) =>
-		lock_permissions ? ["ManageChannels", "ManageRoles"] : ["ManageChannels"],
+	permissions: [
+		"ManageChannels",
+		{ permission: "ManageRoles", with: "lock_permissions" },
+	],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.channel, "channel"),

@@ -75,10 +75,11 @@ export const deleteMessages = destructiveTool({
 	title: "Delete messages",
 	description:
 		"Delete messages of one channel: those in `message_ids`, or the latest `count`, optionally only of one author or with a text in them. Deleted messages cannot be brought back. Messages over 14 days old can only be deleted one at a time: they are left, and named in the answer.",
-	permissions: ({ count }) =>
-		count === undefined
-			? ["ManageMessages"]
-			: ["ManageMessages", "ReadMessageHistory"],
+	permissions: [
+		"ManageMessages",
+		{ permission: "ReadMessageHistory", with: "count" },
+	],
+	intents: ["MessageContent"],
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,

@@ -26,6 +26,7 @@ export const listMembers = tool({
 	description:
 		"List the members of a guild in the order of their ids: a count line, then one line per member with display name, username, id, the ids of their roles and when they joined. When there are more, the last line gives `next_after`, to be passed as `after`.",
 	effect: "read",
+	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
 		limit: limit(1000, 100),
@@ -93,6 +94,7 @@ export const lookupUserByName = tool({
 	description:
 		"Find members of a guild whose nickname, display name or username contains the query, ignoring case and accents. Exact matches come first, then names that begin with it. One line per member: display name, username, id.",
 	effect: "read",
+	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
 		query: text(

@@ -24,10 +24,10 @@ export const sendMessage = tool({
 	description:
 		"Send a message to a channel or thread of a guild, as the bot. It pings nobody unless `mentions` allows it. Answers with the message's id.",
 	effect: "write",
-	permissions: (args) => [
+	permissions: [
 		"SendMessages",
-		...textPermissions(args),
-		...(args.reply_to ? (["ReadMessageHistory"] as const) : []),
+		...textPermissions,
+		{ permission: "ReadMessageHistory", with: "reply_to" },
 	],
 	input: v.strictObject({
 		guild_id,
@@ -73,7 +73,7 @@ export const editMessage = tool({
 	effect: "write",
 	idempotent: true,
 	turns: "message_id",
-	permissions: (args) => ["ReadMessageHistory", ...textPermissions(args)],
+	permissions: ["ReadMessageHistory", ...textPermissions],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),

@@ -73,6 +73,7 @@ export const listPins = tool({
 		"List the pinned messages of a channel, the latest pin first, one line per message as get_recent_messages shows it, after the time of the pin. When there are more, `next_before` goes on as `before`.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
+	intents: ["MessageContent"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),

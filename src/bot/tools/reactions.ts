@@ -71,10 +71,10 @@ export const removeReaction = tool({
 	effect: "write",
 	idempotent: true,
 	turns: "message_id",
-	permissions: ({ user_id }) =>
-		user_id === undefined
-			? ["ReadMessageHistory"]
-			: ["ReadMessageHistory", "ManageMessages"],
+	permissions: [
+		"ReadMessageHistory",
+		{ permission: "ManageMessages", with: "user_id" },
+	],
 	input: v.strictObject({
 		...onMessage,
 		emoji,

@@ -18,6 +18,7 @@ export const getRecentMessages = tool({
 		"Read a channel or thread, newest first, one line per message: time in UTC, author, id, then what it has of text, reply, embeds, attachments with URLs, reactions, thread, edit, pin. `next_before` and `next_after`, where given, go on as `before` and `after`.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
+	intents: ["MessageContent"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),
@@ -34,6 +35,7 @@ export const getMessage = tool({
 	description: "Read one message, on one line as get_recent_messages shows it.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
+	intents: ["MessageContent"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),

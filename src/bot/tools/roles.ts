@@ -68,6 +68,7 @@ export const getRoleMembers = tool({
 	description:
 		"List the members who have a role, in the order of their ids: display name, username, id. When there are more, the last line gives `next_after`, to be passed as `after`.",
 	effect: "read",
+	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
 		role_id: found(role, "role"),

@@ -33,6 +33,7 @@ export const searchMessages = tool({
 		"Look through one channel, from `before` (or now) back to `after`, for messages that fit all that is given, newest first. Says how far it looked; when there is more, `next_before` goes on as `before`. It reads 100 messages per page, and for about 15 seconds at most.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
+	intents: ["MessageContent"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),

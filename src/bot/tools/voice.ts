@@ -214,9 +214,17 @@ export const modifyVoiceState = tool({
 	effect: "write",
 	idempotent: true,
 	turns: "user_id",
-	permissions: ({ mute, deafen }) => [
-		...(mute === undefined ? [] : (["MuteMembers"] as const)),
-		...(deafen === undefined ? [] : (["DeafenMembers"] as const)),
+	permissions: [
+		{
+			permission: "MuteMembers",
+			with: "mute",
+			when: ({ mute }) => mute !== undefined,
+		},
+		{
+			permission: "DeafenMembers",
+			with: "deafen",
+			when: ({ deafen }) => deafen !== undefined,
+		},
 	],
 	input: v.strictObject({
 		guild_id,
