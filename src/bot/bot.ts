@@ -62,6 +62,8 @@ export function startBot(
 		sessions: () => sessions.size,
 		connected: () => connection.state.connected,
 		guilds: () => connection.guilds.length,
+		invalidRequests: () => connection.invalidRequests.count,
+		heldBack: () => connection.invalidRequests.heldBack,
 	});
 	const connection = new Connection({
 		token: config.discordToken,

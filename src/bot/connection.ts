@@ -14,6 +14,7 @@ import {
 } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import { ToolError } from "../mcp/tool.ts";
+import { InvalidRequests } from "./invalid-requests.ts";
 import {
 	guardRest,
 	type PlatformOutcome,
@@ -58,6 +59,8 @@ export interface ConnectionState {
 export class Connection {
 	/** Resolves with the reason when trying on would not help: only an operator can. */
 	readonly failed: Promise<Error>;
+	/** Those of all clients: Discord counts by address. */
+	readonly invalidRequests = new InvalidRequests();
 
 	readonly #options: ConnectionOptions;
 	readonly #closing = new AbortController();
@@ -188,7 +191,7 @@ export class Connection {
 				...[Guilds, GuildMembers, GuildVoiceStates, GuildMessages],
 				...(readsMessages ? [MessageContent] : []),
 			],
-			rest: restOptions(api, onAnswer),
+			rest: restOptions(api, onAnswer, this.invalidRequests),
 			// Text that the bot sends pings nobody unless whoever sends it says so.
 			allowedMentions: { parse: [], repliedUser: false },
 		});

@@ -136,6 +136,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 		run: (args, bot, call) => {
 			const timeout = AbortSignal.timeout(toolTimeoutMs);
 			const run: ToolRun = {
+				endsAt: performance.now() + toolTimeoutMs,
 				signal: call.signal ? AbortSignal.any([timeout, call.signal]) : timeout,
 				reason: "reason" in args ? (args.reason as string) : undefined,
 				mayWrite: definition.effect === "write",

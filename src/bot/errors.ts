@@ -2,7 +2,12 @@
 
 import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
 import { ToolError } from "../mcp/tool.ts";
-import { type Fate, PlatformFailure, PlatformTimeout } from "./rest.ts";
+import {
+	type Fate,
+	PlatformBusy,
+	PlatformFailure,
+	PlatformTimeout,
+} from "./rest.ts";
 import { oneLine } from "./text.ts";
 
 /** What to do about a refusal, by Discord's code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
@@ -107,6 +112,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 				cause: error,
 			},
 		);
+	if (error instanceof PlatformBusy) return busy(error);
 	if (error instanceof PlatformFailure)
 		return refusal(`${oneLine(error.message)}. ${fates[error.fate]}`, error);
 	if (!(error instanceof DiscordAPIError)) return undefined;
@@ -119,6 +125,18 @@ export function toToolError(error: unknown): ToolError | undefined {
 	const said = oneLine(error.message.replaceAll("\n", "; "));
 	const next = advice.get(error.code) ?? "Nothing was done.";
 	return refusal(`${said} (code ${error.code}). ${next}`, error);
+}
+
+function busy(error: PlatformBusy): ToolError {
+	const seconds = Math.ceil(error.retryAfterMs / 1000);
+	const why =
+		error.why === "rate limit"
+			? "Discord's rate limit takes this request again"
+			: "Discord has refused so many of the bot's requests that it sends none, lest Discord bars it; the next one can go";
+	return refusal(
+		`${why} in ${seconds} s. The request was not sent: nothing was done. Call again after that, not before.`,
+		error,
+	);
 }
 
 function refusal(text: string, cause: Error): ToolError {

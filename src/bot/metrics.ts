@@ -24,6 +24,10 @@ export interface BotGauges {
 	/** Calls that never were. */
 	auditDropped(): number;
 	guilds(): number;
+	/** Requests of the last 10 minutes that Discord counts as invalid. */
+	invalidRequests(): number;
+	/** Requests that were not sent for their sake. */
+	heldBack(): number;
 }
 
 export function createMetrics(gauges: BotGauges): BotMetrics {
@@ -51,6 +55,17 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 		() => [[[], gauges.auditDropped()]],
 	);
 	gauge("guilds", "Guilds that the bot is in.", gauges.guilds);
+	gauge(
+		"discord_invalid_requests",
+		"Requests of the last 10 minutes that Discord answered 401, 403 or 429, up to the number that stops the next ones.",
+		gauges.invalidRequests,
+	);
+	registry.readCounter(
+		name("discord_held_back_total"),
+		"Requests that were not sent because there had been too many invalid ones.",
+		[],
+		() => [[[], gauges.heldBack()]],
+	);
 	gauge("sessions", "Open MCP sessions.", gauges.sessions);
 	gauge(
 		"calls_in_flight",

@@ -2,16 +2,19 @@
 //
 // discord.js takes no signal in its own methods, does not count its queue's sleeps, and repeats writes. Here every
 // platform call, from entering the queue to the last byte of its answer, has 10 s; a write is sent at most once; a
-// read that failed on the way is sent once more.
+// read that failed on the way is sent once more. What would have to wait for longer than it has ends at once.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
 	DiscordAPIError,
+	type RateLimitData,
+	RateLimitError,
 	type REST,
 	type RESTOptions,
 	RequestMethod,
 	Routes,
 } from "discord.js";
+import { InvalidRequests } from "./invalid-requests.ts";
 
 /** What one platform call may take, waiting in the queue included. */
 export const platformTimeoutMs = 10_000;
@@ -44,15 +47,33 @@ export class PlatformFailure extends Error {
 	}
 }
 
+/** A platform call that was not sent, because it would have had to wait for longer than it has. */
+export class PlatformBusy extends Error {
+	override name = "PlatformBusy";
+	constructor(
+		/** Who asks for the wait: Discord, or we ourselves, lest it bars us. */
+		readonly why: "rate limit" | "invalid requests",
+		/** How long from now until it may be sent, in milliseconds. */
+		readonly retryAfterMs: number,
+		options?: ErrorOptions,
+	) {
+		super(`not sent for ${Math.ceil(retryAfterMs)} ms: ${why}`, options);
+	}
+}
+
 /** One request on its way: in the queue, handed to the network, or turned away before anything was done. */
 interface Call {
 	state: "waiting" | "sent" | "refused";
+	/** When its time is up, by `performance.now()`. */
+	readonly endsAt: number;
 }
 
 /** A tool at work, as far as its platform calls are concerned. */
 export interface ToolRun {
 	/** Ends every platform call of the tool. */
 	signal: AbortSignal;
+	/** When its time is up, by `performance.now()`. */
+	endsAt: number;
 	/** What goes into the guild's audit log with every write. */
 	reason: string | undefined;
 	/** While false, a write is a bug: the tool only reads, or is still making its plan. */
@@ -83,15 +104,23 @@ export type PlatformOutcome =
 
 /**
  * Options of a REST manager that `guardRest` then guards: it sends through here and repeats nothing by itself.
- * `onAnswer` is told of every request that was sent.
+ * `onAnswer` is told of every request that was sent; too many `invalid` ones hold the next ones back.
  */
 export function restOptions(
 	api: string,
 	onAnswer: (outcome: PlatformOutcome) => void = () => {},
+	invalid = new InvalidRequests(),
 ) {
 	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
+		const { waitMs } = invalid;
+		if (waitMs > 0) {
+			invalid.heldBack += 1;
+			throw new PlatformBusy("invalid requests", waitMs);
+		}
 		try {
 			const response = await send(url, init);
+			const { status, headers } = response;
+			invalid.note(status, headers.get("x-ratelimit-scope"));
 			onAnswer(outcomeOf(response));
 			return response;
 		} catch (error) {
@@ -99,7 +128,19 @@ export function restOptions(
 			throw error;
 		}
 	};
-	return { api, retries: 0, timeout: platformTimeoutMs, makeRequest };
+	return {
+		api,
+		retries: 0,
+		timeout: platformTimeoutMs,
+		makeRequest,
+		rejectOnRateLimit,
+	};
+}
+
+/** Whether a request that a rate limit holds up would be late. */
+function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
+	const { endsAt = Infinity } = currentCall.getStore() ?? {};
+	return performance.now() + Math.max(retryAfter, timeToReset) > endsAt;
 }
 
 function outcomeOf({ status }: { status: number }): PlatformOutcome {
@@ -109,8 +150,11 @@ function outcomeOf({ status }: { status: number }): PlatformOutcome {
 }
 
 const send: RESTOptions["makeRequest"] = async (url, init) => {
-	const call = currentCall.getStore() ?? { state: "waiting" };
-	call.state = "sent";
+	const call = currentCall.getStore();
+	const note = (state: Call["state"]) => {
+		if (call) call.state = state;
+	};
+	note("sent");
 	try {
 		const response = await fetch(url, {
 			// Typed after undici, whose fetch is not the one that runs here.
@@ -119,13 +163,13 @@ const send: RESTOptions["makeRequest"] = async (url, init) => {
 			keepalive: init.method !== "DELETE" && init.method !== "PUT",
 		});
 		// The queue will send it anew.
-		if (response.status === 429) call.state = "refused";
+		if (response.status === 429) note("refused");
 		return response;
 	} catch (error) {
 		const { code, syscall } = error as NodeJS.ErrnoException;
 		// Bun's name for it, and the system's; and a host name that stands for no address.
 		const refused = code === "ConnectionRefused" || code === "ECONNREFUSED";
-		if (refused || syscall === "getaddrinfo") call.state = "refused";
+		if (refused || syscall === "getaddrinfo") note("refused");
 		throw error;
 	}
 };
@@ -160,7 +204,9 @@ export function guardRest(
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
 		const reason = reads ? undefined : (options.reason ?? run?.reason);
 		const bound = { ...options, signal, ...(reason && { reason }) };
-		const send = () => requestOnce(original, bound, reads);
+		const own = performance.now() + timeoutMs;
+		const endsAt = run ? Math.min(own, run.endsAt) : own;
+		const send = () => requestOnce(original, bound, reads, endsAt);
 		try {
 			return await send();
 		} catch (error) {
@@ -184,8 +230,9 @@ async function requestOnce(
 	request: Request,
 	options: Parameters<Request>[0] & { signal: AbortSignal },
 	reads: boolean,
+	endsAt: number,
 ): Promise<unknown> {
-	const call: Call = { state: "waiting" };
+	const call: Call = { state: "waiting", endsAt };
 	const fate = (): Fate => {
 		if (call.state !== "sent") return "not sent";
 		return reads ? "read" : "unknown";
@@ -200,6 +247,13 @@ async function requestOnce(
 		return await Promise.race([answer, late]);
 	} catch (error) {
 		if (signal.aborted) throw new PlatformTimeout(fate());
+		if (error instanceof RateLimitError)
+			throw new PlatformBusy(
+				"rate limit",
+				Math.max(error.retryAfter, error.timeToReset),
+				{ cause: error },
+			);
+		if (error instanceof PlatformBusy) throw error;
 		if (error instanceof DiscordAPIError || call.state === "waiting")
 			throw error;
 		throw new PlatformFailure(fate(), error);

@@ -171,6 +171,8 @@ test.concurrent("with Discord a bot is ready, and its state shows who and where 
 	expect(value("audit_queued")).toBe(0);
 	expect(value("audit_dropped_total")).toBe(0);
 	expect(value("calls_in_flight")).toBe(0);
+	expect(value("discord_invalid_requests")).toBe(0);
+	expect(value("discord_held_back_total")).toBe(0);
 	expect(sampleOf(metrics, "guildhall_bot_build_info", { version })).toBe(1);
 	expect(sampleOf(metrics, "process_resident_memory_bytes")).toBeGreaterThan(0);
 });

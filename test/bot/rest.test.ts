@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { REST, Routes } from "discord.js";
+import { DiscordAPIError, REST, Routes } from "discord.js";
+import { InvalidRequests } from "../../src/bot/invalid-requests.ts";
 import {
 	guardRest,
+	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
 	restOptions,
@@ -15,11 +17,14 @@ const longMs = 10_000;
 const shortMs = 300;
 
 /** A simulator, and discord.js's REST manager in front of it as the bot has it. */
-async function startPlatform(timeoutMs = longMs) {
+async function startPlatform(
+	timeoutMs = longMs,
+	invalid = new InvalidRequests(),
+) {
 	const simulator = await startSimulator();
 	const channel = simulator.channel("The Cooks/general");
 	const unauthorized: string[] = [];
-	const rest = new REST(restOptions(simulator.api));
+	const rest = new REST(restOptions(simulator.api, undefined, invalid));
 	rest.setToken(simulator.bot("alpha").token);
 	guardRest(rest, {
 		timeoutMs,
@@ -86,12 +91,13 @@ test.concurrent("an answer whose body never ends is a time-out as well", async (
 	expect((error as PlatformTimeout).fate).toBe("unknown");
 });
 
-test.concurrent("a call that waits for a rate limit ends in time, not sent, and is not sent afterwards", async () => {
-	// Long enough for Discord to say so on a busy machine, and shorter than what it says.
-	await using platform = await startPlatform(1_500);
+test.concurrent("a call that waits its turn behind another ends in time, not sent, and is not sent afterwards", async () => {
+	await using platform = await startPlatform(shortMs);
 	const { simulator } = platform;
-	simulator.faults.rateLimit(messages, { retryAfterMs: 3_000, times: 1 });
-	const error = await failureOf(platform.say("too late"));
+	simulator.faults.stall(messages, { times: 1 });
+	const [, error] = await Promise.all(
+		["first", "too late"].map((content) => failureOf(platform.say(content))),
+	);
 	expect(error).toBeInstanceOf(PlatformTimeout);
 	expect((error as PlatformTimeout).fate).toBe("not sent");
 	// The queue keeps its order: when a later call has passed, the first one has had its turn.
@@ -102,6 +108,57 @@ test.concurrent("a call that waits for a rate limit ends in time, not sent, and 
 		),
 	);
 	expect(platform.channel.transcript()).toBe("alpha: in time");
+});
+
+test.concurrent("a call that a rate limit would make late ends at once, says for how long, and is not sent again", async () => {
+	await using platform = await startPlatform();
+	const { simulator } = platform;
+	const limit = simulator.faults.rateLimit(messages, { retryAfterMs: 60_000 });
+	const error = await failureOf(platform.say("too late"));
+	expect(error).toBeInstanceOf(PlatformBusy);
+	const { why, retryAfterMs } = error as PlatformBusy;
+	expect(why).toBe("rate limit");
+	expect(retryAfterMs).toBeGreaterThan(longMs);
+	expect(retryAfterMs).toBeLessThan(61_000);
+	expect(limit.hits).toBe(1);
+});
+
+test.concurrent("what a limit of the whole bot would make late is not even sent", async () => {
+	await using platform = await startPlatform();
+	const { simulator } = platform;
+	simulator.faults.rateLimit(messages, {
+		retryAfterMs: 60_000,
+		global: true,
+		times: 1,
+	});
+	expect(await failureOf(platform.say("one"))).toBeInstanceOf(PlatformBusy);
+	const other = platform.rest.get(Routes.channel(platform.channel.id));
+	expect(await failureOf(other)).toBeInstanceOf(PlatformBusy);
+	expect(simulator.requests.list()).toHaveLength(1);
+});
+
+test.concurrent("after too many invalid requests none is sent, and the error says for how long", async () => {
+	const clock = { now: 0 };
+	const invalid = new InvalidRequests(50, () => clock.now);
+	await using platform = await startPlatform(longMs, invalid);
+	const { simulator } = platform;
+	simulator.faults.refuse(messages, 50013);
+	for (let call = 0; call < 50; call += 1)
+		expect(await failureOf(platform.say("refused"))).toBeInstanceOf(
+			DiscordAPIError,
+		);
+	const error = await failureOf(platform.say("one too many"));
+	expect(error).toBeInstanceOf(PlatformBusy);
+	expect((error as PlatformBusy).why).toBe("invalid requests");
+	expect((error as PlatformBusy).retryAfterMs).toBe(600_000);
+	expect(simulator.requests.list()).toHaveLength(50);
+	expect(invalid.heldBack).toBe(1);
+	simulator.faults.clear();
+	clock.now = 599_999;
+	expect(await failureOf(platform.say("early"))).toBeInstanceOf(PlatformBusy);
+	clock.now = 600_000;
+	await platform.say("after it");
+	expect(platform.channel.transcript()).toBe("alpha: after it");
 });
 
 test.concurrent("a rate limit that ends in time is waited for", async () => {
@@ -185,7 +242,7 @@ test.concurrent("a call that finds nobody listening was not sent", async () => {
 test.concurrent("a call ends with the deadline of the tool that makes it", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.stall(messages);
-	const run = { reason: undefined, mayWrite: true };
+	const run = { reason: undefined, mayWrite: true, endsAt: Infinity };
 	const call = withinRun({ ...run, signal: AbortSignal.timeout(50) }, () =>
 		platform.say("late"),
 	);
@@ -201,7 +258,12 @@ test.concurrent("a call ends with the deadline of the tool that makes it", async
 test.concurrent("a tool that may not write cannot, and the reason of one that may reaches the audit log", async () => {
 	await using platform = await startPlatform();
 	const { signal } = new AbortController();
-	const run = { signal, reason: "spring cleaning", mayWrite: false };
+	const run = {
+		signal,
+		endsAt: Infinity,
+		reason: "spring cleaning",
+		mayWrite: false,
+	};
 	const error = await failureOf(
 		withinRun(run, () => platform.say("forbidden")),
 	);

@@ -11,7 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import type { Connection } from "../connection.ts";
-import { PlatformFailure, PlatformTimeout } from "../rest.ts";
+import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../rest.ts";
 import {
 	type Chargeback,
 	closeChargeback,
@@ -375,6 +375,7 @@ export function reasonOf(error: unknown): string | undefined {
 	if (error instanceof Refusal || error instanceof GameServerError)
 		return error.message;
 	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
+	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
 	if (error instanceof PlatformFailure)
 		return `Discord could not be reached: ${error.message}`;
 	if (!(error instanceof DiscordAPIError)) throw error;
