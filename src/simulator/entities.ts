@@ -119,6 +119,17 @@ export interface VoiceState {
 	request_to_speak_timestamp: string | null;
 }
 
+/** A stage that is live. */
+export interface StageInstance {
+	readonly id: string;
+	readonly guild_id: string;
+	readonly channel_id: string;
+	topic: string;
+	privacy_level: 2;
+	readonly discoverable_disabled: true;
+	readonly guild_scheduled_event_id: null;
+}
+
 export interface Ban {
 	readonly user: User;
 	readonly reason: string | null;

@@ -30,6 +30,7 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[Code.UnknownEmoji, [404, "Unknown Emoji"]],
 	[Code.UnknownBan, [404, "Unknown Ban"]],
 	[Code.UnknownVoiceState, [404, "Unknown Voice State"]],
+	[Code.UnknownStageInstance, [404, "Unknown Stage Instance"]],
 	[Code.UnknownInteraction, [404, "Unknown interaction"]],
 	[Code.UnknownApplicationCommand, [404, "Unknown application command"]],
 	[Code.BotsCannotUseThisEndpoint, [403, "Bots cannot use this endpoint"]],
@@ -80,6 +81,7 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 		Code.TargetUserIsNotConnectedToVoice,
 		[400, "Target user is not connected to voice."],
 	],
+	[Code.TheStageIsAlreadyOpen, [400, "The Stage is already open."]],
 	[
 		Code.InteractionHasAlreadyBeenAcknowledged,
 		[400, "Interaction has already been acknowledged."],

@@ -187,6 +187,7 @@ export const moderatorPermissions =
 	PermissionFlagsBits.MuteMembers |
 	PermissionFlagsBits.DeafenMembers |
 	PermissionFlagsBits.MoveMembers |
+	PermissionFlagsBits.SetVoiceChannelStatus |
 	PermissionFlagsBits.ViewAuditLog |
 	PermissionFlagsBits.CreateInstantInvite |
 	PermissionFlagsBits.Connect |

@@ -24,8 +24,10 @@ import { inGuild } from "./entities.ts";
 import { type NewMessage, newMessage } from "./messages.ts";
 import * as present from "./present.ts";
 import { timeOf } from "./snowflake.ts";
+import { Stages } from "./stages.ts";
 import { Structure } from "./structure.ts";
 import { apply, type Changes, type Doing } from "./telling.ts";
+import { VoiceStatuses } from "./voice-status.ts";
 
 /** What may be changed of a member. */
 export type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
@@ -46,6 +48,8 @@ export type MessageChanges = Changes<
 
 export class World extends Structure {
 	readonly commands = new Commands(() => this.newId());
+	readonly stages = new Stages(this);
+	readonly voiceStatuses = new VoiceStatuses(this);
 	/** The ids of people who do not take direct messages. */
 	readonly closedDms = new Set<string>();
 
@@ -515,7 +519,7 @@ export class World extends Structure {
 				const member = guild.members.get(id);
 				return member ? present.voiceState(guild, member) : [];
 			}),
-			stage_instances: [],
+			stage_instances: this.stages.in(guild),
 			guild_scheduled_events: [],
 			soundboard_sounds: [],
 		};

@@ -13,6 +13,7 @@ const commands = (name: string) => ["commands.test.ts", name] as const;
 const interactions = (name: string) => ["interactions.test.ts", name] as const;
 
 const reactions = (name: string) => ["reactions.test.ts", name] as const;
+const stages = (name: string) => ["stages.test.ts", name] as const;
 const pins = (name: string) => ["pins.test.ts", name] as const;
 
 type Test = readonly [file: string, name: string];
@@ -34,6 +35,10 @@ const managedReactions =
 	"others' reactions are taken off by those who manage messages";
 const pinLife =
 	"discord.js pins a message and unpins it, and both are told and logged";
+const stageLife =
+	"discord.js opens a stage, changes its topic and closes it, and all of it is told and logged";
+const voiceStatus =
+	"a voice channel gets a status and loses it, which is told and logged";
 const replies = "replies and follow-ups are fetched, edited and deleted";
 const commandTold =
 	"a command is told with its options, its place and who runs it";
@@ -133,6 +138,13 @@ export const routeTests: Readonly<Record<string, Test>> = {
 	"GET /guilds/:guild_id/voice-states/:user_id": voice(
 		"where a member is can be asked for; who is nowhere has no voice state",
 	),
+	"PUT /channels/:channel_id/voice-status": stages(voiceStatus),
+	"POST /stage-instances": stages(stageLife),
+	"GET /stage-instances/:channel_id": stages(
+		"a stage is open once, and what is closed is not there",
+	),
+	"PATCH /stage-instances/:channel_id": stages(stageLife),
+	"DELETE /stage-instances/:channel_id": stages(stageLife),
 	"PUT /guilds/:guild_id/members/:user_id/roles/:role_id": discordJs(
 		"roles are created, edited, given, taken and deleted",
 	),
@@ -201,6 +213,10 @@ export const eventTests: Readonly<Record<EventType, Test>> = {
 	VOICE_STATE_UPDATE: voice(
 		"who joins, is moved, muted, leaves or is kicked is told, and in GUILD_CREATE who is there",
 	),
+	STAGE_INSTANCE_CREATE: stages(stageLife),
+	STAGE_INSTANCE_UPDATE: stages(stageLife),
+	STAGE_INSTANCE_DELETE: stages(stageLife),
+	VOICE_CHANNEL_STATUS_UPDATE: stages(voiceStatus),
 	GUILD_BAN_ADD: discordJs(guildChanges),
 	GUILD_BAN_REMOVE: discordJs(guildChanges),
 	GUILD_AUDIT_LOG_ENTRY_CREATE: discordJs(guildChanges),

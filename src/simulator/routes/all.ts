@@ -13,6 +13,7 @@ import { messageRoutes } from "./messages.ts";
 import { pinRoutes } from "./pins.ts";
 import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
+import { stageRoutes } from "./stages.ts";
 import { userRoutes } from "./users.ts";
 import { voiceRoutes } from "./voice.ts";
 import { webhookRoutes } from "./webhooks.ts";
@@ -27,6 +28,7 @@ export const allRoutes: readonly Route[] = [
 	...pinRoutes,
 	...memberRoutes,
 	...voiceRoutes,
+	...stageRoutes,
 	...roleRoutes,
 	...banRoutes,
 	...auditLogRoutes,

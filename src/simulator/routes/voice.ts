@@ -1,15 +1,32 @@
 // Voice: where a member is, and what those who moderate may do to them there.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
 import type { Guild, GuildChannel, Member } from "../entities.ts";
 import { isVoice } from "../entities.ts";
 import { refusal } from "../errors.ts";
+import { nullable, text } from "../fields.ts";
 import { channelPermissions, has } from "../permissions.ts";
 import * as present from "../present.ts";
-import { type Call, guildOf, memberOf, route } from "../route.ts";
+import {
+	type Call,
+	guildChannelOf,
+	guildOf,
+	memberOf,
+	route,
+} from "../route.ts";
 
-const { Connect, DeafenMembers, MoveMembers, MuteMembers } =
-	PermissionFlagsBits;
+const {
+	Connect,
+	DeafenMembers,
+	ManageChannels,
+	MoveMembers,
+	MuteMembers,
+	SetVoiceChannelStatus,
+} = PermissionFlagsBits;
 
 export const voiceRoutes = [
 	route({
@@ -25,6 +42,27 @@ export const voiceRoutes = [
 				guild_id: guild.id,
 				member: present.member(member),
 			};
+		},
+	}),
+	route({
+		method: "PUT",
+		path: "/channels/:channel_id/voice-status",
+		needs: SetVoiceChannelStatus,
+		body: { status: nullable(text(0, 500)) },
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			if (channel.type !== ChannelType.GuildVoice)
+				throw refusal(Code.CannotExecuteActionOnThisChannelType);
+			const guild = call.world.guildOf(channel);
+			const { id } = call.actor.user;
+			// Whoever is not in it needs to manage it.
+			if (
+				guild.voiceStates.get(id)?.channel_id !== channel.id &&
+				!has(channelPermissions(guild, channel, id), ManageChannels)
+			)
+				throw refusal(Code.MissingPermissions);
+			const { status } = call.body;
+			call.world.voiceStatuses.set(channel, status || null, call.doing);
 		},
 	}),
 ];
