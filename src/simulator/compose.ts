@@ -95,7 +95,8 @@ export type Content = ReadForm<typeof contentFields>;
 /** What answers to interactions mention unless they say otherwise. */
 export const usersOnly = required(allowedMentions).read({ parse: ["users"] });
 
-function absent(what: string): Field<undefined> {
+/** A field of something that is not simulated: given, it is answered as such. */
+export function absent(what: string): Field<undefined> {
 	return {
 		read: (value) => {
 			const empty = Array.isArray(value) && value.length === 0;

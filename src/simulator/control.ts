@@ -54,6 +54,11 @@ const faultRequest = v.variant("kind", [
 		scope: v.optional(v.picklist(["user", "global", "shared"])),
 	}),
 	v.strictObject({
+		kind: v.literal("indexing"),
+		...limits,
+		retryAfterSeconds: v.pipe(v.number(), v.minValue(0)),
+	}),
+	v.strictObject({
 		kind: v.literal("fail"),
 		...limits,
 		status: v.pipe(status, v.minValue(500)),
@@ -130,6 +135,8 @@ function inject(
 			return faults.drop(request.match, request);
 		case "rateLimit":
 			return faults.rateLimit(request.match, request);
+		case "indexing":
+			return faults.indexing(request.match, request);
 		case "fail":
 			return faults.fail(request.match, request.status, request);
 	}

@@ -1,5 +1,6 @@
 // Faults on demand: requests that match are refused, held, dropped, limited or failed instead of being answered.
 
+import { RESTJSONErrorCodes } from "discord.js";
 import { ApiError, plainError, refusal } from "./errors.ts";
 
 /** Which requests: a method and a route, such as "POST /channels/:channel_id/messages", "POST /channels/123/*" or "* *". */
@@ -100,6 +101,20 @@ export class Faults {
 			{ kind: "rateLimit", executed: false, error },
 			given,
 		);
+	}
+
+	/** Answers 202: what is searched is not indexed yet. */
+	indexing(
+		match: Match,
+		given: { retryAfterSeconds: number } & FaultLimits,
+	): Fault {
+		const error = new ApiError(202, {
+			message: "Index not yet available. Try again later",
+			code: RESTJSONErrorCodes.IndexNotYetAvailable,
+			documents_indexed: 0,
+			retry_after: given.retryAfterSeconds,
+		});
+		return this.#add(match, { kind: "refuse", executed: false, error }, given);
 	}
 
 	/** Answers with a server error; `executed` has the request executed first. */

@@ -171,6 +171,14 @@ export function list<T>(item: Field<T | undefined>, min: number, max: number) {
 	});
 }
 
+/** Up to `max` items of a query, where a list of one cannot be told from the item. */
+export function several<T>(item: Field<T | undefined>, max: number) {
+	const items = list(item, 1, max);
+	return optional((value) =>
+		required(items).read(Array.isArray(value) ? value : [value]),
+	);
+}
+
 /** Fields by their names. */
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 

@@ -152,7 +152,7 @@ export class Router {
 			actor,
 			params,
 			...content,
-			query: Object.fromEntries(url.searchParams),
+			query: queryOf(url.searchParams),
 			doing: { actor: actor.user.id, reason },
 			host: url.host,
 			keepFile: (at, file) => this.#parts.keepFile(url.host, at, file),
@@ -346,6 +346,15 @@ export class Router {
 		if (status === 401 || status === 403 || (status === 429 && !shared))
 			this.#parts.requests.countInvalid();
 	}
+}
+
+/** A query as an object; what is given several times is a list. */
+function queryOf(given: URLSearchParams): Record<string, string | string[]> {
+	const entries = [...new Set(given.keys())].map((key) => {
+		const values = given.getAll(key);
+		return [key, values.length > 1 ? values : (values[0] ?? "")] as const;
+	});
+	return Object.fromEntries(entries);
 }
 
 function nonceOf(body: unknown): { nonce?: string | number } {

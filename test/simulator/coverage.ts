@@ -14,6 +14,7 @@ const interactions = (name: string) => ["interactions.test.ts", name] as const;
 
 const reactions = (name: string) => ["reactions.test.ts", name] as const;
 const stages = (name: string) => ["stages.test.ts", name] as const;
+const search = (name: string) => ["search.test.ts", name] as const;
 const pins = (name: string) => ["pins.test.ts", name] as const;
 
 type Test = readonly [file: string, name: string];
@@ -194,6 +195,9 @@ export const routeTests: Readonly<Record<string, Test>> = {
 	"POST /webhooks/:application_id/:interaction_token": interactions(replies),
 	"GET /guilds/:guild_id/audit-logs": moderation(
 		"the audit log tells who did what to whom, and why",
+	),
+	"GET /guilds/:guild_id/messages/search": search(
+		"the words of a text are found in all channels, the latest message first",
 	),
 };
 

@@ -13,6 +13,7 @@ import { messageRoutes } from "./messages.ts";
 import { pinRoutes } from "./pins.ts";
 import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
+import { searchRoutes } from "./search.ts";
 import { stageRoutes } from "./stages.ts";
 import { userRoutes } from "./users.ts";
 import { voiceRoutes } from "./voice.ts";
@@ -24,6 +25,7 @@ export const allRoutes: readonly Route[] = [
 	...guildRoutes,
 	...channelRoutes,
 	...messageRoutes,
+	...searchRoutes,
 	...reactionRoutes,
 	...pinRoutes,
 	...memberRoutes,

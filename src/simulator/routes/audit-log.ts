@@ -3,7 +3,9 @@
 import { PermissionFlagsBits } from "discord.js";
 import { integer, snowflake } from "../fields.ts";
 import { guildOf, route } from "../route.ts";
-import { compareIds } from "../snowflake.ts";
+import { compareIds, timeOf } from "../snowflake.ts";
+
+const keptMs = 45 * 24 * 60 * 60_000;
 
 export const auditLogRoutes = [
 	route({
@@ -20,8 +22,10 @@ export const auditLogRoutes = [
 		run: (call) => {
 			const { user_id, action_type, before, after } = call.query;
 			const { limit = 50 } = call.query;
+			const oldest = Date.now() - keptMs;
 			const fitting = guildOf(call)
-				.auditLog.filter((entry) => !user_id || entry.user_id === user_id)
+				.auditLog.filter(({ id }) => timeOf(id) >= oldest)
+				.filter((entry) => !user_id || entry.user_id === user_id)
 				.filter((entry) => !action_type || entry.action_type === action_type)
 				.filter(({ id }) => !before || compareIds(id, before) < 0)
 				.filter(({ id }) => !after || compareIds(id, after) > 0);

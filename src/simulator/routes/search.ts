@@ -1,0 +1,93 @@
+// Looking for messages in a whole guild.
+// https://discord.com/developers/docs/resources/message#search-guild-messages
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import { absent } from "../compose.ts";
+import type { GuildChannel } from "../entities.ts";
+import { refusal } from "../errors.ts";
+import { boolean, integer, several, snowflake, text, word } from "../fields.ts";
+import { authorTypes, hasTypes, searchMessages } from "../message-search.ts";
+import { channelPermissions, has } from "../permissions.ts";
+import { readerOf } from "../present.ts";
+import { type Call, guildOf, route } from "../route.ts";
+
+const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
+
+function negatable(words: readonly string[]) {
+	return word(...words, ...words.map((one) => `-${one}`));
+}
+
+const ids = several(snowflake, 100);
+
+export const searchRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/messages/search",
+		query: {
+			limit: integer(1, 25),
+			offset: integer(0, 9975),
+			max_id: snowflake,
+			min_id: snowflake,
+			content: text(0, 1024),
+			channel_id: several(snowflake, 500),
+			author_type: several(negatable(authorTypes), 6),
+			author_id: ids,
+			mentions: ids,
+			mentions_role_id: ids,
+			mention_everyone: boolean,
+			replied_to_message_id: ids,
+			pinned: boolean,
+			has: several(negatable(hasTypes), 18),
+			sort_by: word("timestamp", "relevance"),
+			sort_order: word("asc", "desc"),
+			include_nsfw: boolean,
+			slop: absent("slop of a search"),
+			replied_to_user_id: absent("searching by whom a message replies to"),
+			embed_type: absent("searching by embeds"),
+			embed_provider: absent("searching by embeds"),
+			link_hostname: absent("searching by links"),
+			attachment_filename: absent("searching by files"),
+			attachment_extension: absent("searching by files"),
+		},
+		run: (call) => {
+			const { query, world, actor } = call;
+			const reader = readerOf(actor);
+			if (!reader.seesContent) throw refusal(Code.MissingAccess);
+			const searched = readableIn(call, query.channel_id).filter(
+				({ nsfw }) => !nsfw || query.include_nsfw,
+			);
+			const all = searched.flatMap(({ id }) => world.messages.in(id));
+			const { sort_by = "timestamp", sort_order = "desc" } = query;
+			const found = searchMessages(all, query, { sort_by, sort_order });
+			const { offset = 0, limit = 25 } = query;
+			return {
+				doing_deep_historical_index: false,
+				total_results: found.length,
+				messages: found.slice(offset, offset + limit).map((message) => {
+					const { reactions: _, ...shown } = world.readMessage(message, reader);
+					return [shown];
+				}),
+			};
+		},
+	}),
+];
+
+/** The channels whose messages the actor may read; of those that are named, all must be. */
+function readableIn(
+	call: Call,
+	named: readonly string[] | undefined,
+): GuildChannel[] {
+	const guild = guildOf(call);
+	const readable = [...guild.channels.values()].filter((channel) =>
+		has(
+			channelPermissions(guild, channel, call.actor.user.id),
+			ViewChannel | ReadMessageHistory,
+		),
+	);
+	if (named === undefined) return readable;
+	return named.map((id) => {
+		const channel = readable.find((one) => one.id === id);
+		if (!channel) throw refusal(Code.MissingAccess);
+		return channel;
+	});
+}
