@@ -76,7 +76,7 @@ export const reason = v.optional(
 		),
 		v.transform((input) => input.trim() || defaultReason),
 		published({ maxLength: 512 }),
-		v.description("Why, for the guild's audit log."),
+		v.description("For the audit log."),
 	),
 	defaultReason,
 );
@@ -101,6 +101,7 @@ export function moment(what: string) {
 		v.regex(momentPattern, fault),
 		v.check((input) => readMoment(input) !== undefined, fault),
 		v.transform((input) => readMoment(input) as Moment),
+		published({ pattern: undefined }),
 		v.description(`${what}: a date, a time (ISO 8601, UTC) or an id.`),
 	);
 }
@@ -151,20 +152,13 @@ export function permissionBits(what: string) {
 		v.pipe(
 			v.string(),
 			v.regex(/^\d{1,20}$/, "expected a decimal number as a string"),
-			v.description(`${what}, as a bit field in decimal.`),
+			v.description(`${what}, bits in decimal.`),
 		),
 	);
 }
 
 export function permissionNames(what: string) {
-	return v.optional(
-		list(
-			v.string(),
-			0,
-			64,
-			`${what}, by name, such as VIEW_CHANNEL; joined with the bit field.`,
-		),
-	);
+	return v.optional(list(v.string(), 0, 64, `${what}, by name: VIEW_CHANNEL.`));
 }
 
 /** Which guild. Empty means absent, as absent does: the instance's own. */
@@ -177,7 +171,7 @@ export const guild_id = v.optional(
 				`expected an id of 17 to 20 digits, received ${JSON.stringify(input)}`,
 		),
 		published({ pattern: idPattern }),
-		v.description("Id of the guild; the bot's own when omitted."),
+		v.description("The bot's own guild when omitted."),
 	),
 );
 
@@ -188,9 +182,7 @@ export function limit(max: number, byDefault: number) {
 			v.number(),
 			v.transform((value) => Math.trunc(Math.min(Math.max(value, 1), max))),
 			published({ type: "integer", minimum: 1, maximum: max }),
-			v.description(
-				`How many at most, 1 to ${max}; a number outside is moved to the nearest.`,
-			),
+			v.description("How many at most."),
 		),
 		byDefault,
 	);
@@ -208,7 +200,7 @@ export function text(min: number, max: number, description: string) {
 			({ input }) =>
 				`expected ${min} to ${max} characters, received ${[...input].length}`,
 		),
-		published({ minLength: min, maxLength: max }),
+		published({ ...(min > 0 && { minLength: min }), maxLength: max }),
 		v.description(description),
 	);
 }

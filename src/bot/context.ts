@@ -184,8 +184,8 @@ export interface Plan {
 
 function dryRun(byDefault: boolean) {
 	const description = byDefault
-		? "Only say what would happen, and do nothing. Pass false to have it done."
-		: "Only say what would happen, and do nothing.";
+		? "Only say what would happen; false to have it done."
+		: "Only say what would happen.";
 	return {
 		dry_run: v.optional(
 			v.pipe(v.boolean(), v.description(description)),

@@ -27,7 +27,7 @@ type Mentions = keyof typeof mentionTypes;
 export const mentions = v.optional(
 	choice(
 		Object.keys(mentionTypes) as Mentions[],
-		"Whom mentions in the content may ping: nobody, users, users and roles, or all of them and @everyone.",
+		"Whom mentions in it may ping; each includes the ones before.",
 	),
 	"none",
 );
@@ -41,33 +41,30 @@ export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 
 export const content = text(1, 2000, "The message, in Discord's Markdown.");
 
+// Their names say what they are: an embed is in the list of tools several times, and every word of it costs.
+const selfEvident = "";
 const embed = v.strictObject({
-	title: v.optional(text(1, 256, "Heading.")),
-	description: v.optional(text(1, 4096, "Text, in Discord's Markdown.")),
-	url: v.optional(text(1, 2048, "Where the heading links to.")),
-	color: v.optional(integer(0, 0xffffff, "Colour of the edge, as 0xRRGGBB.")),
-	footer: v.optional(text(1, 2048, "Small print.")),
-	image_url: v.optional(text(1, 2048, "A picture to show.")),
+	title: v.optional(text(1, 256, selfEvident)),
+	description: v.optional(text(1, 4096, selfEvident)),
+	url: v.optional(text(1, 2048, selfEvident)),
+	color: v.optional(integer(0, 0xffffff, selfEvident)),
+	footer: v.optional(text(1, 2048, selfEvident)),
+	image_url: v.optional(text(1, 2048, selfEvident)),
 	fields: v.optional(
 		list(
 			v.strictObject({
-				name: text(1, 256, "Heading of the field."),
-				value: text(1, 1024, "Text of the field."),
-				inline: v.optional(flag("Beside the field before it."), false),
+				name: text(1, 256, selfEvident),
+				value: text(1, 1024, selfEvident),
+				inline: v.optional(flag(selfEvident), false),
 			}),
 			0,
 			25,
-			"Short paragraphs with headings.",
+			selfEvident,
 		),
 	),
 });
 
-export const embeds = list(
-	embed,
-	0,
-	10,
-	"Framed text below the content, up to 10.",
-);
+export const embeds = list(embed, 0, 10, "Framed text below the content.");
 
 const embedLimit = 6000;
 

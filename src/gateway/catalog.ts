@@ -17,13 +17,7 @@ export const listInstances = {
 	description:
 		"List every bot instance behind this gateway: its name, whether it is online, and the guilds it serves. Use a name as `instance`, or a guild's id as `guild_id`, in any other tool.",
 	inputSchema: { type: "object", additionalProperties: false },
-	annotations: {
-		title: "List instances",
-		readOnlyHint: true,
-		destructiveHint: false,
-		idempotentHint: true,
-		openWorldHint: true,
-	},
+	annotations: { readOnlyHint: true },
 };
 
 /** A tool in a bot's `tools/list`. */

@@ -88,13 +88,15 @@ function convertOne(schema: Node): JsonSchema {
 function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 	switch (action.type) {
 		case "description":
-			return { description: action.description };
+			return action.description ? { description: action.description } : {};
 		case "title":
 			return { title: action.title };
 		case "metadata":
 			return action.metadata?.jsonSchema ?? {};
 		case "min_length":
-			return { [`min${unit}`]: action.requirement };
+			return action.requirement === 0
+				? {}
+				: { [`min${unit}`]: action.requirement };
 		case "max_length":
 			return { [`max${unit}`]: action.requirement };
 		case "min_value":

@@ -71,13 +71,14 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			title,
 			description: reads ? description : `${privilegedHint} ${description}`,
 			inputSchema: toJsonSchema(input),
-			annotations: {
-				title,
-				readOnlyHint: reads,
-				destructiveHint: effect === "destructive",
-				idempotentHint: reads || (definition.idempotent ?? false),
-				openWorldHint: true,
-			},
+			// Left out is what clients assume anyway: that a tool which only reads is neither of the others, and all reach out.
+			annotations: reads
+				? { readOnlyHint: true }
+				: {
+						readOnlyHint: false,
+						destructiveHint: effect === "destructive",
+						idempotentHint: definition.idempotent ?? false,
+					},
 		},
 		async call(args, context, call) {
 			const unknown = unknownKeys(input, args);

@@ -147,12 +147,7 @@ describe("the listing", () => {
 		}).listing;
 
 	test.each<[Effect, boolean | undefined, string, object]>([
-		[
-			"read",
-			undefined,
-			"Do it.",
-			{ readOnlyHint: true, destructiveHint: false, idempotentHint: true },
-		],
+		["read", undefined, "Do it.", { readOnlyHint: true }],
 		[
 			"write",
 			undefined,
@@ -189,7 +184,7 @@ describe("the listing", () => {
 					properties: {},
 					additionalProperties: false,
 				},
-				annotations: { title: "Do it", openWorldHint: true, ...hints },
+				annotations: hints,
 			});
 		},
 	);

@@ -12,7 +12,7 @@ export const listRecentToolCalls = tool({
 	toolset: "audit",
 	title: "List recent tool calls",
 	description:
-		"List the latest calls of this bot's tools, newest first: time, tool, outcome (done, failed, refused, error), duration, guild id, client, request id and arguments, with texts replaced by their length. When there are more, the last line gives `next_before`, to be passed as `before`.",
+		"List the latest calls of this bot's tools, newest first: outcome, duration, client, arguments with texts replaced by their length.",
 	effect: "read",
 	input: v.strictObject({
 		limit: limit(100, 20),

@@ -46,7 +46,7 @@ export const createChannel = tool({
 	toolset: "channels",
 	title: "Create a channel",
 	description:
-		"Create a channel in a guild. With `private_to_role_ids` only these roles, and the bot, can see it from the start, and it takes over no permissions from its category. Answers with its name, as Discord made it, and its id.",
+		"Create a channel. With `private_to_role_ids` only these roles and the bot see it, and it takes over no permissions of its category.",
 	effect: "write",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
@@ -106,7 +106,7 @@ export const editChannel = tool({
 	toolset: "channels",
 	title: "Edit a channel",
 	description:
-		"Change a channel's name, topic, age restriction, slow mode or category. Only what is given is changed; an edit that would change nothing is refused. Answers with what has changed.",
+		"Change a channel's name, topic, age restriction, slow mode or category; what is not given stays.",
 	effect: "write",
 	idempotent: true,
 	turns: "channel_id",
@@ -135,7 +135,7 @@ export const listChannels = tool({
 	toolset: "channels",
 	title: "List channels",
 	description:
-		"List a guild's channels as people see them: first those in no category, then each category and what is in it, by position. One line each: name, id, kind, category, topic (shortened), nsfw, slow mode. Threads are not channels.",
+		"List a guild's channels in the order that people see: name, id, kind, category, topic, slow mode. Threads are not among them.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
@@ -184,7 +184,7 @@ export const getChannel = tool({
 	toolset: "channels",
 	title: "Get a channel",
 	description:
-		"Everything about one channel or thread: kind, category, position, topic, limits, and whether its permissions are those of its category. One line for each.",
+		"A channel's or thread's kind, category, position, topic, limits, and whether its permissions are its category's.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
@@ -275,7 +275,7 @@ export const moveChannel = tool({
 	toolset: "channels",
 	title: "Move a channel",
 	description:
-		"Move a channel to a place among its like in its category, or into another category. Voice and stage channels always stand below the others.",
+		"Move a channel among its like, or into another category. Voice and stage channels always stand below the others.",
 	effect: "write",
 	idempotent: true,
 	// Others make room for it.
@@ -356,7 +356,7 @@ export const cloneChannel = tool({
 	toolset: "channels",
 	title: "Clone a channel",
 	description:
-		"Make another channel like one, in the same category and with the same fields and permissions, without its messages. Answers with its name and id.",
+		"Make another channel with the fields, permissions and category of one, without its messages.",
 	effect: "write",
 	guildPermissions: ["ManageChannels"],
 	permissions: [],

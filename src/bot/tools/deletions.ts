@@ -74,7 +74,7 @@ export const deleteMessages = destructiveTool({
 	toolset: "messages",
 	title: "Delete messages",
 	description:
-		"Delete messages of one channel: those in `message_ids`, or the latest `count`, optionally only of one author or with a text in them. Deleted messages cannot be brought back. Messages over 14 days old can only be deleted one at a time: they are left, and named in the answer.",
+		"Delete messages of one channel for good: those in `message_ids`, or the latest `count` that match. Those over 14 days old are left and named: they can only be deleted one at a time.",
 	permissions: [
 		"ManageMessages",
 		{ permission: "ReadMessageHistory", with: "count" },

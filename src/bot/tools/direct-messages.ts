@@ -46,7 +46,7 @@ export const readPrivateMessages = tool({
 	toolset: "direct_messages",
 	title: "Read private messages",
 	description:
-		"Read what the bot and a member of a guild have written to each other, newest first, in the form of get_recent_messages.",
+		"Read what the bot and a member have written to each other, newest first.",
 	effect: "read",
 	input: v.strictObject({
 		...withMember,

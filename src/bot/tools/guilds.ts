@@ -11,8 +11,7 @@ export const listGuilds = tool({
 	name: "list_guilds",
 	toolset: "core",
 	title: "List guilds",
-	description:
-		"List the guilds (Discord servers) that the bot is in: a count line, then one line per guild with its name and id.",
+	description: "List the guilds (Discord servers) that the bot is in.",
 	effect: "read",
 	input: v.strictObject({}),
 	run(_, { discord, mayTouch }) {
@@ -32,7 +31,7 @@ export const getGuildInfo = tool({
 	toolset: "guild",
 	title: "Get a guild's facts",
 	description:
-		"A guild's name, id, owner, how many members, members online, channels and roles it has, boosts, features, verification level and when it was created. One line for each.",
+		"A guild's name, owner, counts of members, channels and roles, boosts, features and verification level.",
 	effect: "read",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, discord }) {

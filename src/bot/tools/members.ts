@@ -24,7 +24,7 @@ export const listMembers = tool({
 	toolset: "core",
 	title: "List members",
 	description:
-		"List the members of a guild in the order of their ids: a count line, then one line per member with display name, username, id, the ids of their roles and when they joined. When there are more, the last line gives `next_after`, to be passed as `after`.",
+		"List a guild's members by id: names, id, role ids, when they joined.",
 	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
@@ -92,7 +92,7 @@ export const lookupUserByName = tool({
 	toolset: "core",
 	title: "Look up a user by name",
 	description:
-		"Find members of a guild whose nickname, display name or username contains the query, ignoring case and accents. Exact matches come first, then names that begin with it. One line per member: display name, username, id.",
+		"Find members by part of a nickname, display name or username, ignoring case and accents; the best matches first.",
 	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
@@ -138,7 +138,7 @@ export const getMember = tool({
 	toolset: "core",
 	title: "Get a member",
 	description:
-		"Show a member of a guild: names, when they joined and registered, time-out, boost, roles from the highest down, and what they may do in the guild as a whole.",
+		"A member's names, dates, time-out, boost, roles from the highest down, and permissions in the guild.",
 	effect: "read",
 	input: v.strictObject({ guild_id, user_id: found(member, "member") }),
 	run(_, { guild, user: member }) {

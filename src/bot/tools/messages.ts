@@ -22,7 +22,7 @@ export const sendMessage = tool({
 	toolset: "messages",
 	title: "Send a message",
 	description:
-		"Send a message to a channel or thread of a guild, as the bot. It pings nobody unless `mentions` allows it. Answers with the message's id.",
+		"Send a message to a channel or thread. It pings nobody unless `mentions` allows it.",
 	effect: "write",
 	permissions: [
 		"SendMessages",
@@ -69,7 +69,7 @@ export const editMessage = tool({
 	toolset: "messages",
 	title: "Edit a message",
 	description:
-		"Change the content or the embeds of a message that the bot wrote; what is not given stays. An edit that would change nothing is refused.",
+		"Change the content or the embeds of a message that the bot wrote; what is not given stays.",
 	effect: "write",
 	idempotent: true,
 	turns: "message_id",

@@ -31,7 +31,7 @@ export const ban = destructiveTool({
 	aliases: ["ban_member"],
 	title: "Ban a user",
 	description:
-		"Ban a user from a guild, whether or not they are a member of it, and optionally delete what they wrote lately. Someone who is banned already is left as they are, and the answer says so.",
+		"Ban a user, member or not, and optionally delete what they wrote lately.",
 	permissions: ["BanMembers"],
 	ranked: true,
 	// Of two at once, the second is told that they are banned already.
@@ -129,8 +129,7 @@ export const getBans = tool({
 	name: "get_bans",
 	toolset: "moderation",
 	title: "Get bans",
-	description:
-		"List who is banned from a guild, in the order of their ids, one line per user with the reason. When there are more, `next_after` goes on as `after`.",
+	description: "List who is banned, by id, with the reasons.",
 	effect: "read",
 	permissions: ["BanMembers"],
 	input: v.strictObject({

@@ -30,7 +30,7 @@ export const setChannelPermissions = tool({
 	toolset: "channels",
 	title: "Set channel permissions",
 	description:
-		"Set what a role or a member is allowed and denied in a channel. It replaces what the channel says of them, or with `merge` changes only the permissions named; what is in neither `allow` nor `deny` then follows from their roles. Answers with what has changed, by name.",
+		"Set what a role or member is allowed and denied in a channel, in place of what the channel says of them; with `merge` only the permissions named change.",
 	effect: "write",
 	idempotent: true,
 	turns: "channel_id",
@@ -133,7 +133,7 @@ export const listChannelPermissions = tool({
 	toolset: "channels",
 	title: "List channel permissions",
 	description:
-		"List what a channel itself allows and denies, beside what roles permit in the guild: one line per role, from the top, then per member, with id and permissions by name.",
+		"List what a channel itself allows and denies to roles and members.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
@@ -184,7 +184,7 @@ export const removeChannelPermissions = destructiveTool({
 	toolset: "channels",
 	title: "Remove channel permissions",
 	description:
-		"Remove all that a channel itself allows and denies to a role or a member, who may have left: what their roles permit applies again.",
+		"Remove what a channel itself allows and denies to a role or member, who may have left.",
 	turns: "channel_id",
 	idempotent: true,
 	permissions: ["ManageRoles"],
@@ -224,7 +224,7 @@ export const syncChannelPermissions = tool({
 	toolset: "channels",
 	title: "Sync channel permissions",
 	description:
-		"Give a channel exactly the permissions of its category; its own are gone. Answers with a line for each role and member for whom that changes something.",
+		"Give a channel exactly the permissions of its category, in place of its own.",
 	effect: "write",
 	idempotent: true,
 	turns: "channel_id",

@@ -69,8 +69,7 @@ export const listPins = tool({
 	name: "list_pins",
 	toolset: "messages",
 	title: "List pins",
-	description:
-		"List the pinned messages of a channel, the latest pin first, one line per message as get_recent_messages shows it, after the time of the pin. When there are more, `next_before` goes on as `before`.",
+	description: "List a channel's pinned messages, the latest pin first.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],

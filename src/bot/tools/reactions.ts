@@ -113,8 +113,7 @@ export const getReactions = tool({
 	name: "get_reactions",
 	toolset: "messages",
 	title: "Get reactions",
-	description:
-		"List who put an emoji on a message, in the order of their ids, one line per user. When there are more, `next_after` goes on as `after`.",
+	description: "List who put an emoji on a message, by id.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({

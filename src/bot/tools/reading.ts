@@ -15,7 +15,7 @@ export const getRecentMessages = tool({
 	toolset: "messages",
 	title: "Get recent messages",
 	description:
-		"Read a channel or thread, newest first, one line per message: time in UTC, author, id, then what it has of text, reply, embeds, attachments with URLs, reactions, thread, edit, pin. `next_before` and `next_after`, where given, go on as `before` and `after`.",
+		"Read a channel or thread, newest first, with replies, embeds, attachments, reactions, threads, edits and pins.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],

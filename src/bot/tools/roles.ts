@@ -35,7 +35,7 @@ export const listRoles = tool({
 	toolset: "roles",
 	title: "List roles",
 	description:
-		"List a guild's roles from the top, those above rank higher: name, id, how many members have it, colour, whether its members are listed apart (hoist), whether everyone may mention it, whether an integration manages it, and what it permits by name.",
+		"List a guild's roles from the highest down: name, id, members, colour, flags, permissions by name.",
 	effect: "read",
 	input: v.strictObject({ guild_id }),
 	run(_, { guild, connection }) {
@@ -65,8 +65,7 @@ export const getRoleMembers = tool({
 	name: "get_role_members",
 	toolset: "roles",
 	title: "List a role's members",
-	description:
-		"List the members who have a role, in the order of their ids: display name, username, id. When there are more, the last line gives `next_after`, to be passed as `after`.",
+	description: "List the members who have a role, by id.",
 	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
@@ -101,7 +100,7 @@ export const createRole = tool({
 	toolset: "roles",
 	title: "Create a role",
 	description:
-		"Create a role, below all others. Without `permissions` and `permission_names` it permits nothing beyond what everyone may do. Answers with its id.",
+		"Create a role, below all others. Without permissions it permits nothing beyond what everyone may do.",
 	effect: "write",
 	permissions: ["ManageRoles"],
 	input: v.strictObject({
@@ -136,7 +135,7 @@ export const editRole = tool({
 	toolset: "roles",
 	title: "Edit a role",
 	description:
-		"Change a role's name, colour, permissions, whether its members are listed apart, and whether everyone may mention it. Only what is given is changed, permissions as a whole; an edit that would change nothing is refused. Answers with what has changed.",
+		"Change a role; what is not given stays. Permissions are replaced as a whole.",
 	effect: "write",
 	idempotent: true,
 	turns: "role_id",
@@ -219,7 +218,7 @@ export const deleteRole = destructiveTool({
 	toolset: "roles",
 	title: "Delete a role",
 	description:
-		"Delete a role: its members lose it, and channels the permissions that they have for it. It cannot be brought back.",
+		"Delete a role for good, with the permissions that channels have for it.",
 	permissions: ["ManageRoles"],
 	ranked: true,
 	turns: "role_id",

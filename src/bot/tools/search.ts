@@ -30,7 +30,7 @@ export const searchMessages = tool({
 	toolset: "messages",
 	title: "Search messages",
 	description:
-		"Look through one channel, from `before` (or now) back to `after`, for messages that fit all that is given, newest first. Says how far it looked; when there is more, `next_before` goes on as `before`. It reads 100 messages per page, and for about 15 seconds at most.",
+		"Look through one channel, from `before` (or now) back to `after`, for messages that fit all that is given, newest first, 100 per page, for about 15 s; says how far it came.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],

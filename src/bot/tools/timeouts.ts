@@ -47,7 +47,7 @@ export const timeout = tool({
 	aliases: ["timeout_member"],
 	title: "Time a member out",
 	description:
-		"Time a member out: until then they can read, and neither write, react nor speak. It replaces a time-out that they have. Administrators and the owner cannot be timed out.",
+		"Time a member out: they can read, and neither write, react nor speak. It replaces an earlier one. Administrators cannot be timed out.",
 	effect: "write",
 	permissions: ["ModerateMembers"],
 	ranked: true,

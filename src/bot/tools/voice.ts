@@ -80,7 +80,7 @@ export const editVoiceChannel = tool({
 	toolset: "voice",
 	title: "Edit a voice channel",
 	description:
-		"Change a voice or stage channel's name, bitrate, user limit, region or category. Only what is given is changed. Answers with what has changed.",
+		"Change a voice or stage channel's name, bitrate, user limit, region or category; what is not given stays.",
 	effect: "write",
 	idempotent: true,
 	turns: "channel_id",
@@ -111,7 +111,7 @@ export const listVoiceMembers = tool({
 	toolset: "voice",
 	title: "List who is in voice",
 	description:
-		"List who is in which voice or stage channel, channel by channel from the top: display name, username, id, channel, and whether they are muted or deafened, by the guild or themselves.",
+		"List who is in which voice or stage channel, and whether they are muted or deafened.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
@@ -161,8 +161,7 @@ export const moveVoiceMember = tool({
 	name: "move_voice_member",
 	toolset: "voice",
 	title: "Move a member in voice",
-	description:
-		"Move a member who is in a voice channel to another one of the guild. Nobody can be brought into voice who is not.",
+	description: "Move a member from one voice channel to another.",
 	effect: "write",
 	idempotent: true,
 	turns: "user_id",
@@ -210,7 +209,7 @@ export const modifyVoiceState = tool({
 	toolset: "voice",
 	title: "Mute or deafen a member",
 	description:
-		"Mute or deafen a member who is in a voice channel, or undo that. It holds in all voice channels of the guild. Answers with what has changed.",
+		"Mute or deafen a member who is in voice, in all voice channels, or undo that.",
 	effect: "write",
 	idempotent: true,
 	turns: "user_id",

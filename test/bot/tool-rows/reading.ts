@@ -61,8 +61,6 @@ export const readingRows: Record<string, Row> = {
 		ids: {
 			channel_id: channelId,
 			author_id: anyId("what nobody wrote is not found"),
-			after: border,
-			before: border,
 		},
 		ask: twoWritten,
 		needs: {
