@@ -1,8 +1,14 @@
 // What new things are like when nobody says otherwise.
 
 import { randomBytes } from "node:crypto";
-import { PermissionFlagsBits } from "discord.js";
-import type { Role } from "./entities.ts";
+import {
+	GuildDefaultMessageNotifications,
+	GuildExplicitContentFilter,
+	GuildVerificationLevel,
+	Locale,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { GuildSettings, Role } from "./entities.ts";
 
 /** What Discord grants everyone in a new guild, as far as the simulator knows of it. */
 export const everyonePermissions =
@@ -22,6 +28,23 @@ export const everyonePermissions =
 	PermissionFlagsBits.Speak |
 	PermissionFlagsBits.Stream |
 	PermissionFlagsBits.UseVAD;
+
+/** A guild that nobody has set anything in yet. */
+export const newGuildSettings: Omit<GuildSettings, "name"> = {
+	description: null,
+	verification_level: GuildVerificationLevel.None,
+	default_message_notifications: GuildDefaultMessageNotifications.AllMessages,
+	explicit_content_filter: GuildExplicitContentFilter.Disabled,
+	afk_channel_id: null,
+	afk_timeout: 300,
+	system_channel_id: null,
+	system_channel_flags: 0,
+	rules_channel_id: null,
+	public_updates_channel_id: null,
+	safety_alerts_channel_id: null,
+	preferred_locale: Locale.EnglishUS,
+	premium_progress_bar_enabled: false,
+};
 
 /** A role without a name, a colour or a permission. */
 export function newRole(id: string): Role {

@@ -4,6 +4,9 @@ import {
 	type ApplicationCommandOptionType,
 	type AuditLogEvent,
 	ChannelType,
+	type GuildDefaultMessageNotifications,
+	type GuildExplicitContentFilter,
+	type GuildVerificationLevel,
 	type MessageType,
 } from "discord.js";
 
@@ -151,12 +154,31 @@ export interface AuditLogChange {
 	readonly new_value?: unknown;
 }
 
-/** A guild and everything in it, each by its id; members and bans by the user's. */
-export interface Guild {
-	readonly id: string;
+/** What those who manage a guild decide about it. */
+export interface GuildSettings {
 	name: string;
-	owner_id: string;
 	description: string | null;
+	verification_level: GuildVerificationLevel;
+	default_message_notifications: GuildDefaultMessageNotifications;
+	explicit_content_filter: GuildExplicitContentFilter;
+	afk_channel_id: string | null;
+	/** In seconds. */
+	afk_timeout: number;
+	system_channel_id: string | null;
+	system_channel_flags: number;
+	rules_channel_id: string | null;
+	public_updates_channel_id: string | null;
+	safety_alerts_channel_id: string | null;
+	preferred_locale: string;
+	premium_progress_bar_enabled: boolean;
+}
+
+/** A guild and everything in it, each by its id; members and bans by the user's. */
+export interface Guild extends GuildSettings {
+	readonly id: string;
+	owner_id: string;
+	/** Discord's names of what it is and may, such as COMMUNITY. */
+	features: string[];
 	readonly roles: Map<string, Role>;
 	readonly channels: Map<string, GuildChannel>;
 	readonly members: Map<string, Member>;

@@ -121,6 +121,11 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 		[400, "The request body contains invalid JSON."],
 	],
 	[
+		Code.CannotDeleteChannelRequiredForCommunityGuilds,
+		[400, "Cannot delete a channel required for Community guilds"],
+	],
+	[Code.FailedToBanUsers, [400, "Failed to ban users"]],
+	[
 		Code.CannotReplyWithoutPermissionToReadMessageHistory,
 		[403, "Cannot reply without permission to read message history"],
 	],

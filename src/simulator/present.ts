@@ -1,11 +1,13 @@
 // Entities as Discord sends them. What a reader may not see is left out here and nowhere else.
 
 import { ChannelType, MessageFlags } from "discord.js";
+import { newGuildSettings } from "./defaults.ts";
 import type {
 	Account,
 	Channel,
 	Guild,
 	GuildChannel,
+	GuildSettings,
 	Member,
 	Message,
 	Reaction,
@@ -90,13 +92,20 @@ export function voiceState(guild: Guild, { user, deaf, mute }: Member): Json {
 	};
 }
 
+function settings(of: Guild): Json {
+	const names = Object.keys({ name: "", ...newGuildSettings });
+	return Object.fromEntries(
+		names.map((name) => [name, of[name as keyof GuildSettings]]),
+	);
+}
+
 /** A guild with its roles, without channels and members. */
 export function guild(of: Guild): Json {
 	return {
 		id: of.id,
-		name: of.name,
 		owner_id: of.owner_id,
-		description: of.description,
+		features: of.features,
+		...settings(of),
 		roles: [...of.roles.values()],
 		icon: null,
 		splash: null,
@@ -104,29 +113,16 @@ export function guild(of: Guild): Json {
 		banner: null,
 		emojis: [],
 		stickers: [],
-		features: [],
-		afk_channel_id: null,
-		afk_timeout: 300,
 		application_id: null,
-		default_message_notifications: 0,
-		explicit_content_filter: 0,
 		max_members: 500_000,
 		max_presences: null,
 		max_video_channel_users: 25,
 		mfa_level: 0,
 		nsfw: false,
 		nsfw_level: 0,
-		preferred_locale: "en-US",
-		premium_progress_bar_enabled: false,
 		premium_subscription_count: 0,
 		premium_tier: 0,
-		public_updates_channel_id: null,
-		rules_channel_id: null,
-		safety_alerts_channel_id: null,
-		system_channel_flags: 0,
-		system_channel_id: null,
 		vanity_url_code: null,
-		verification_level: 0,
 		widget_channel_id: null,
 		widget_enabled: false,
 	};

@@ -176,6 +176,7 @@ export const moderatorPermissions =
 	PermissionFlagsBits.MentionEveryone |
 	PermissionFlagsBits.ManageMessages |
 	PermissionFlagsBits.PinMessages |
+	PermissionFlagsBits.ManageGuild |
 	PermissionFlagsBits.ManageChannels |
 	PermissionFlagsBits.ManageRoles |
 	PermissionFlagsBits.ManageNicknames |

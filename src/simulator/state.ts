@@ -3,9 +3,15 @@
 // are not its business.
 
 import { AuditLogEvent, ChannelType, MessageType } from "discord.js";
+import { Activity } from "./activity.ts";
 import { changesBetween, roleChanges } from "./audit-log.ts";
 import { Commands } from "./commands.ts";
-import { everyonePermissions, newRole, newToken } from "./defaults.ts";
+import {
+	everyonePermissions,
+	newGuildSettings,
+	newRole,
+	newToken,
+} from "./defaults.ts";
 import type {
 	Account,
 	Ban,
@@ -14,6 +20,7 @@ import type {
 	Emoji,
 	Guild,
 	GuildChannel,
+	GuildSettings,
 	Member,
 	Message,
 	PrivilegedIntent,
@@ -29,6 +36,10 @@ import { Structure } from "./structure.ts";
 import { apply, type Changes, type Doing } from "./telling.ts";
 import { VoiceStatuses } from "./voice-status.ts";
 
+/** What may be changed of a guild. */
+export type GuildChanges = Changes<
+	GuildSettings & Pick<Guild, "owner_id" | "features">
+>;
 /** What may be changed of a member. */
 export type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
 /** What may be changed of a message. */
@@ -50,6 +61,7 @@ export class World extends Structure {
 	readonly commands = new Commands(() => this.newId());
 	readonly stages = new Stages(this);
 	readonly voiceStatuses = new VoiceStatuses(this);
+	readonly activity = new Activity();
 	/** The ids of people who do not take direct messages. */
 	readonly closedDms = new Set<string>();
 
@@ -117,7 +129,8 @@ export class World extends Structure {
 			id,
 			name: given.name,
 			owner_id: given.owner.id,
-			description: null,
+			...newGuildSettings,
+			features: [],
 			roles: new Map(),
 			channels: new Map(),
 			members: new Map(),
@@ -135,9 +148,13 @@ export class World extends Structure {
 		return guild;
 	}
 
-	editGuild(guild: Guild, changes: Changes<Pick<Guild, "name" | "owner_id">>) {
+	editGuild(guild: Guild, changes: GuildChanges, doing?: Doing): void {
+		const before = { ...guild };
 		apply(guild, changes);
 		this.tell("GUILD_UPDATE", guild, () => present.guild(guild));
+		this.log(guild, doing, AuditLogEvent.GuildUpdate, guild.id, {
+			changes: changesBetween(before, changes),
+		});
 	}
 
 	/** Everyone leaves, and the guild is gone. */

@@ -15,6 +15,9 @@ const interactions = (name: string) => ["interactions.test.ts", name] as const;
 const reactions = (name: string) => ["reactions.test.ts", name] as const;
 const stages = (name: string) => ["stages.test.ts", name] as const;
 const search = (name: string) => ["search.test.ts", name] as const;
+const guilds = (name: string) => ["guilds.test.ts", name] as const;
+const bulkBan = (name: string) => ["bulk-ban.test.ts", name] as const;
+const prune = (name: string) => ["prune.test.ts", name] as const;
 const pins = (name: string) => ["pins.test.ts", name] as const;
 
 type Test = readonly [file: string, name: string];
@@ -34,6 +37,8 @@ const reactionLife =
 	"discord.js puts an emoji on a message and takes it off, and is told so";
 const managedReactions =
 	"others' reactions are taken off by those who manage messages";
+const pruneLife =
+	"discord.js counts and removes those who are away and have no role, and the log has how many";
 const pinLife =
 	"discord.js pins a message and unpins it, and both are told and logged";
 const stageLife =
@@ -65,6 +70,14 @@ export const routeTests: Readonly<Record<string, Test>> = {
 		"a bot writes to whom it shares a guild with, and to nobody else",
 	),
 	"GET /guilds/:guild_id": discordJs(ownFacts),
+	"PATCH /guilds/:guild_id": guilds(
+		"discord.js edits a guild, is told so, and the audit log has what changed",
+	),
+	"POST /guilds/:guild_id/bulk-ban": bulkBan(
+		"discord.js bans many at once; who is banned already, ranks above or does not exist has failed",
+	),
+	"GET /guilds/:guild_id/prune": prune(pruneLife),
+	"POST /guilds/:guild_id/prune": prune(pruneLife),
 	"GET /guilds/:guild_id/channels": moderation(
 		"a hidden channel is refused, and missing from a person's list",
 	),

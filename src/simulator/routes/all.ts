@@ -11,6 +11,7 @@ import { interactionRoutes } from "./interactions.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
 import { pinRoutes } from "./pins.ts";
+import { pruneRoutes } from "./prune.ts";
 import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
 import { searchRoutes } from "./search.ts";
@@ -33,6 +34,7 @@ export const allRoutes: readonly Route[] = [
 	...stageRoutes,
 	...roleRoutes,
 	...banRoutes,
+	...pruneRoutes,
 	...auditLogRoutes,
 	...commandRoutes,
 	...interactionRoutes,

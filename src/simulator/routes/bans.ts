@@ -3,13 +3,14 @@
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { Ban } from "../entities.ts";
 import { refusal } from "../errors.ts";
-import { integer, nullable, snowflake } from "../fields.ts";
+import { integer, list, nullable, required, snowflake } from "../fields.ts";
 import { isAboveMember } from "../permissions.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
 import { compareIds } from "../snowflake.ts";
 
-const { BanMembers } = PermissionFlagsBits;
+const { BanMembers, ManageGuild } = PermissionFlagsBits;
 const daySeconds = 24 * 60 * 60;
+const bulkLimit = 200;
 
 function banOf(call: Call): Ban {
 	const ban = guildOf(call).bans.get(param(call, "user_id"));
@@ -67,6 +68,39 @@ export const banRoutes = [
 				body.delete_message_seconds ??
 				(body.delete_message_days ?? 0) * daySeconds;
 			world.addBan(guild, user, seconds, doing);
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/guilds/:guild_id/bulk-ban",
+		needs: BanMembers | ManageGuild,
+		body: {
+			user_ids: required(list(snowflake, 1, bulkLimit)),
+			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
+		},
+		run: (call) => {
+			const { world, actor, body, doing } = call;
+			const guild = guildOf(call);
+			// The bot itself is passed over without a word.
+			const wanted = [...new Set(body.user_ids)].filter(
+				(id) => id !== undefined && id !== actor.user.id,
+			) as string[];
+			const users = wanted.flatMap((id) => world.users.get(id) ?? []);
+			const banned = users.filter(({ id }) => {
+				const member = guild.members.get(id);
+				return (
+					!guild.bans.has(id) &&
+					(!member || isAboveMember(guild, actor.user.id, member))
+				);
+			});
+			if (banned.length === 0) throw refusal(Code.FailedToBanUsers);
+			for (const user of banned)
+				world.addBan(guild, user, body.delete_message_seconds ?? 0, doing);
+			const banned_users = banned.map(({ id }) => id);
+			return {
+				banned_users,
+				failed_users: wanted.filter((id) => !banned_users.includes(id)),
+			};
 		},
 	}),
 	route({

@@ -36,6 +36,7 @@ import {
 	route,
 } from "../route.ts";
 import type { ChannelChanges } from "../structure.ts";
+import { isRequired } from "./guilds.ts";
 
 const { ManageChannels, ManageRoles, SendMessages, ViewChannel } =
 	PermissionFlagsBits;
@@ -362,6 +363,8 @@ export const channelRoutes = [
 		needs: ManageChannels,
 		run: (call) => {
 			const channel = guildChannelOf(call);
+			if (isRequired(call.world.guildOf(channel), channel.id))
+				throw refusal(Code.CannotDeleteChannelRequiredForCommunityGuilds);
 			const answer = present.guildChannel(channel);
 			call.world.removeChannel(channel, call.doing);
 			return answer;

@@ -137,16 +137,19 @@ export const roleRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			const positions = new Map<Role, number>();
-			for (const item of call.body) {
-				const role = guild.roles.get(item?.id ?? "");
+			for (const { id, position } of call.body.flatMap((one) => one ?? [])) {
+				const role = guild.roles.get(id);
 				if (!role) throw refusal(Code.UnknownRole);
-				if (typeof item?.position !== "number") continue;
+				// Clients list the roles that stay where they are, too.
+				if (typeof position !== "number" || position === role.position)
+					continue;
+				if (role.id === guild.id) throw refusal(Code.InvalidRole);
 				requireReach(call, guild, role);
-				const there = [...guild.roles.values()].find(
-					(other) => other.position === item.position,
-				);
-				if (there) requireReach(call, guild, there);
-				positions.set(role, item.position);
+				// Neither to where the actor's own highest role is, nor above it.
+				for (const other of guild.roles.values())
+					if (other.position <= position && other !== role)
+						requireReach(call, guild, other);
+				positions.set(role, position);
 			}
 			call.world.moveRoles(guild, positions, call.doing);
 			return [...guild.roles.values()];
