@@ -59,7 +59,7 @@ const bitsByName = new Map(
 const allBits = [...bitsByName.values()].reduce((all, bit) => all | bit, 0n);
 
 /** "SendTTSMessages" → "SEND_TTS_MESSAGES" */
-function officialName(name: string): string {
+export function officialName(name: string): string {
 	return name
 		.replace(/([a-z])([A-Z])/g, "$1_$2")
 		.replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")

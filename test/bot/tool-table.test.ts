@@ -3,16 +3,15 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { tools } from "../../src/bot/tools/index.ts";
-import { moderatorPermissions } from "../../src/simulator/seed.ts";
-import { startWorld } from "../support/world.ts";
-import type {
-	Act,
-	Args,
-	AskingRow,
-	ReadingRow,
-	Row,
-	Scene,
-	WritingRow,
+import {
+	type Act,
+	type Args,
+	type AskingRow,
+	type ReadingRow,
+	type Row,
+	type Scene,
+	startScene,
+	type WritingRow,
 } from "./tool-rows/scene.ts";
 import { table } from "./tool-table.ts";
 
@@ -23,29 +22,6 @@ const reading = withEffect<ReadingRow>("reads");
 const asking = withEffect<AskingRow>("asks");
 const writing = withEffect<WritingRow>("writes");
 const unknownId = "123456789012345678";
-
-/** A world in which the bot is in both guilds. */
-async function startScene(): Promise<Scene & AsyncDisposable> {
-	const world = await startWorld();
-	const { simulator } = world;
-	const other = simulator.guild("The Bakers");
-	simulator.world.addMember(other, userOf(world.simulator, "alpha"), {
-		botPermissions: moderatorPermissions,
-	});
-	await world.heard();
-	return {
-		world,
-		guild: world.guild,
-		other,
-		[Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
-	};
-}
-
-function userOf({ world, user }: Scene["world"]["simulator"], name: string) {
-	const found = world.users.get(user(name).id);
-	if (!found) throw new Error(`${name} has an account`);
-	return found;
-}
 
 /** How often the act's request arrived. */
 function arrivals({ world }: Scene, { request }: { request: string }): number {

@@ -13,7 +13,8 @@ import type {
 	GuildChannelType,
 	User,
 } from "../../../src/simulator/entities.ts";
-import type { TestWorld } from "../../support/world.ts";
+import { moderatorPermissions } from "../../../src/simulator/seed.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
 
 export type Args = Record<string, unknown>;
 
@@ -24,6 +25,29 @@ export interface Scene {
 	guild: Guild;
 	/** Another one. */
 	other: Guild;
+}
+
+/** A world in which the bot is in both guilds. */
+export async function startScene(): Promise<Scene & AsyncDisposable> {
+	const world = await startWorld();
+	const { simulator } = world;
+	const other = simulator.guild("The Bakers");
+	simulator.world.addMember(other, userOf(world.simulator, "alpha"), {
+		botPermissions: moderatorPermissions,
+	});
+	await world.heard();
+	return {
+		world,
+		guild: world.guild,
+		other,
+		[Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+	};
+}
+
+function userOf({ world, user }: Scene["world"]["simulator"], name: string) {
+	const found = world.users.get(user(name).id);
+	if (!found) throw new Error(`${name} has an account`);
+	return found;
 }
 
 /** One thing that a tool can do. It is made anew for each case, and is done by nobody else. */
