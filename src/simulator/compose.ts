@@ -137,8 +137,9 @@ function textLength({ title, description, footer, author, fields }: Embed) {
 	].reduce((sum, part) => sum + (part?.length ?? 0), 0);
 }
 
-/** What the actor may do in the channel; between two who talk directly, everything. */
+/** What the actor may do in the channel; between two who talk directly, and for a webhook, everything. */
 export function permissionsIn(call: Call, channel: Channel): bigint {
+	if (call.found.webhook) return allPermissions;
 	return inGuild(channel)
 		? channelPermissions(
 				call.world.guildOf(channel),

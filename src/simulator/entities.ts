@@ -247,6 +247,39 @@ export interface Message {
 	readonly interaction?: Readonly<Record<string, unknown>>;
 }
 
+/** A way to write into a channel under any name. */
+export interface Webhook {
+	readonly id: string;
+	/** Incoming, following announcements elsewhere, or an application's own. */
+	readonly type: 1 | 2 | 3;
+	readonly guild_id: string;
+	channel_id: string;
+	/** Who made it. */
+	readonly user: User | null;
+	name: string;
+	avatar: string | null;
+	/** Set where a bot made it. */
+	readonly application_id: string | null;
+	/** Whoever has it can write; only incoming ones have one. */
+	readonly token?: string;
+	/** What a following one follows. */
+	readonly source_guild?: { readonly id: string; readonly name: string };
+	readonly source_channel?: { readonly id: string; readonly name: string };
+}
+
+/** A way into a guild, by one of its channels. */
+export interface Invite {
+	readonly code: string;
+	readonly guild_id: string;
+	readonly channel_id: string;
+	readonly inviter: User;
+	readonly max_age: number;
+	readonly max_uses: number;
+	readonly temporary: boolean;
+	readonly created_at: string;
+	uses: number;
+}
+
 /** A slash command of an application: in all guilds it is in, or in one. */
 export interface Command {
 	readonly id: string;

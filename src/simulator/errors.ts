@@ -26,6 +26,7 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[Code.UnknownPermissionOverwrite, [404, "Unknown Overwrite"]],
 	[Code.UnknownRole, [404, "Unknown Role"]],
 	[Code.UnknownUser, [404, "Unknown User"]],
+	[Code.UnknownInvite, [404, "Unknown Invite"]],
 	[Code.UnknownWebhook, [404, "Unknown Webhook"]],
 	[Code.UnknownEmoji, [404, "Unknown Emoji"]],
 	[Code.UnknownBan, [404, "Unknown Ban"]],
@@ -58,6 +59,21 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[
 		Code.CannotExecuteActionOnSystemMessage,
 		[403, "Cannot execute action on a system message"],
+	],
+	[
+		Code.MaximumNumberOfWebhooksReached,
+		[400, "Maximum number of webhooks reached (15)"],
+	],
+	[
+		Code.MaximumNumberOfInvitesReached,
+		[400, "Maximum number of invites reached (1000)"],
+	],
+	[
+		Code.WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId,
+		[
+			400,
+			"Webhooks posted to forum channels must have a thread_name or thread_id",
+		],
 	],
 	[
 		Code.MaximumNumberOfGuildRolesReached,

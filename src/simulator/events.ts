@@ -30,7 +30,9 @@ const {
 	GuildMessages,
 	GuildModeration,
 	Guilds,
+	GuildInvites,
 	GuildVoiceStates,
+	GuildWebhooks,
 } = GatewayIntentBits;
 
 /**
@@ -79,6 +81,9 @@ export const events = {
 		direct: DirectMessageReactions,
 	},
 	CHANNEL_PINS_UPDATE: { guild: Guilds, direct: DirectMessages },
+	WEBHOOKS_UPDATE: { guild: GuildWebhooks, direct: 0 },
+	INVITE_CREATE: { guild: GuildInvites, direct: 0 },
+	INVITE_DELETE: { guild: GuildInvites, direct: 0 },
 	READY: { guild: 0, direct: 0 },
 	RESUMED: { guild: 0, direct: 0 },
 	GUILD_MEMBERS_CHUNK: { guild: 0, direct: 0 },

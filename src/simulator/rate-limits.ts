@@ -41,6 +41,7 @@ export const realisticLimits: RateLimits = {
 			requests: 5,
 			perMs: 2000,
 		},
+		"POST /webhooks/:webhook_id/:webhook_token": { requests: 5, perMs: 2000 },
 		"PUT /channels/:channel_id/messages/:message_id/reactions/:emoji/@me": {
 			requests: 1,
 			perMs: 250,

@@ -10,6 +10,7 @@ import type {
 	Member,
 	Message,
 	Role,
+	Webhook,
 } from "./entities.ts";
 import { inGuild } from "./entities.ts";
 import { refusal } from "./errors.ts";
@@ -29,6 +30,8 @@ export interface Found {
 	role?: Role;
 	member?: Member;
 	interaction?: Interaction;
+	/** The webhook that acts: its token is in the path. */
+	webhook?: Webhook;
 }
 
 /** A request as its route sees it: the actor may be here, and everything is of its type. */
@@ -72,7 +75,7 @@ interface RouteSpec<B extends Form, Q extends Fields> {
 	readonly needs?: bigint;
 	/** Refuses people: they have other routes for it, or none. */
 	readonly botsOnly?: true;
-	/** The interaction's token in the path stands for its application, which needs no other authorisation. */
+	/** The token in the path, an interaction's or a webhook's, is all the authorisation that it needs. */
 	readonly byToken?: true;
 	readonly body?: B;
 	readonly query?: Q;
@@ -149,6 +152,11 @@ export function memberOf(call: Call): Member {
 /** The interaction whose token is in the path. */
 export function interactionOf(call: Call): Interaction {
 	return known(call.found.interaction);
+}
+
+/** The webhook whose token is in the path. */
+export function actingWebhookOf(call: Call): Webhook {
+	return known(call.found.webhook);
 }
 
 /** The actor as a member of the path's guild. */

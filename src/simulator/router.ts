@@ -15,7 +15,7 @@ import {
 	refusal,
 } from "./errors.ts";
 import type { Effect, Faults } from "./faults.ts";
-import type { Interaction, Interactions } from "./interactions.ts";
+import type { Interactions } from "./interactions.ts";
 import type { Journal, RequestLog } from "./journal.ts";
 import {
 	decoded,
@@ -30,9 +30,15 @@ import type { Call, Found, Route } from "./route.ts";
 import { allRoutes } from "./routes/all.ts";
 import { isSnowflake } from "./snowflake.ts";
 import type { World } from "./state.ts";
+import { holderOf } from "./token-holder.ts";
 
 /** Parts of a path that are no ids. */
-const freeParts = new Set(["interaction_token", "emoji"]);
+const freeParts = new Set([
+	"interaction_token",
+	"webhook_token",
+	"invite_code",
+	"emoji",
+]);
 
 interface Parts {
 	readonly world: World;
@@ -123,14 +129,19 @@ export class Router {
 	): Promise<Answer> {
 		const { route, params } = this.#findRoute(request.method, path);
 		note({ route: route.name });
-		const interaction = route.byToken && this.#interaction(params);
-		const actor = interaction?.application ?? this.#authenticate(request);
+		const holder = route.byToken && holderOf(params, this.#parts);
+		const actor = holder ? holder.actor : this.#authenticate(request);
 		note({ actor: actor.user.id });
 		const left = this.#parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
-			major: interaction?.token ?? params.channel_id ?? params.guild_id ?? "",
-			exempt: interaction !== undefined,
+			major:
+				params.interaction_token ??
+				params.webhook_id ??
+				params.channel_id ??
+				params.guild_id ??
+				"",
+			exempt: holder?.found.interaction !== undefined,
 		});
 		Object.assign(limits, left);
 		const content = await readBody(request);
@@ -164,7 +175,7 @@ export class Router {
 			},
 			found: {
 				...this.#find(route, params, actor),
-				...(interaction ? { interaction } : {}),
+				...holder?.found,
 			},
 		};
 		this.#permit(route, call);
@@ -191,8 +202,13 @@ export class Router {
 	#findRoute(method: string, path: string) {
 		const parts = path.split("/").map(decoded);
 		const fitting = allRoutes.filter((route) => fits(route.path, parts));
+		// Webhooks and interactions share their paths: the id tells whose token it is.
+		const isWebhook = this.#parts.world.webhooks.has(parts[2] ?? "");
+		const other = isWebhook ? ":interaction_token" : ":webhook_token";
+		const rank = ({ path: pattern }: Route) =>
+			placeholders(pattern) + (pattern.includes(other) ? 100 : 0);
 		const route = fitting
-			.sort((a, b) => placeholders(a.path) - placeholders(b.path))
+			.sort((a, b) => rank(a) - rank(b))
 			.find((one) => one.method === method);
 		if (route) return { route, params: paramsOf(route.path, parts) };
 		if (fitting.length > 0) throw plainError(405, "Method Not Allowed");
@@ -219,27 +235,6 @@ export class Router {
 		if (!account || (account.user.bot === true) !== asBot)
 			throw plainError(401, "Unauthorized");
 		return account;
-	}
-
-	/** The interaction that a path's token belongs to. A token that is none, or too old, is refused. */
-	#interaction(params: Readonly<Record<string, string>>): Interaction {
-		const { interactions } = this.#parts;
-		const { interaction_id, interaction_token = "", application_id } = params;
-		const found = interactions.byToken(interaction_token);
-		const valid = found && !interactions.isOver(found) ? found : undefined;
-		if (valid && !this.#parts.world.channels.has(valid.channel.id))
-			throw refusal(Code.UnknownChannel);
-		if (interaction_id !== undefined) {
-			if (valid?.id !== interaction_id) throw refusal(Code.UnknownInteraction);
-			return valid;
-		}
-		if (!valid) throw refusal(Code.InvalidWebhookToken);
-		// Before the first answer there is no webhook.
-		const exists =
-			valid.state === "acknowledged" &&
-			valid.application.user.id === application_id;
-		if (!exists) throw refusal(Code.UnknownWebhook);
-		return valid;
 	}
 
 	/** Looks up what the path's ids stand for, and whether the actor may know of it. */

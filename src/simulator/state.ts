@@ -28,6 +28,7 @@ import type {
 	User,
 } from "./entities.ts";
 import { inGuild } from "./entities.ts";
+import { Invites } from "./invites.ts";
 import { type NewMessage, newMessage } from "./messages.ts";
 import * as present from "./present.ts";
 import { timeOf } from "./snowflake.ts";
@@ -35,6 +36,7 @@ import { Stages } from "./stages.ts";
 import { Structure } from "./structure.ts";
 import { apply, type Changes, type Doing } from "./telling.ts";
 import { VoiceStatuses } from "./voice-status.ts";
+import { Webhooks } from "./webhooks.ts";
 
 /** What may be changed of a guild. */
 export type GuildChanges = Changes<
@@ -62,6 +64,8 @@ export class World extends Structure {
 	readonly stages = new Stages(this);
 	readonly voiceStatuses = new VoiceStatuses(this);
 	readonly activity = new Activity();
+	readonly webhooks = new Webhooks(this);
+	readonly invites = new Invites(this);
 	/** The ids of people who do not take direct messages. */
 	readonly closedDms = new Set<string>();
 

@@ -18,6 +18,8 @@ const search = (name: string) => ["search.test.ts", name] as const;
 const guilds = (name: string) => ["guilds.test.ts", name] as const;
 const bulkBan = (name: string) => ["bulk-ban.test.ts", name] as const;
 const prune = (name: string) => ["prune.test.ts", name] as const;
+const webhooks = (name: string) => ["webhooks.test.ts", name] as const;
+const invites = (name: string) => ["invites.test.ts", name] as const;
 const pins = (name: string) => ["pins.test.ts", name] as const;
 
 type Test = readonly [file: string, name: string];
@@ -45,6 +47,14 @@ const stageLife =
 	"discord.js opens a stage, changes its topic and closes it, and all of it is told and logged";
 const voiceStatus =
 	"a voice channel gets a status and loses it, which is told and logged";
+const webhookLife =
+	"discord.js makes, moves and deletes a webhook, and all is told and logged";
+const webhookWriting =
+	"discord.js writes, edits and deletes by a webhook's token";
+const webhookByToken =
+	"a webhook is shown, renamed and deleted by its token, without its maker";
+const inviteLife =
+	"discord.js makes, lists, shows and deletes an invite, and both are told and logged";
 const replies = "replies and follow-ups are fetched, edited and deleted";
 const commandTold =
 	"a command is told with its options, its place and who runs it";
@@ -206,6 +216,29 @@ export const routeTests: Readonly<Record<string, Test>> = {
 		),
 	),
 	"POST /webhooks/:application_id/:interaction_token": interactions(replies),
+	"GET /guilds/:guild_id/webhooks": webhooks(webhookLife),
+	"GET /channels/:channel_id/webhooks": webhooks(webhookLife),
+	"POST /channels/:channel_id/webhooks": webhooks(webhookLife),
+	"GET /webhooks/:webhook_id": webhooks(webhookLife),
+	"PATCH /webhooks/:webhook_id": webhooks(webhookLife),
+	"DELETE /webhooks/:webhook_id": webhooks(webhookLife),
+	"GET /webhooks/:webhook_id/:webhook_token": webhooks(webhookByToken),
+	"PATCH /webhooks/:webhook_id/:webhook_token": webhooks(webhookByToken),
+	"DELETE /webhooks/:webhook_id/:webhook_token": webhooks(webhookByToken),
+	...Object.fromEntries(
+		[
+			"POST /webhooks/:webhook_id/:webhook_token",
+			...["GET", "PATCH", "DELETE"].map(
+				(method) =>
+					`${method} /webhooks/:webhook_id/:webhook_token/messages/:message_id`,
+			),
+		].map((route) => [route, webhooks(webhookWriting)]),
+	),
+	"GET /guilds/:guild_id/invites": invites(inviteLife),
+	"GET /channels/:channel_id/invites": invites(inviteLife),
+	"POST /channels/:channel_id/invites": invites(inviteLife),
+	"GET /invites/:invite_code": invites(inviteLife),
+	"DELETE /invites/:invite_code": invites(inviteLife),
 	"GET /guilds/:guild_id/audit-logs": moderation(
 		"the audit log tells who did what to whom, and why",
 	),
@@ -248,6 +281,9 @@ export const eventTests: Readonly<Record<EventType, Test>> = {
 	MESSAGE_REACTION_REMOVE_ALL: reactions(managedReactions),
 	MESSAGE_REACTION_REMOVE_EMOJI: reactions(managedReactions),
 	CHANNEL_PINS_UPDATE: pins(pinLife),
+	WEBHOOKS_UPDATE: webhooks(webhookLife),
+	INVITE_CREATE: invites(inviteLife),
+	INVITE_DELETE: invites(inviteLife),
 	TYPING_START: discordJs("editing, deleting and typing are told"),
 	INTERACTION_CREATE: interactions(commandTold),
 	READY: socket(

@@ -136,8 +136,13 @@ describe("tokens", () => {
 		expect(await call("POST", "/interactions/1/x/callback", answer)).toEqual({
 			...{ status: 404, code: 10062 },
 		});
-		expect(await call("GET", "/webhooks/1/x/messages/@original")).toEqual({
+		const [, , application] = webhook.split("/");
+		const wrong = `/webhooks/${application}/x/messages/@original`;
+		expect(await call("GET", wrong)).toEqual({
 			...{ status: 401, code: 50027 },
+		});
+		expect(await call("GET", "/webhooks/1/x/messages/@original")).toEqual({
+			...{ status: 404, code: 10015 },
 		});
 		expect(await call("POST", webhook, answer.data)).toEqual({
 			...{ status: 404, code: 10015 },

@@ -7,7 +7,9 @@ import { banRoutes } from "./bans.ts";
 import { channelRoutes } from "./channels.ts";
 import { commandRoutes } from "./commands.ts";
 import { guildRoutes } from "./guilds.ts";
+import { interactionMessageRoutes } from "./interaction-messages.ts";
 import { interactionRoutes } from "./interactions.ts";
+import { inviteRoutes } from "./invites.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
 import { pinRoutes } from "./pins.ts";
@@ -38,5 +40,7 @@ export const allRoutes: readonly Route[] = [
 	...auditLogRoutes,
 	...commandRoutes,
 	...interactionRoutes,
+	...interactionMessageRoutes,
 	...webhookRoutes,
+	...inviteRoutes,
 ];

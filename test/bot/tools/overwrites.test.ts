@@ -208,13 +208,17 @@ describe("set_channel_permissions", () => {
 		expect((await set({ allow_names: ["PRIORITY_SPEAKER"] })).allow).toBe(
 			PrioritySpeaker,
 		);
-		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(true);
+		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(
+			true,
+		);
 		platform.setOverwrite(channelNamed(world, "general"), {
 			...me,
 			allow: String(ManageRoles),
 		});
 		await world.heard();
-		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(false);
+		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(
+			false,
+		);
 	});
 
 	test("merges at the same time lose nothing of one another", async () => {
