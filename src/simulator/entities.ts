@@ -1,11 +1,17 @@
 // What the simulated platform consists of. Entities keep Discord's own shapes and spelling: most are sent as they are stored.
 
 import {
+	type APIAutoModerationAction,
+	type APIAutoModerationRuleTriggerMetadata,
 	type ApplicationCommandOptionType,
 	type AuditLogEvent,
+	type AutoModerationRuleEventType,
+	type AutoModerationRuleTriggerType,
 	ChannelType,
 	type GuildDefaultMessageNotifications,
 	type GuildExplicitContentFilter,
+	type GuildScheduledEventEntityType,
+	type GuildScheduledEventStatus,
 	type GuildVerificationLevel,
 	type MessageType,
 } from "discord.js";
@@ -187,6 +193,40 @@ export interface Guild extends GuildSettings {
 	readonly voiceStates: Map<string, VoiceState>;
 	/** Oldest first. */
 	readonly auditLog: AuditLogEntry[];
+}
+
+/** Something that is to happen in a guild, at a time: on a stage, in a voice channel, or somewhere else. */
+export interface ScheduledEvent {
+	readonly id: string;
+	readonly guild_id: string;
+	channel_id: string | null;
+	readonly creator_id: string;
+	name: string;
+	description: string | null;
+	scheduled_start_time: string;
+	scheduled_end_time: string | null;
+	readonly privacy_level: 2;
+	status: GuildScheduledEventStatus;
+	entity_type: GuildScheduledEventEntityType;
+	/** Where it is, if it is in no channel. */
+	entity_metadata: { readonly location: string } | null;
+	/** Those who are interested, by their ids. */
+	readonly userIds: Set<string>;
+}
+
+/** A rule by which Discord itself moderates a guild. */
+export interface AutoModerationRule {
+	readonly id: string;
+	readonly guild_id: string;
+	readonly creator_id: string;
+	name: string;
+	readonly event_type: AutoModerationRuleEventType;
+	readonly trigger_type: AutoModerationRuleTriggerType;
+	trigger_metadata: APIAutoModerationRuleTriggerMetadata;
+	actions: readonly APIAutoModerationAction[];
+	enabled: boolean;
+	exempt_roles: readonly string[];
+	exempt_channels: readonly string[];
 }
 
 export interface Attachment {

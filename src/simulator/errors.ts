@@ -33,6 +33,7 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[Code.UnknownVoiceState, [404, "Unknown Voice State"]],
 	[Code.UnknownStageInstance, [404, "Unknown Stage Instance"]],
 	[Code.UnknownInteraction, [404, "Unknown interaction"]],
+	[Code.UnknownGuildScheduledEvent, [404, "Unknown Guild Scheduled Event"]],
 	[Code.UnknownApplicationCommand, [404, "Unknown application command"]],
 	[Code.BotsCannotUseThisEndpoint, [403, "Bots cannot use this endpoint"]],
 	[Code.OnlyBotsCanUseThisEndpoint, [403, "Only bots can use this endpoint"]],
@@ -82,6 +83,15 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	[
 		Code.MaximumNumberOfGuildChannelsReached,
 		[400, "Maximum number of server channels reached (500)"],
+	],
+	[
+		Code.MaximumNumberOfUncompletedGuildScheduledEventsReached,
+		[400, "Maximum number of uncompleted guild scheduled events reached (100)"],
+	],
+	[Code.CannotUpdateAFinishedEvent, [400, "Cannot update a finished event"]],
+	[
+		Code.MessageWasBlockedByAutomaticModeration,
+		[400, "Message was blocked by automatic moderation"],
 	],
 	[
 		Code.MaximumNumberOfApplicationCommandsReached,

@@ -21,6 +21,8 @@ export interface WorldEvent {
 }
 
 const {
+	AutoModerationConfiguration,
+	AutoModerationExecution,
 	DirectMessageReactions,
 	DirectMessages,
 	DirectMessageTyping,
@@ -29,6 +31,7 @@ const {
 	GuildMessageTyping,
 	GuildMessages,
 	GuildModeration,
+	GuildScheduledEvents,
 	Guilds,
 	GuildInvites,
 	GuildVoiceStates,
@@ -84,6 +87,30 @@ export const events = {
 	WEBHOOKS_UPDATE: { guild: GuildWebhooks, direct: 0 },
 	INVITE_CREATE: { guild: GuildInvites, direct: 0 },
 	INVITE_DELETE: { guild: GuildInvites, direct: 0 },
+	GUILD_SCHEDULED_EVENT_CREATE: { guild: GuildScheduledEvents, direct: 0 },
+	GUILD_SCHEDULED_EVENT_UPDATE: { guild: GuildScheduledEvents, direct: 0 },
+	GUILD_SCHEDULED_EVENT_DELETE: { guild: GuildScheduledEvents, direct: 0 },
+	GUILD_SCHEDULED_EVENT_USER_ADD: { guild: GuildScheduledEvents, direct: 0 },
+	GUILD_SCHEDULED_EVENT_USER_REMOVE: {
+		guild: GuildScheduledEvents,
+		direct: 0,
+	},
+	AUTO_MODERATION_RULE_CREATE: {
+		guild: AutoModerationConfiguration,
+		direct: 0,
+	},
+	AUTO_MODERATION_RULE_UPDATE: {
+		guild: AutoModerationConfiguration,
+		direct: 0,
+	},
+	AUTO_MODERATION_RULE_DELETE: {
+		guild: AutoModerationConfiguration,
+		direct: 0,
+	},
+	AUTO_MODERATION_ACTION_EXECUTION: {
+		guild: AutoModerationExecution,
+		direct: 0,
+	},
 	READY: { guild: 0, direct: 0 },
 	RESUMED: { guild: 0, direct: 0 },
 	GUILD_MEMBERS_CHUNK: { guild: 0, direct: 0 },

@@ -176,7 +176,6 @@ export const moderatorPermissions =
 	PermissionFlagsBits.MentionEveryone |
 	PermissionFlagsBits.ManageMessages |
 	PermissionFlagsBits.PinMessages |
-	PermissionFlagsBits.ManageGuild |
 	PermissionFlagsBits.ManageChannels |
 	PermissionFlagsBits.ManageRoles |
 	PermissionFlagsBits.ManageNicknames |
@@ -191,6 +190,9 @@ export const moderatorPermissions =
 	PermissionFlagsBits.SetVoiceChannelStatus |
 	PermissionFlagsBits.ViewAuditLog |
 	PermissionFlagsBits.CreateInstantInvite |
+	PermissionFlagsBits.CreateEvents |
+	PermissionFlagsBits.ManageEvents |
+	PermissionFlagsBits.ManageGuild |
 	PermissionFlagsBits.Connect |
 	PermissionFlagsBits.Speak;
 

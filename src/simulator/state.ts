@@ -5,6 +5,7 @@
 import { AuditLogEvent, ChannelType, MessageType } from "discord.js";
 import { Activity } from "./activity.ts";
 import { changesBetween, roleChanges } from "./audit-log.ts";
+import { AutoModeration } from "./automod.ts";
 import { Commands } from "./commands.ts";
 import {
 	everyonePermissions,
@@ -31,6 +32,7 @@ import { inGuild } from "./entities.ts";
 import { Invites } from "./invites.ts";
 import { type NewMessage, newMessage } from "./messages.ts";
 import * as present from "./present.ts";
+import { ScheduledEvents } from "./scheduled-events.ts";
 import { timeOf } from "./snowflake.ts";
 import { Stages } from "./stages.ts";
 import { Structure } from "./structure.ts";
@@ -66,6 +68,8 @@ export class World extends Structure {
 	readonly activity = new Activity();
 	readonly webhooks = new Webhooks(this);
 	readonly invites = new Invites(this);
+	readonly scheduledEvents = new ScheduledEvents(this);
+	readonly autoModeration = new AutoModeration(this);
 	/** The ids of people who do not take direct messages. */
 	readonly closedDms = new Set<string>();
 
@@ -541,7 +545,9 @@ export class World extends Structure {
 				return member ? present.voiceState(guild, member) : [];
 			}),
 			stage_instances: this.stages.in(guild),
-			guild_scheduled_events: [],
+			guild_scheduled_events: this.scheduledEvents
+				.in(guild)
+				.map((event) => this.scheduledEvents.show(event)),
 			soundboard_sounds: [],
 		};
 	}

@@ -20,6 +20,8 @@ const bulkBan = (name: string) => ["bulk-ban.test.ts", name] as const;
 const prune = (name: string) => ["prune.test.ts", name] as const;
 const webhooks = (name: string) => ["webhooks.test.ts", name] as const;
 const invites = (name: string) => ["invites.test.ts", name] as const;
+const scheduled = (name: string) => ["scheduled-events.test.ts", name] as const;
+const automod = (name: string) => ["automod.test.ts", name] as const;
 const pins = (name: string) => ["pins.test.ts", name] as const;
 
 type Test = readonly [file: string, name: string];
@@ -55,6 +57,12 @@ const webhookByToken =
 	"a webhook is shown, renamed and deleted by its token, without its maker";
 const inviteLife =
 	"discord.js makes, lists, shows and deletes an invite, and both are told and logged";
+const eventLife =
+	"discord.js makes, edits and deletes an event, and all of it is told and logged";
+const interested =
+	"who is interested is told, counted, and listed in the order of ids, a page at a time";
+const ruleLife =
+	"discord.js makes, lists, edits and deletes a rule, and those who manage the guild are told";
 const replies = "replies and follow-ups are fetched, edited and deleted";
 const commandTold =
 	"a command is told with its options, its place and who runs it";
@@ -239,6 +247,18 @@ export const routeTests: Readonly<Record<string, Test>> = {
 	"POST /channels/:channel_id/invites": invites(inviteLife),
 	"GET /invites/:invite_code": invites(inviteLife),
 	"DELETE /invites/:invite_code": invites(inviteLife),
+	"GET /guilds/:guild_id/scheduled-events": scheduled(eventLife),
+	"POST /guilds/:guild_id/scheduled-events": scheduled(eventLife),
+	"GET /guilds/:guild_id/scheduled-events/:event_id": scheduled(eventLife),
+	"PATCH /guilds/:guild_id/scheduled-events/:event_id": scheduled(eventLife),
+	"DELETE /guilds/:guild_id/scheduled-events/:event_id": scheduled(eventLife),
+	"GET /guilds/:guild_id/scheduled-events/:event_id/users":
+		scheduled(interested),
+	"GET /guilds/:guild_id/auto-moderation/rules": automod(ruleLife),
+	"POST /guilds/:guild_id/auto-moderation/rules": automod(ruleLife),
+	"GET /guilds/:guild_id/auto-moderation/rules/:rule_id": automod(ruleLife),
+	"PATCH /guilds/:guild_id/auto-moderation/rules/:rule_id": automod(ruleLife),
+	"DELETE /guilds/:guild_id/auto-moderation/rules/:rule_id": automod(ruleLife),
 	"GET /guilds/:guild_id/audit-logs": moderation(
 		"the audit log tells who did what to whom, and why",
 	),
@@ -284,6 +304,17 @@ export const eventTests: Readonly<Record<EventType, Test>> = {
 	WEBHOOKS_UPDATE: webhooks(webhookLife),
 	INVITE_CREATE: invites(inviteLife),
 	INVITE_DELETE: invites(inviteLife),
+	GUILD_SCHEDULED_EVENT_CREATE: scheduled(eventLife),
+	GUILD_SCHEDULED_EVENT_UPDATE: scheduled(eventLife),
+	GUILD_SCHEDULED_EVENT_DELETE: scheduled(eventLife),
+	GUILD_SCHEDULED_EVENT_USER_ADD: scheduled(interested),
+	GUILD_SCHEDULED_EVENT_USER_REMOVE: scheduled(interested),
+	AUTO_MODERATION_RULE_CREATE: automod(ruleLife),
+	AUTO_MODERATION_RULE_UPDATE: automod(ruleLife),
+	AUTO_MODERATION_RULE_DELETE: automod(ruleLife),
+	AUTO_MODERATION_ACTION_EXECUTION: automod(
+		"a blocked message is nowhere, what it said is in an alert, and its author is timed out",
+	),
 	TYPING_START: discordJs("editing, deleting and typing are told"),
 	INTERACTION_CREATE: interactions(commandTold),
 	READY: socket(

@@ -3,6 +3,7 @@
 import type { Route } from "../route.ts";
 import { applicationRoutes } from "./applications.ts";
 import { auditLogRoutes } from "./audit-log.ts";
+import { autoModerationRoutes } from "./automod.ts";
 import { banRoutes } from "./bans.ts";
 import { channelRoutes } from "./channels.ts";
 import { commandRoutes } from "./commands.ts";
@@ -16,6 +17,7 @@ import { pinRoutes } from "./pins.ts";
 import { pruneRoutes } from "./prune.ts";
 import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
+import { scheduledEventRoutes } from "./scheduled-events.ts";
 import { searchRoutes } from "./search.ts";
 import { stageRoutes } from "./stages.ts";
 import { userRoutes } from "./users.ts";
@@ -38,6 +40,8 @@ export const allRoutes: readonly Route[] = [
 	...banRoutes,
 	...pruneRoutes,
 	...auditLogRoutes,
+	...scheduledEventRoutes,
+	...autoModerationRoutes,
 	...commandRoutes,
 	...interactionRoutes,
 	...interactionMessageRoutes,

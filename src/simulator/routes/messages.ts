@@ -6,6 +6,7 @@ import {
 	MessageType,
 	PermissionFlagsBits,
 } from "discord.js";
+import { moderate } from "../automod-act.ts";
 import {
 	contentFields,
 	permissionsIn,
@@ -216,6 +217,7 @@ export const messageRoutes = [
 			}
 			refuseTooFast(call, channel);
 			const replied = repliedTo(call, channel);
+			const tellRules = moderate(call, channel, body.content ?? "");
 			const message = world.addMessage(channel, actor.user, {
 				...written(call, channel, body, {
 					allowed: body.allowed_mentions ?? null,
@@ -237,6 +239,7 @@ export const messageRoutes = [
 						}
 					: {}),
 			});
+			tellRules(message);
 			return world.readMessage(message, readerOf(actor));
 		},
 	}),
@@ -254,6 +257,7 @@ export const messageRoutes = [
 			if (!own && asks.some((value) => value !== undefined))
 				throw refusal(Code.CannotEditMessageAuthoredByAnotherUser);
 			if (!own) requirePermission(call, channel, ManageMessages);
+			const tellRules = moderate(call, channel, body.content ?? "");
 			world.editMessage(
 				channel,
 				message,
@@ -261,6 +265,7 @@ export const messageRoutes = [
 					allowed: body.allowed_mentions ?? null,
 				}),
 			);
+			tellRules(message);
 			return world.readMessage(message, readerOf(actor));
 		},
 	}),
