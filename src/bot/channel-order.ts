@@ -45,31 +45,44 @@ function groupOf(type: ChannelType): number {
 	return type === GuildVoice || type === GuildStageVoice ? 1 : 0;
 }
 
-/**
- * A channel's like in a category, with it at `position` or, without one, where it is or else last; and the positions
- * that change for that, no more than need to.
- */
-export function placed(
+/** What a channel shares its positions with in a category, from the top, itself included where it is there. */
+export function likeIn(
 	raw: RawChannel,
 	all: readonly RawChannel[],
 	parentId: string,
-	position: number | undefined,
-) {
+): RawChannel[] {
 	const isCategory = raw.type === ChannelType.GuildCategory;
-	const order = all
+	return all
 		.filter(
 			(one) =>
-				groupOf(one.type) === groupOf(raw.type) &&
-				(isCategory || (one.parent_id ?? "") === parentId),
+				areLike(one, raw) && (isCategory || (one.parent_id ?? "") === parentId),
 		)
 		.sort((a, b) => a.position - b.position || compareIds(a.id, b.id));
-	const free = [...new Set([...order, raw])]
+}
+
+/** Whether two channels share their positions. */
+export function areLike(
+	one: Pick<RawChannel, "type">,
+	other: Pick<RawChannel, "type">,
+): boolean {
+	return groupOf(one.type) === groupOf(other.type);
+}
+
+/**
+ * The like of these channels, with them in this order at `place` among the others, or else last; and the positions that
+ * change for that, no more than need to. `before` is their like in the category as it is.
+ */
+export function placed(
+	raws: readonly RawChannel[],
+	before: readonly RawChannel[],
+	place: number | undefined,
+) {
+	const free = [...new Set([...before, ...raws])]
 		.map((one) => one.position)
 		.sort((a, b) => a - b);
-	const stays = position === undefined && order.includes(raw);
-	const others = order.filter((one) => one !== raw);
-	const place = stays ? order.indexOf(raw) : (position ?? others.length);
-	const next = [...others.slice(0, place), raw, ...others.slice(place)];
+	const others = before.filter((one) => !raws.includes(one));
+	const at = place ?? others.length;
+	const next = [...others.slice(0, at), ...raws, ...others.slice(at)];
 	let last = -1;
 	const moves: { id: string; position: number }[] = [];
 	for (const [index, one] of next.entries()) {
@@ -77,6 +90,6 @@ export function placed(
 		last = Math.max(free[index] ?? 0, last + 1);
 		if (one.position !== last) moves.push({ id: one.id, position: last });
 	}
-	const same = next.every((one, index) => one === order[index]);
+	const same = next.every((one, index) => one === before[index]);
 	return { order: next, moves: same ? [] : moves };
 }

@@ -101,6 +101,8 @@ interface Needs<Args> {
 	 * in the guild.
 	 */
 	permissions?: readonly Needed<Args>[];
+	/** The argument that names the channels that this is asked for in, where it is not `channel_id`. */
+	permissionsIn?: keyof Args & string;
 	/** What the bot must be allowed in the guild as a whole, whatever channel the arguments name. */
 	guildPermissions?: readonly Permission[];
 	/**
@@ -248,6 +250,7 @@ async function findAll<Args extends object>(
 	bot: BotContext,
 ): Promise<Record<string, unknown>> {
 	const { input, permissions, guildPermissions, ranked } = definition;
+	const { permissionsIn = "channel_id" } = definition;
 	const args = given as JsonObject;
 	const guild = findGuild(bot, args);
 	const { connection } = bot;
@@ -256,7 +259,7 @@ async function findAll<Args extends object>(
 		const find = finderOf(schema);
 		const value = args[key];
 		if (!find || value === undefined) continue;
-		things[key.replace(/_(?:id|code)(s?)$/, "$1")] = Array.isArray(value)
+		things[thingName(key)] = Array.isArray(value)
 			? await Promise.all(
 					value.map((id: string) => find(guild, id, connection)),
 				)
@@ -267,7 +270,11 @@ async function findAll<Args extends object>(
 	if (permissions) {
 		const names = neededBy(permissions, given);
 		const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
-		const places = [things.channel as GuildBasedChannel | undefined, heardIn];
+		const there = things[thingName(permissionsIn)] as
+			| GuildBasedChannel
+			| GuildBasedChannel[]
+			| undefined;
+		const places = [there, heardIn].flat();
 		const named = places.filter((place) => place !== undefined);
 		for (const channel of named.length > 0 ? named : [undefined]) {
 			const needed = bitsIn(channel, names);
@@ -283,6 +290,11 @@ async function findAll<Args extends object>(
 		else if (member) requireMemberBelow(guild, member);
 	}
 	return { guild, ...things };
+}
+
+/** What an argument names, as `ThingName` has it. */
+function thingName(key: string): string {
+	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }
 
 /** Without these nothing else that is allowed in the channel counts. */

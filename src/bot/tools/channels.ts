@@ -33,7 +33,12 @@ import {
 	kindNames,
 	nameField,
 } from "../channel-fields.ts";
-import { channelsFromTop, placed, type RawChannel } from "../channel-order.ts";
+import {
+	channelsFromTop,
+	likeIn,
+	placed,
+	type RawChannel,
+} from "../channel-order.ts";
 import { destructiveTool, tool } from "../context.ts";
 import { channelName, roleName, time } from "../describe.ts";
 import * as find from "../find.ts";
@@ -328,7 +333,13 @@ export const moveChannel = tool({
 			const lock = all.find(({ id }) => id === parentId);
 			requireGrantable(guild, channel, differenceOf(raw, lock));
 		}
-		const { order, moves } = placed(raw, all, parentId, position);
+		const like = likeIn(raw, all, parentId);
+		const stays = position === undefined && like.includes(raw);
+		const { order, moves } = placed(
+			[raw],
+			like,
+			stays ? like.indexOf(raw) : position,
+		);
 		const place = order.indexOf(raw);
 		const parent = guild.channels.cache.get(parentId);
 		const where = parent ? `in ${channelName(parent)}` : "in no category";

@@ -1,6 +1,7 @@
 // Every tool there is. The order is the order of tools/list.
 
 import { listRecentToolCalls } from "./audit.ts";
+import { moveChannels } from "./channel-moves.ts";
 import {
 	cloneChannel,
 	createChannel,
@@ -27,6 +28,7 @@ import {
 import { editMessage, sendMessage } from "./messages.ts";
 import { ban, getBans, kick, unban } from "./moderation.ts";
 import {
+	copyChannelPermissions,
 	listChannelPermissions,
 	removeChannelPermissions,
 	setChannelPermissions,
@@ -90,12 +92,14 @@ export const tools = [
 	createChannel,
 	editChannel,
 	moveChannel,
+	moveChannels,
 	cloneChannel,
 	deleteChannel,
 	listChannelPermissions,
 	setChannelPermissions,
 	removeChannelPermissions,
 	syncChannelPermissions,
+	copyChannelPermissions,
 	listRoles,
 	getRoleMembers,
 	createRole,

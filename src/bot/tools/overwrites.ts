@@ -13,6 +13,7 @@ import {
 	flag,
 	found,
 	guild_id,
+	list,
 	permissionBits,
 	permissionNames,
 	reason,
@@ -22,6 +23,7 @@ import { destructiveTool, tool } from "../context.ts";
 import { channelName, memberName, roleName } from "../describe.ts";
 import * as find from "../find.ts";
 import { compareIds } from "../ids.ts";
+import { oneByOne } from "../one-by-one.ts";
 import { describeBits, readBits, requireGrantable } from "../permissions.ts";
 import { oneField } from "../text.ts";
 
@@ -240,15 +242,7 @@ export const syncChannelPermissions = tool({
 				`${channelName(channel)} is in no category. move_channel puts it into one. Nothing was done.`,
 			);
 		const parent = await find.currentChannel(guild, channel.parentId);
-		const mine = channel.permissionOverwrites.cache;
-		const theirs = parent.permissionOverwrites.cache;
-		const changed = [...new Map([...mine, ...theirs]).values()].filter(
-			({ id }) => {
-				const before = overwriteOf(channel, id);
-				const after = overwriteOf(parent, id);
-				return before.allow !== after.allow || before.deny !== after.deny;
-			},
-		);
+		const changed = differing(channel, parent);
 		if (changed.length === 0)
 			throw new ToolError(
 				`Nothing would change: ${channelName(channel)} has the permissions of ${channelName(parent)} already. Nothing was done.`,
@@ -271,6 +265,94 @@ export const syncChannelPermissions = tool({
 		];
 	},
 });
+
+/** For whom two channels do not say the same. */
+function differing(
+	one: find.Channel,
+	other: find.Channel,
+): PermissionOverwrites[] {
+	const mine = one.permissionOverwrites.cache;
+	const theirs = other.permissionOverwrites.cache;
+	return [...new Map([...mine, ...theirs]).values()].filter(({ id }) => {
+		const before = overwriteOf(one, id);
+		const after = overwriteOf(other, id);
+		return before.allow !== after.allow || before.deny !== after.deny;
+	});
+}
+
+/** How many of those that change are named for a channel. */
+const sampleSize = 5;
+
+export const copyChannelPermissions = destructiveTool({
+	name: "copy_channel_permissions",
+	toolset: "channels",
+	title: "Copy channel permissions",
+	description:
+		"Give channels exactly the permissions of another one; those they have are gone. Those that have them already are left alone.",
+	idempotent: true,
+	dryRunByDefault: true,
+	permissions: ["ManageChannels", "ManageRoles"],
+	permissionsIn: "target_channel_ids",
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentChannel, "channel to copy from"),
+		target_channel_ids: list(
+			found(find.currentChannel, "channel"),
+			1,
+			20,
+			"Channels to copy to.",
+		),
+		reason,
+	}),
+	plan(_, { guild, channel, target_channels }) {
+		const { permission_overwrites } = rawOverwrites(channel);
+		const changes = target_channels
+			.map((target) => ({ target, changed: differing(target, channel) }))
+			.filter(({ changed }) => changed.length > 0);
+		if (changes.length === 0)
+			throw new ToolError(
+				`Nothing would change: the ${target_channels.length} channel(s) have the permissions of ${channelName(channel)} already. Nothing was done.`,
+			);
+		for (const { target } of changes)
+			requireGrantable(
+				guild,
+				target,
+				differenceOf(rawOverwrites(target), { permission_overwrites }),
+			);
+		const count = `${changes.length} of ${target_channels.length} channel(s)`;
+		const lines = changes.flatMap(({ target, changed }) => [
+			`${channelName(target)}: changes for ${changed.length} role(s) and member(s)${changed.length > sampleSize ? `, of whom ${sampleSize} are` : ""}`,
+			...changed
+				.slice(0, sampleSize)
+				.map(
+					(overwrite) =>
+						`- ${nameOf(guild, overwrite)} | ID: ${overwrite.id} | before: ${described(target, overwrite.id)} | after: ${described(channel, overwrite.id)}`,
+				),
+		]);
+		const them = `the permissions of ${channelName(channel)}`;
+		return {
+			preview: [`Would give ${count} ${them}:`, ...lines],
+			async act() {
+				await oneByOne(
+					changes,
+					({ target }) => channelName(target),
+					({ target }) =>
+						guild.client.rest.patch(Routes.channel(target.id), {
+							body: { permission_overwrites },
+						}),
+				);
+				return [`Gave ${count} ${them}:`, ...lines];
+			},
+		};
+	},
+});
+
+/** What a channel says of someone, in words. */
+function described(channel: find.Channel, id: string): string {
+	if (!channel.permissionOverwrites.cache.has(id)) return "nothing";
+	const { allow, deny } = overwriteOf(channel, id);
+	return `allow ${describeBits(allow)}, deny ${describeBits(deny)}`;
+}
 
 /** What a channel says of roles and members, as Discord sends it. */
 interface Overwritten {

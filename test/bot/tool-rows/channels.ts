@@ -112,6 +112,31 @@ export const channelsRows: Record<string, Row> = {
 		},
 		dryRun: "not destructive",
 	},
+	move_channels: {
+		effect: "writes",
+		ids: {
+			channel_ids: channelId,
+			category_id: categoryId,
+			below_channel_id: channelId,
+		},
+		act(scene) {
+			const category = newChannel(scene, ChannelType.GuildCategory);
+			const channel = newChannel(scene);
+			return {
+				args: { channel_ids: [channel.id], category_id: category.id },
+				request: `PATCH /guilds/${scene.guild.id}/channels`,
+				done: () => channel.parent_id === category.id,
+				channel: channel.id,
+			};
+		},
+		reason: AuditLogEvent.ChannelUpdate,
+		needs: {
+			permission: "ManageChannels",
+			name: "MANAGE_CHANNELS",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
 	clone_channel: {
 		effect: "writes",
 		ids: { channel_id: channelId },

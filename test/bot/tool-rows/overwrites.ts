@@ -79,6 +79,35 @@ export const overwritesRows: Record<string, Row> = {
 		dryRun:
 			/^Would remove the permissions for role @thing-\d+ \(ID: \d+\) in #thing-\d+ \(ID: \d+\)\.\nAllowed: none\nDenied: SEND_MESSAGES$/m,
 	},
+	copy_channel_permissions: {
+		effect: "writes",
+		ids: { channel_id: channelId, target_channel_ids: channelId },
+		act(scene) {
+			const from = newChannel(scene);
+			const to = newChannel(scene);
+			const { id } = newRole(scene, scene.guild);
+			const { world } = scene.world.simulator;
+			world.setOverwrite(from, { id, type: 0, allow: "0", deny: denied });
+			return {
+				args: {
+					channel_id: from.id,
+					target_channel_ids: [to.id],
+					dry_run: false,
+				},
+				request: `PATCH /channels/${to.id}`,
+				done: () => to.permission_overwrites.some((one) => one.id === id),
+				channel: to.id,
+			};
+		},
+		reason: AuditLogEvent.ChannelUpdate,
+		needs: {
+			permission: "ManageRoles",
+			name: "MANAGE_ROLES",
+			in: "the channel",
+		},
+		dryRun:
+			/^Would give 1 of 1 channel\(s\) the permissions of #thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): changes for 1 role\(s\) and member\(s\)\n- role @thing-\d+ \| ID: \d+ \| before: nothing \| after: allow none, deny SEND_MESSAGES$/m,
+	},
 	sync_channel_permissions: {
 		effect: "writes",
 		ids: { channel_id: channelId },

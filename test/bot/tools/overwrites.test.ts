@@ -399,3 +399,93 @@ describe("sync_channel_permissions", () => {
 		expect(writes(world)).toEqual([]);
 	});
 });
+
+describe("copy_channel_permissions", () => {
+	async function copier() {
+		const world = await startWorld();
+		const { guild, simulator } = world;
+		const [from, same, other, more] = ["from", "same", "other", "more"].map(
+			(name) => simulator.world.addChannel(guild, { name }),
+		) as [GuildChannel, GuildChannel, GuildChannel, GuildChannel];
+		const say = (channel: GuildChannel, id: string, deny: bigint) =>
+			simulator.world.setOverwrite(channel, {
+				...{ id, type: 0, allow: "0" },
+				deny: String(deny),
+			});
+		const regular = roleNamed(world, "Regular").id;
+		say(from, guild.id, SendMessages);
+		say(same, guild.id, SendMessages);
+		say(other, regular, Speak);
+		await world.heard();
+		return {
+			...{ world, from, same, other, more, say, regular },
+			copy: (args: object = {}) =>
+				world.call("copy_channel_permissions", {
+					channel_id: from.id,
+					target_channel_ids: [same.id, other.id, more.id],
+					...args,
+				}),
+			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+		};
+	}
+
+	test("says what would change for whom, and does it when it is told to; what is so already is left alone", async () => {
+		await using scene = await copier();
+		const { world, from, same, other, more, regular, copy } = scene;
+		const dry = await copy();
+		expect(dry.text.split("\n")).toEqual([
+			"Dry run: nothing was done.",
+			`Would give 2 of 3 channel(s) the permissions of #from (ID: ${from.id}):`,
+			`#other (ID: ${other.id}): changes for 2 role(s) and member(s)`,
+			`- role @Regular | ID: ${regular} | before: allow none, deny SPEAK | after: nothing`,
+			`- role @everyone | ID: ${world.guild.id} | before: nothing | after: allow none, deny SEND_MESSAGES`,
+			`#more (ID: ${more.id}): changes for 1 role(s) and member(s)`,
+			`- role @everyone | ID: ${world.guild.id} | before: nothing | after: allow none, deny SEND_MESSAGES`,
+		]);
+		expect(writes(world)).toEqual([]);
+		const done = await copy({ dry_run: false });
+		expect(done.text).toStartWith("Gave 2 of 3 channel(s) the permissions of");
+		for (const channel of [same, other, more])
+			expect(channel.permission_overwrites).toEqual(from.permission_overwrites);
+		expect(writes(world)).toEqual([
+			`PATCH /channels/${other.id}`,
+			`PATCH /channels/${more.id}`,
+		]);
+		const again = await copy({ dry_run: false });
+		expect(again.text).toContain("Nothing would change: the 3 channel(s) have");
+	});
+
+	test("what the bot may not give is refused before anything is written", async () => {
+		await using scene = await copier();
+		const { world, other, say, regular, copy } = scene;
+		say(other, regular, PrioritySpeaker);
+		const { text } = await copy({ dry_run: false });
+		expect(text).toContain("lacks PRIORITY_SPEAKER");
+		expect(writes(world)).toEqual([]);
+	});
+
+	test("where Discord refuses one it says which are done", async () => {
+		await using scene = await copier();
+		const { world, other, more, copy } = scene;
+		world.simulator.faults.refuse(`PATCH /channels/${more.id}`, 50013);
+		const { text, isError } = await copy({ dry_run: false });
+		expect(isError).toBe(true);
+		expect(text).toContain(
+			`That was said of #more (ID: ${more.id}), 2 of 2. Done before it: #other (ID: ${other.id}). Not begun: none.`,
+		);
+	});
+
+	test("it takes the permission in each channel that is copied to", async () => {
+		await using scene = await copier();
+		const { world, other, copy } = scene;
+		world.simulator.world.setOverwrite(other, {
+			...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+			deny: String(ManageRoles),
+		});
+		await world.heard();
+		expect((await copy()).text).toContain(
+			`lacks MANAGE_ROLES in #other (ID: ${other.id})`,
+		);
+		expect(writes(world)).toEqual([]);
+	});
+});

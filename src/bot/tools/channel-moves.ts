@@ -1,0 +1,229 @@
+// Several channels at once to other places. One alone is moved in channels.ts.
+
+import { ChannelType, type Guild, Routes } from "discord.js";
+import * as v from "valibot";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import {
+	flag,
+	found,
+	foundOrNone,
+	guild_id,
+	integer,
+	list,
+	reason,
+} from "../arguments.ts";
+import { areLike, likeIn, placed, type RawChannel } from "../channel-order.ts";
+import { tool } from "../context.ts";
+import { channelName } from "../describe.ts";
+import * as find from "../find.ts";
+import { oneByOne } from "../one-by-one.ts";
+import { requireGrantable } from "../permissions.ts";
+import { differenceOf } from "./overwrites.ts";
+
+const categoryRoom = 50;
+
+export const moveChannels = tool({
+	name: "move_channels",
+	toolset: "channels",
+	title: "Move channels",
+	description:
+		"Move channels to stand one below the other, at a place among their like or last, in their category or another. Each change of category is a request of its own.",
+	effect: "write",
+	idempotent: true,
+	// Others make room for them.
+	turns: "guild_id",
+	permissions: [
+		"ManageChannels",
+		{ permission: "ManageRoles", with: "lock_permissions" },
+	],
+	permissionsIn: "channel_ids",
+	input: v.strictObject({
+		guild_id,
+		channel_ids: list(
+			found(find.channel, "channel"),
+			1,
+			50,
+			"Channels, in the order they shall stand.",
+		),
+		category_id: v.optional(
+			foundOrNone(find.categoryOrNone, "category to move them into"),
+		),
+		position: v.optional(
+			integer(0, 499, "How many others of their like stand above."),
+		),
+		below_channel_id: v.optional(
+			found(find.channel, "channel to stand right below, instead"),
+		),
+		lock_permissions: v.optional(
+			flag("Take over the permissions of the new category."),
+			false,
+		),
+		reason,
+	}),
+	async run(args, { guild, channels }) {
+		const { channel_ids, lock_permissions } = args;
+		refuseUnclear(args);
+		const route = Routes.guildChannels(guild.id);
+		const all = (await guild.client.rest.get(route)) as RawChannel[];
+		const raws = channel_ids.map((id) => rawOf(all, id));
+		const below =
+			args.below_channel_id === undefined
+				? undefined
+				: rawOf(all, args.below_channel_id);
+		const parentId = args.category_id ?? categoryOf(raws, below);
+		const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
+		refuseMisfits(raws, below, parentId, all);
+		if (lock_permissions) requireLockable(guild, arriving, parentId, all);
+		const groups = raws.filter(
+			(raw, index) => raws.findIndex((one) => areLike(one, raw)) === index,
+		);
+		const moves = groups.flatMap((first) => {
+			const alike = raws.filter((raw) => areLike(raw, first));
+			const like = likeIn(first, all, parentId);
+			const others = like.filter((one) => !alike.includes(one));
+			const place = below ? others.indexOf(below) + 1 : args.position;
+			return placed(alike, like, place).moves;
+		});
+		const parent = guild.channels.cache.get(parentId);
+		const where = parent ? `in ${channelName(parent)}` : "in no category";
+		if (arriving.length === 0 && moves.length === 0)
+			throw new ToolError(
+				`Nothing would change: the ${raws.length} channel(s) stand so ${where} already. Nothing was done.`,
+			);
+		const names = new Map(channels.map((one) => [one.id, channelName(one)]));
+		await oneByOne(
+			stepsFor(arriving, moves, parentId, lock_permissions),
+			({ id }) =>
+				id === undefined ? "their positions" : (names.get(id) ?? id),
+			({ body }) => guild.client.rest.patch(route, { body }),
+		);
+		const kept = raws.length - arriving.length;
+		return [
+			`${raws.length} channel(s) now stand ${where}, in this order among their like; ${arriving.length} came from elsewhere${lock_permissions ? ", and took over its permissions" : ""}, ${kept} had been there:`,
+			...channels.map(channelName),
+		];
+	},
+});
+
+interface Asked {
+	channel_ids: string[];
+	category_id?: string | undefined;
+	position?: number | undefined;
+	below_channel_id?: string | undefined;
+}
+
+/** Throws an RpcError for arguments that do not say where to. */
+function refuseUnclear({
+	channel_ids,
+	category_id,
+	position,
+	below_channel_id,
+}: Asked): void {
+	if (position !== undefined && below_channel_id !== undefined)
+		throw invalidParameters([
+			"position, below_channel_id: expected one of these",
+		]);
+	if (
+		[category_id, position, below_channel_id].every((one) => one === undefined)
+	)
+		throw invalidParameters([
+			"category_id, position, below_channel_id: expected at least one of these",
+		]);
+	if (below_channel_id !== undefined && channel_ids.includes(below_channel_id))
+		throw invalidParameters([
+			"below_channel_id: expected a channel that is not among channel_ids",
+		]);
+}
+
+function rawOf(all: readonly RawChannel[], id: string): RawChannel {
+	const raw = all.find((one) => one.id === id);
+	if (raw) return raw;
+	throw new ToolError(
+		`The channel ${id} is gone: it has just been deleted. Nothing was done.`,
+	);
+}
+
+/** The category that is meant where none is named. */
+function categoryOf(
+	raws: readonly RawChannel[],
+	below: RawChannel | undefined,
+): string {
+	if (below) return below.parent_id ?? "";
+	const [first = "", ...others] = new Set(
+		raws.map(({ parent_id }) => parent_id ?? ""),
+	);
+	if (others.length === 0) return first;
+	throw invalidParameters([
+		"category_id: expected, because the channels stand in several categories",
+	]);
+}
+
+/** Throws for channels that cannot stand there. */
+function refuseMisfits(
+	raws: readonly RawChannel[],
+	below: RawChannel | undefined,
+	parentId: string,
+	all: readonly RawChannel[],
+): void {
+	const isCategory = ({ type }: RawChannel) =>
+		type === ChannelType.GuildCategory;
+	if (parentId && raws.some(isCategory))
+		throw invalidParameters(["category_id: category channels have none"]);
+	if (below && (below.parent_id ?? "") !== parentId)
+		throw invalidParameters([
+			"below_channel_id: expected a channel in the category of category_id",
+		]);
+	if (below && raws.some((raw) => !areLike(raw, below)))
+		throw invalidParameters([
+			"below_channel_id: expected channels of one kind; categories stand below voice and stage channels, and those below the others",
+		]);
+	const inside = all.filter(
+		(one) => one.parent_id === parentId && !raws.includes(one),
+	);
+	if (parentId && inside.length + raws.length > categoryRoom)
+		throw new ToolError(
+			`A category has room for ${categoryRoom} channels, and this one would have ${inside.length + raws.length}. Nothing was done.`,
+		);
+}
+
+function requireLockable(
+	guild: Guild,
+	arriving: readonly RawChannel[],
+	parentId: string,
+	all: readonly RawChannel[],
+): void {
+	if (parentId === "" || arriving.length === 0)
+		throw invalidParameters([
+			"lock_permissions: expected only with another category; sync_channel_permissions does it where a channel is",
+		]);
+	const lock = all.find(({ id }) => id === parentId);
+	for (const raw of arriving)
+		requireGrantable(
+			guild,
+			guild.channels.cache.get(raw.id),
+			differenceOf(raw, lock),
+		);
+}
+
+interface Step {
+	/** Whose category it changes, if any one's. */
+	id?: string;
+	body: object[];
+}
+
+/** Discord takes one change of category in a request, and any number of positions: those go with the last one. */
+function stepsFor(
+	arriving: readonly RawChannel[],
+	moves: readonly { id: string; position: number }[],
+	parentId: string,
+	lock_permissions: boolean,
+): Step[] {
+	if (arriving.length === 0) return [{ body: [...moves] }];
+	return arriving.map(({ id }, index) => {
+		const own = { id, parent_id: parentId || null, lock_permissions };
+		if (index < arriving.length - 1) return { id, body: [own] };
+		const others = moves.filter((move) => move.id !== id);
+		const position = moves.find((move) => move.id === id);
+		return { id, body: [{ ...position, ...own }, ...others] };
+	});
+}

@@ -1,0 +1,217 @@
+// Several channels moved at once, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type { GuildChannelType } from "../../../src/simulator/entities.ts";
+import { startWorld, writes } from "../../support/world.ts";
+
+/** Channels a to e in no category, and f and g in Box; their order is what Discord has. */
+async function row() {
+	const world = await startWorld();
+	const { guild, simulator } = world;
+	const ids = new Map<string, string>();
+	const add = (
+		name: string,
+		type: GuildChannelType = ChannelType.GuildText,
+		parent_id: string | null = null,
+	) => {
+		const channel = simulator.world.addChannel(guild, {
+			...{ name, type, parent_id },
+		});
+		ids.set(name, channel.id);
+		return channel;
+	};
+	const box = add("Box", ChannelType.GuildCategory);
+	for (const name of "abcde") add(name);
+	for (const name of "fg") add(name, ChannelType.GuildText, box.id);
+	await world.heard();
+	const idOf = (name: string) => ids.get(name) ?? name;
+	const order = (parent: string | null, type = ChannelType.GuildText) =>
+		[...guild.channels.values()]
+			.filter((one) => one.type === type && one.parent_id === parent)
+			.sort((a, b) => a.position - b.position || Number(a.id) - Number(b.id))
+			.map(({ name }) => name)
+			.join("");
+	return {
+		...{ world, box, add, idOf },
+		top: () => order(null),
+		inBox: (type?: ChannelType) => order(box.id, type as GuildChannelType),
+		move: (names: string, args: object) =>
+			world.call("move_channels", {
+				channel_ids: [...names].map(idOf),
+				...args,
+			}),
+		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+	};
+}
+
+test.each([
+	["ec", { position: 0 }, "ecabd"],
+	["ba", { position: 2 }, "cdbae"],
+	["da", { position: 499 }, "bceda"],
+	["ea", { below_channel_id: "b" }, "beacd"],
+	["ab", { below_channel_id: "e" }, "cdeab"],
+])(
+	"%s with %j stand as %s, with one request",
+	async (names, args, expected) => {
+		await using scene = await row();
+		const { below_channel_id } = args as { below_channel_id?: string };
+		const { text } = await scene.move(names, {
+			...args,
+			...(below_channel_id && {
+				below_channel_id: scene.idOf(below_channel_id),
+			}),
+		});
+		expect(scene.top()).toBe(expected);
+		expect(writes(scene.world)).toHaveLength(1);
+		expect(text.split("\n")).toEqual([
+			`2 channel(s) now stand in no category, in this order among their like; 0 came from elsewhere, 2 had been there:`,
+			...[...names].map((name) => `#${name} (ID: ${scene.idOf(name)})`),
+		]);
+	},
+);
+
+test("into a category each goes with a request of its own, in order, those that are there included", async () => {
+	await using scene = await row();
+	const { move, box, world } = scene;
+	const { text } = await move("cfa", { category_id: box.id });
+	expect(scene.inBox()).toBe("gcfa");
+	expect(scene.top()).toBe("bde");
+	expect(text).toContain("2 came from elsewhere, 1 had been there:");
+	const bodies = world.simulator.journal.entries().map(({ body }) => body);
+	const parents = bodies.map(
+		(body) =>
+			(body as { parent_id?: string }[]).filter((one) => "parent_id" in one)
+				.length,
+	);
+	expect(parents).toEqual([1, 1]);
+	await move("gc", { category_id: "", position: 0 });
+	expect(scene.top()).toBe("gcbde");
+});
+
+test("kinds are placed each among its like, and can go to a category together", async () => {
+	await using scene = await row();
+	const { add, box, world } = scene;
+	add("v", ChannelType.GuildVoice, box.id);
+	add("w", ChannelType.GuildVoice);
+	await world.heard();
+	await scene.move("wa", { category_id: box.id, position: 0 });
+	expect(scene.inBox()).toBe("afg");
+	expect(scene.inBox(ChannelType.GuildVoice)).toBe("wv");
+});
+
+test("below a channel of another category they go there", async () => {
+	await using scene = await row();
+	const { text } = await scene.move("ba", {
+		below_channel_id: scene.idOf("f"),
+	});
+	expect(scene.inBox()).toBe("fbag");
+	expect(text).toContain(`now stand in #Box (ID: ${scene.box.id})`);
+});
+
+test("what is so already is refused, and the same call again is", async () => {
+	await using scene = await row();
+	const { move, world } = scene;
+	const same = await move("de", { position: 3 });
+	expect(same.text).toContain(
+		"Nothing would change: the 2 channel(s) stand so",
+	);
+	expect(writes(world)).toEqual([]);
+	await move("ab", { category_id: scene.box.id });
+	const again = await move("ab", { category_id: scene.box.id });
+	expect(again.text).toContain(
+		`stand so in #Box (ID: ${scene.box.id}) already`,
+	);
+	expect(writes(world)).toHaveLength(2);
+});
+
+test("where it ends early it says how far it got, and the same call again does the rest", async () => {
+	await using scene = await row();
+	const { move, world, idOf, box } = scene;
+	const { faults } = world.simulator;
+	const route = `PATCH /guilds/${world.guild.id}/channels`;
+	let moved = 0;
+	world.simulator.world.subscribe(({ type }) => {
+		if (type !== "CHANNEL_UPDATE") return;
+		moved += 1;
+		if (moved === 1) faults.drop(route, { when: "after", times: 1 });
+	});
+	const { text, isError } = await move("abc", { category_id: box.id });
+	expect(isError).toBe(true);
+	expect(text).toStartWith("Discord API error: ");
+	expect(text).toContain("whether it took effect is unknown");
+	expect(text).toEndWith(
+		`That was said of #b (ID: ${idOf("b")}), 2 of 3. Done before it: #a (ID: ${idOf("a")}). Not begun: #c (ID: ${idOf("c")}). The same call again does what is not done.`,
+	);
+	expect(scene.top()).toBe("cde");
+	expect((await move("abc", { category_id: box.id })).isError).toBe(false);
+	expect(scene.inBox()).toBe("fgabc");
+});
+
+test("they take over the permissions of a new category, if the bot may give them", async () => {
+	await using scene = await row();
+	const { box, move, world } = scene;
+	const { PrioritySpeaker, SendMessages } = PermissionFlagsBits;
+	const everyone = { id: world.guild.id, type: 0, allow: "0" } as const;
+	const platform = world.simulator.world;
+	platform.setOverwrite(box, { ...everyone, deny: String(PrioritySpeaker) });
+	await world.heard();
+	const args = { category_id: box.id, lock_permissions: true };
+	expect((await move("ab", args)).text).toContain("lacks PRIORITY_SPEAKER");
+	expect(writes(world)).toEqual([]);
+	platform.setOverwrite(box, { ...everyone, deny: String(SendMessages) });
+	await world.heard();
+	const { text } = await move("ab", args);
+	expect(text).toContain(
+		"2 came from elsewhere, and took over its permissions",
+	);
+	for (const name of "ab")
+		expect(
+			world.guild.channels.get(scene.idOf(name))?.permission_overwrites,
+		).toEqual([{ ...everyone, deny: String(SendMessages) }]);
+});
+
+test.each([
+	["ab", {}, "category_id, position, below_channel_id: expected at least one"],
+	[
+		"ab",
+		{ position: 0, below_channel_id: "c" },
+		"position, below_channel_id: expected one of these",
+	],
+	["ab", { below_channel_id: "b" }, "that is not among channel_ids"],
+	["af", { position: 0 }, "category_id: expected, because the channels stand"],
+	[
+		"ab",
+		{ category_id: "Box", below_channel_id: "c" },
+		"below_channel_id: expected a channel in the category of category_id",
+	],
+	["ab", { below_channel_id: "Box" }, "expected channels of one kind"],
+	[["Box"], { category_id: "Box" }, "category_id: category channels have none"],
+	["ab", { position: 0, lock_permissions: true }, "lock_permissions: expected"],
+	["fg", { category_id: "Box", lock_permissions: true }, "lock_permissions:"],
+])("%j with %j is refused", async (names, args, expected) => {
+	await using scene = await row();
+	const given = Object.entries(args).map(([key, value]) => [
+		key,
+		typeof value === "string" ? scene.idOf(value) : value,
+	]);
+	const { text, code } = await scene.world.call("move_channels", {
+		channel_ids: [...names].map(scene.idOf),
+		...Object.fromEntries(given),
+	});
+	expect(code).toBe(-32602);
+	expect(text).toContain(expected);
+	expect(writes(scene.world)).toEqual([]);
+});
+
+test("a category has room for 50", async () => {
+	await using scene = await row();
+	const { add, box, world } = scene;
+	for (let count = 0; count < 47; count += 1)
+		add(`x${count}`, ChannelType.GuildText, box.id);
+	await world.heard();
+	const { text } = await scene.move("ab", { category_id: box.id });
+	expect(text).toContain("room for 50 channels, and this one would have 51");
+	expect(writes(world)).toEqual([]);
+	expect((await scene.move("a", { category_id: box.id })).isError).toBe(false);
+});
