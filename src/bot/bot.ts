@@ -12,7 +12,7 @@ import { serveCommands } from "./commands.ts";
 import { type BotConfig, readsMessages } from "./config.ts";
 import { Connection } from "./connection.ts";
 import type { BotContext } from "./context.ts";
-import { createGame } from "./game/game.ts";
+import { createFeatures } from "./features.ts";
 import { createRoutes } from "./http.ts";
 import { createMetrics } from "./metrics.ts";
 import { observe } from "./observe.ts";
@@ -75,20 +75,25 @@ export function startBot(
 			// Also without any: what an earlier configuration had listed goes.
 			serveCommands(client, {
 				prefix: config.command,
-				commands,
+				commands: features.commands,
 				slash: config.toml.game?.slash_commands ?? false,
 				deleteSecrets: config.toml.game?.delete_code_message ?? false,
 				log,
 			});
-			game?.attach(client);
+			features.attach(client);
 		},
 	});
 	const { registry } = metrics;
-	const game = createGame({ config, connection, store, log, registry });
-	const commands = game?.commands ?? [];
+	const features = createFeatures({
+		config,
+		connection,
+		store,
+		log,
+		registry,
+	});
 	const tools =
 		givenTools ??
-		chooseTools([...allTools, ...(game?.tools ?? [])], config.toml.mcp);
+		chooseTools([...allTools, ...features.tools], config.toml.mcp);
 	const auditChannel =
 		config.auditChannelId === undefined
 			? undefined
@@ -158,7 +163,7 @@ export function startBot(
 			}),
 			registry: metrics.registry,
 		},
-		...(game && { respond: game.respond }),
+		respond: features.respond,
 	});
 	const listener = listenOr(() => void store.close(), {
 		hostname: config.mcpBindAddress,
@@ -172,7 +177,7 @@ export function startBot(
 	for (const name of missingFeatures(config))
 		log.warn(`features.${name} is on, and this version does not have it yet`);
 	const opened = connection.open();
-	game?.start();
+	features.start();
 
 	return {
 		url,
@@ -183,7 +188,7 @@ export function startBot(
 		async close() {
 			await listener.close(shutdownMs);
 			await Promise.race([auditChannel?.settled(), Bun.sleep(farewellMs)]);
-			await game?.close();
+			await features.close();
 			await connection.close();
 			await opened;
 			await audit.close();

@@ -1,13 +1,7 @@
 // The game module: everything that talks to the game server. Off unless the configuration says so.
 
-import type { Client } from "discord.js";
-import type { Log } from "../../lib/log.ts";
-import type { Registry } from "../../lib/metrics.ts";
 import type { Command } from "../commands.ts";
-import type { BotConfig } from "../config.ts";
-import type { Connection } from "../connection.ts";
-import type { Store } from "../store/store.ts";
-import type { BotTool } from "../toolsets.ts";
+import type { Feature, FeatureOptions } from "../feature.ts";
 import type { Turns } from "../turns.ts";
 import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
@@ -15,33 +9,8 @@ import { donatorTools } from "./donator-tools.ts";
 import { createDonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 
-export interface GameOptions {
-	config: BotConfig;
-	connection: Connection;
-	store: Store;
-	log: Log;
-	/** Where it counts, if anywhere. */
-	registry?: Registry;
-}
-
-export interface Game {
-	commands: readonly Command[];
-	tools: readonly BotTool[];
-	/** Answers a request from the game server; undefined: `path` is none of its routes. */
-	respond(
-		request: Request,
-		path: string,
-	): Response | Promise<Response> | undefined;
-	/** Listens to what happens on Discord, on a client that is new. */
-	attach(client: Client): void;
-	/** Begins what is done by itself, again and again. */
-	start(): void;
-	/** Ends that; what was begun goes on at the next start. */
-	close(): Promise<void>;
-}
-
 /** The module, as `[game]` has it; undefined where the feature is off. */
-export function createGame(options: GameOptions): Game | undefined {
+export function createGame(options: FeatureOptions): Feature | undefined {
 	const { config, connection, store, log, registry } = options;
 	const { features, game: settings } = config.toml;
 	if (!features.game || !settings) return undefined;
@@ -100,7 +69,7 @@ export function createGame(options: GameOptions): Game | undefined {
 
 /** Undefined where they are off; the configuration has all that they need where they are on. */
 function chargebacksOf(
-	{ config, connection, store, log }: GameOptions,
+	{ config, connection, store, log }: FeatureOptions,
 	game: GameClient | undefined,
 	turns: Turns,
 ): Chargebacks | undefined {

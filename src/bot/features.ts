@@ -1,0 +1,36 @@
+// Every feature there is, in the order in which they are wired.
+
+import type { Feature, FeatureOptions } from "./feature.ts";
+import { createGame } from "./game/game.ts";
+
+/** Makes a feature as its section has it; undefined where it is off. */
+type CreateFeature = (options: FeatureOptions) => Feature | undefined;
+
+const all: readonly CreateFeature[] = [createGame];
+
+/** Those that the configuration has switched on, as one. */
+export function createFeatures(options: FeatureOptions) {
+	const features = all
+		.map((create) => create(options))
+		.filter((feature) => feature !== undefined);
+	return {
+		commands: features.flatMap(({ commands = [] }) => commands),
+		tools: features.flatMap(({ tools = [] }) => tools),
+		respond(request, path) {
+			for (const feature of features) {
+				const response = feature.respond?.(request, path);
+				if (response) return response;
+			}
+			return undefined;
+		},
+		attach(client) {
+			for (const feature of features) feature.attach?.(client);
+		},
+		start() {
+			for (const feature of features) feature.start?.();
+		},
+		async close() {
+			await Promise.all(features.map((feature) => feature.close?.()));
+		},
+	} satisfies Feature;
+}
