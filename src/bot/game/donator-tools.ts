@@ -28,7 +28,7 @@ function listDonators(sync: Sync) {
 		name: "list_donators",
 		title: "List supporters",
 		description:
-			"List the supporters of the game server as it lists them now: a count line, then one line each with tier, game account, uuid, and where it is linked the person on Discord with the roles that they lack. Then the members who have a role of a tier that they are not listed for. When there are more supporters, the last line gives `next_offset`, to be passed as `offset`.",
+			"List the game server's supporters as it lists them now: tier, game account, person on Discord, and which roles they lack; then the members with a role of a tier that they are not listed for.",
 		effect: "read",
 		toolset: "game",
 		input: v.strictObject({
@@ -78,7 +78,7 @@ function syncDonators(sync: Sync) {
 		name: "sync_donators",
 		title: "Synchronise the supporters' roles",
 		description:
-			"Fetch the list of supporters, give members the roles of their tiers, and take them from those who are not listed any more. Says what it would do; with dry_run false it does it. The same happens by itself at every check_interval.",
+			"Give members the roles of their tiers as the game server lists them, and take them from those who are not listed any more. It happens by itself at every check_interval, too.",
 		toolset: "game",
 		idempotent: true,
 		dryRunByDefault: true,

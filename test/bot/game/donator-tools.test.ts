@@ -98,7 +98,7 @@ test("the two tools are listed with what they do, and acting is not the default"
 	const listed = all.filter(({ name }) => names.includes(name));
 	expect(listed).toMatchSnapshot();
 	expect(listed.map(({ annotations }) => annotations)).toMatchObject([
-		{ readOnlyHint: true, destructiveHint: false },
+		{ readOnlyHint: true },
 		{ readOnlyHint: false, destructiveHint: true },
 	]);
 	for (const { description, annotations } of listed) {
