@@ -87,10 +87,13 @@ export const contentFields = {
 	attachments: nullable(list(attachment, 0, 10)),
 	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
 	sticker_ids: absent("stickers"),
-	poll: absent("polls"),
+	poll: absent("polls there"),
 } as const;
 
-export type Content = ReadForm<typeof contentFields>;
+/** What a message says; of a poll only whether there is one. */
+export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
+	readonly poll?: unknown;
+};
 
 /** What answers to interactions mention unless they say otherwise. */
 export const usersOnly = required(allowedMentions).read({ parse: ["users"] });
@@ -240,6 +243,7 @@ export function refuseEmpty(call: Call, body: Content): void {
 		(body.content ?? "").trim() === "" &&
 		!body.embeds?.length &&
 		!body.components?.length &&
+		!body.poll &&
 		call.files.size === 0;
 	if (isEmpty) throw refusal(Code.CannotSendAnEmptyMessage);
 }

@@ -81,6 +81,13 @@ const voiceRequest = v.strictObject({
 	self_deaf: v.optional(v.boolean()),
 });
 
+const voteRequest = v.strictObject({
+	username: v.string(),
+	channel_id: v.string(),
+	message_id: v.string(),
+	answer_ids: v.array(v.number()),
+});
+
 const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
 
 /** The simulator's control routes. */
@@ -114,6 +121,8 @@ export function controlRoutes(simulator: Simulator): ControlRoutes {
 		},
 		"POST /simulator/voice": async (request) =>
 			speak(simulator, await read(voiceRequest, request)),
+		"POST /simulator/votes": async (request) =>
+			vote(simulator, await read(voteRequest, request)),
 		"POST /simulator/sockets/heartbeats": async (request) => {
 			const given = await read(heartbeatsRequest, request);
 			simulator.sockets.ignoreHeartbeats(!given.answered);
@@ -165,6 +174,21 @@ function speak(
 		throw new BadRequest(`user_id: ${user_id} is no member of that guild`);
 	world.joinVoice(channel, member, own);
 	return { user_id, channel_id };
+}
+
+/** Someone votes; what they cannot do is answered as such. */
+async function vote(
+	simulator: Simulator,
+	given: v.InferOutput<typeof voteRequest>,
+) {
+	const { username, channel_id, message_id, answer_ids } = given;
+	try {
+		const message = { id: message_id, channel_id };
+		await simulator.user(username).vote(message, ...answer_ids);
+	} catch (error) {
+		throw new BadRequest((error as Error).message);
+	}
+	return given;
 }
 
 function shown({ match, effect, hits }: Fault) {

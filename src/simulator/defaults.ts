@@ -18,6 +18,7 @@ export const everyonePermissions =
 	PermissionFlagsBits.EmbedLinks |
 	PermissionFlagsBits.AttachFiles |
 	PermissionFlagsBits.AddReactions |
+	PermissionFlagsBits.SendPolls |
 	PermissionFlagsBits.UseExternalEmojis |
 	PermissionFlagsBits.ChangeNickname |
 	PermissionFlagsBits.CreateInstantInvite |

@@ -189,6 +189,7 @@ export interface Guild extends GuildSettings {
 	readonly channels: Map<string, GuildChannel>;
 	readonly members: Map<string, Member>;
 	readonly bans: Map<string, Ban>;
+	readonly emojis: Map<string, GuildEmoji>;
 	/** Of those who are in a voice channel, each by the user's id. */
 	readonly voiceStates: Map<string, VoiceState>;
 	/** Oldest first. */
@@ -243,7 +244,53 @@ export interface Attachment {
 export interface Emoji {
 	readonly id: string | null;
 	readonly name: string;
+	/** Only said of those that are. */
+	readonly animated?: true;
 }
+
+/** An emoji that a guild has of its own. */
+export interface GuildEmoji {
+	readonly id: string;
+	name: string;
+	/** The ids of those roles whose members alone may use it; empty for everyone. */
+	roles: readonly string[];
+	/** Who made it. */
+	readonly user: User;
+	readonly require_colons: true;
+	readonly managed: false;
+	readonly animated: boolean;
+	readonly available: true;
+}
+
+export interface Poll {
+	readonly question: { readonly text: string };
+	readonly answers: readonly {
+		readonly answer_id: number;
+		readonly poll_media: { readonly text: string; readonly emoji?: Emoji };
+	}[];
+	/** When it ends, or has ended. ISO 8601. */
+	expiry: string;
+	readonly allow_multiselect: boolean;
+	readonly layout_type: 1;
+	/** Who voted for each answer, by its id, in that order. */
+	readonly votes: Map<number, readonly string[]>;
+	ended: boolean;
+}
+
+/** What a forward keeps of a message. */
+export type Snapshot = Pick<
+	Message,
+	| "type"
+	| "content"
+	| "timestamp"
+	| "edited_timestamp"
+	| "mentions"
+	| "mention_roles"
+	| "attachments"
+	| "embeds"
+	| "components"
+	| "flags"
+>;
 
 /** An emoji on a message, and who put it there, in that order. */
 export interface Reaction {
@@ -272,13 +319,16 @@ export interface Message {
 	reactions: readonly Reaction[];
 	flags: number;
 	readonly nonce?: string | number;
-	/** Set on a reply. */
+	/** Set on a reply (type 0), on a forward (type 1), and on what Discord itself says of a message. */
 	readonly message_reference?: {
-		type: 0;
+		type: 0 | 1;
 		message_id: string;
 		channel_id: string;
 		guild_id?: string;
 	};
+	/** Set on a forward. */
+	readonly message_snapshots?: readonly { readonly message: Snapshot }[];
+	readonly poll?: Poll;
 	/** Set on an answer to an interaction, with the two below. */
 	readonly application_id?: string;
 	readonly webhook_id?: string;

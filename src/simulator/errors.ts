@@ -97,6 +97,40 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 		Code.MaximumNumberOfApplicationCommandsReached,
 		[400, "Maximum number of application commands reached (100)"],
 	],
+	[
+		Code.MaximumNumberOfEmojisReached,
+		[400, "Maximum number of emojis reached (50)"],
+	],
+	[
+		Code.MaximumNumberOfAnimatedEmojisReached,
+		[400, "Maximum number of animated emojis reached (50)"],
+	],
+	[
+		Code.ThisMessageWasAlreadyCrossposted,
+		[400, "This message has already been crossposted."],
+	],
+	[
+		Code.CannotReferenceAMessageWithoutPermissionToReadMessageHistory,
+		[
+			403,
+			"Cannot reference a message without permission to read message history",
+		],
+	],
+	[
+		Code.NSFWChannelMessageReferenceNotAllowed,
+		[403, "NSFW channel message reference not allowed"],
+	],
+	[
+		Code.CannotForwardMessageWithUnreadableContent,
+		[403, "You cannot forward a message whose content you cannot read."],
+	],
+	[Code.PollExpired, [403, "Poll expired"]],
+	[Code.CannotEditAPollMessage, [403, "Cannot edit a poll message"]],
+	[
+		Code.CannotUseAnEmojiIncludedWithThePoll,
+		[403, "Cannot use an emoji included with the poll"],
+	],
+	[Code.CannotExpireANonPollMessage, [400, "Cannot expire a non-poll message"]],
 	[Code.Unauthorized, [401, "Unauthorized"]],
 	[Code.RequestEntityTooLarge, [413, "Request entity too large"]],
 	[

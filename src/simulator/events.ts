@@ -23,10 +23,13 @@ export interface WorldEvent {
 const {
 	AutoModerationConfiguration,
 	AutoModerationExecution,
+	DirectMessagePolls,
 	DirectMessageReactions,
 	DirectMessages,
 	DirectMessageTyping,
+	GuildExpressions,
 	GuildMembers,
+	GuildMessagePolls,
 	GuildMessageReactions,
 	GuildMessageTyping,
 	GuildMessages,
@@ -62,6 +65,7 @@ export const events = {
 	VOICE_STATE_UPDATE: { guild: GuildVoiceStates, direct: 0 },
 	GUILD_BAN_ADD: { guild: GuildModeration, direct: 0 },
 	GUILD_BAN_REMOVE: { guild: GuildModeration, direct: 0 },
+	GUILD_EMOJIS_UPDATE: { guild: GuildExpressions, direct: 0 },
 	GUILD_AUDIT_LOG_ENTRY_CREATE: { guild: GuildModeration, direct: 0 },
 	MESSAGE_CREATE: { guild: GuildMessages, direct: DirectMessages },
 	MESSAGE_UPDATE: { guild: GuildMessages, direct: DirectMessages },
@@ -82,6 +86,14 @@ export const events = {
 	MESSAGE_REACTION_REMOVE_EMOJI: {
 		guild: GuildMessageReactions,
 		direct: DirectMessageReactions,
+	},
+	MESSAGE_POLL_VOTE_ADD: {
+		guild: GuildMessagePolls,
+		direct: DirectMessagePolls,
+	},
+	MESSAGE_POLL_VOTE_REMOVE: {
+		guild: GuildMessagePolls,
+		direct: DirectMessagePolls,
 	},
 	CHANNEL_PINS_UPDATE: { guild: Guilds, direct: DirectMessages },
 	WEBHOOKS_UPDATE: { guild: GuildWebhooks, direct: 0 },

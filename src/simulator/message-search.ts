@@ -104,7 +104,8 @@ function authorType({ author, webhook_id, application_id }: Message): string {
 	return author.bot ? "bot" : "user";
 }
 
-function whatItHas({ attachments, embeds, content }: Message): string[] {
+function whatItHas(message: Message): string[] {
+	const { attachments, embeds, content, poll, message_snapshots } = message;
 	const ofKind = (kind: string) =>
 		attachments.some((one: Attachment) => one.content_type.startsWith(kind));
 	return [
@@ -114,6 +115,8 @@ function whatItHas({ attachments, embeds, content }: Message): string[] {
 		...(attachments.length > 0 ? ["file"] : []),
 		...(embeds.length > 0 ? ["embed"] : []),
 		...(/https?:\/\/\S/.test(content) ? ["link"] : []),
+		...(poll ? ["poll"] : []),
+		...(message_snapshots ? ["snapshot"] : []),
 	];
 }
 

@@ -1,11 +1,12 @@
 // Someone with a token, and what they can do in one call: say something, run a command, press a button. They go through
 // the REST API, and see of the answers what Discord would show them.
 
-import { MessageFlags } from "discord.js";
+import { MessageFlags, PermissionFlagsBits } from "discord.js";
 import { type Button, buttonsIn } from "./components.ts";
-import type { Account, Channel, Message } from "./entities.ts";
+import type { Account, Channel, Message, User } from "./entities.ts";
 import { inGuild } from "./entities.ts";
 import type { Interaction, Interactions } from "./interactions.ts";
+import { channelPermissions, has } from "./permissions.ts";
 import type { World } from "./state.ts";
 
 export interface Person {
@@ -23,6 +24,14 @@ export interface Person {
 		command: string,
 		options?: Readonly<Record<string, string | number | boolean>>,
 	): Promise<Asked>;
+	/**
+	 * Votes in the poll of a message for the answers with these texts or ids, and for no others any more; none takes the
+	 * vote back. Rejects when there is no such poll or answer, and when the poll has ended.
+	 */
+	vote(
+		message: Pick<Said, "id" | "channel_id">,
+		...answers: readonly (string | number)[]
+	): Promise<void>;
 	/** Presses the button with this custom_id or label; rejects when there is none, when it is disabled, and with Discord's refusal. */
 	press(
 		message: Pick<Said, "id" | "channel_id">,
@@ -121,6 +130,16 @@ export function createPerson(account: Account, ground: Ground): Person {
 				},
 			});
 		},
+		// What Discord's own clients ask for here is documented nowhere: it does not go through the REST API.
+		vote: async ({ id, channel_id }, ...answers) => {
+			const channel = ground.findChannel(channel_id);
+			const message = world.messages.get(channel_id, id);
+			if (user.bot) throw new Error(`${user.username} is a bot: none may vote`);
+			if (!message?.poll || !isSeenBy(world, channel, user))
+				throw new Error(`${user.username} sees no poll ${id}`);
+			const ids = answers.map((answer) => answerIn(message, answer));
+			world.polls.vote(channel, message, user, ids);
+		},
 		press: async ({ id, channel_id }, wanted) => {
 			const channel = ground.findChannel(channel_id);
 			const message =
@@ -171,6 +190,21 @@ function findButton(message: Message, wanted: string): Button {
 		throw new Error(`the button ${wanted} is a link, and asks nobody`);
 	if (button.disabled) throw new Error(`the button ${wanted} is disabled`);
 	return button;
+}
+
+function isSeenBy(world: World, channel: Channel, user: User): boolean {
+	if (!inGuild(channel)) return channel.recipients.includes(user);
+	const granted = channelPermissions(world.guildOf(channel), channel, user.id);
+	return has(granted, PermissionFlagsBits.ViewChannel);
+}
+
+function answerIn({ poll }: Message, wanted: string | number): number {
+	const answer = poll?.answers.find(
+		({ answer_id, poll_media }) =>
+			answer_id === wanted || poll_media.text === wanted,
+	);
+	if (!answer) throw new Error(`the poll has no answer ${wanted}`);
+	return answer.answer_id;
 }
 
 function createAsked(interactions: Interactions, asked: Interaction): Asked {

@@ -7,9 +7,11 @@ import type {
 	Channel,
 	Guild,
 	GuildChannel,
+	GuildEmoji,
 	GuildSettings,
 	Member,
 	Message,
+	Poll,
 	Reaction,
 	User,
 } from "./entities.ts";
@@ -99,6 +101,16 @@ function settings(of: Guild): Json {
 	);
 }
 
+/** An emoji, without who made it. */
+export function emoji({ user: _, ...rest }: GuildEmoji): Json {
+	return rest;
+}
+
+/** The emoji of a guild. */
+export function emojis(of: Guild): Json[] {
+	return Array.from(of.emojis.values(), emoji);
+}
+
 /** A guild with its roles, without channels and members. */
 export function guild(of: Guild): Json {
 	return {
@@ -111,7 +123,7 @@ export function guild(of: Guild): Json {
 		splash: null,
 		discovery_splash: null,
 		banner: null,
-		emojis: [],
+		emojis: emojis(of),
 		stickers: [],
 		application_id: null,
 		max_members: 500_000,
@@ -151,6 +163,20 @@ export function readerOf(account: Account): MessageReader {
 	};
 }
 
+/** Whether this reader may see what the message says. */
+export function isReadable(
+	of: Message,
+	reader: MessageReader,
+	guildId: string | undefined,
+): boolean {
+	return (
+		reader.seesContent ||
+		guildId === undefined ||
+		of.author.id === reader.id ||
+		of.mentions.some((user) => user.id === reader.id)
+	);
+}
+
 /** A message; `referenced` is the one it replies to, null when that is gone. */
 export function message(
 	of: Message,
@@ -158,15 +184,13 @@ export function message(
 	guildId: string | undefined,
 	referenced?: Message | null,
 ): Json {
-	const visible =
-		reader.seesContent ||
-		guildId === undefined ||
-		of.author.id === reader.id ||
-		of.mentions.some((user) => user.id === reader.id);
+	const visible = isReadable(of, reader, guildId);
+	const { pinned_at, reactions, poll: asked, ...stored } = of;
 	const content = visible
-		? {}
-		: { content: "", embeds: [], attachments: [], components: [] };
-	const { pinned_at, reactions, ...stored } = of;
+		? asked
+			? { poll: poll(asked, reader) }
+			: {}
+		: hidden(of);
 	const suppressed = (of.flags & MessageFlags.SuppressEmbeds) !== 0;
 	const reply =
 		referenced === undefined
@@ -184,6 +208,35 @@ export function message(
 		...(suppressed ? { embeds: [] } : {}),
 		...content,
 		...reply,
+	};
+}
+
+const noContent = { content: "", embeds: [], attachments: [], components: [] };
+
+/** What a message has in place of what it says; its poll is left out. */
+function hidden({ message_snapshots }: Message): Json {
+	return {
+		...noContent,
+		...(message_snapshots && {
+			message_snapshots: message_snapshots.map(({ message }) => ({
+				message: { ...message, ...noContent },
+			})),
+		}),
+	};
+}
+
+function poll({ votes, ended, ...asked }: Poll, reader: MessageReader): Json {
+	return {
+		...asked,
+		results: {
+			is_finalized: ended,
+			answer_counts: [...votes]
+				.filter(([, voters]) => voters.length > 0)
+				.map(([id, voters]) => ({
+					...{ id, count: voters.length },
+					me_voted: voters.includes(reader.id),
+				})),
+		},
 	};
 }
 

@@ -38,6 +38,7 @@ const freeParts = new Set([
 	"webhook_token",
 	"invite_code",
 	"emoji",
+	"answer_id",
 ]);
 
 interface Parts {

@@ -173,6 +173,9 @@ export const moderatorPermissions =
 	PermissionFlagsBits.AttachFiles |
 	PermissionFlagsBits.AddReactions |
 	PermissionFlagsBits.UseExternalEmojis |
+	PermissionFlagsBits.SendPolls |
+	PermissionFlagsBits.CreateGuildExpressions |
+	PermissionFlagsBits.ManageGuildExpressions |
 	PermissionFlagsBits.MentionEveryone |
 	PermissionFlagsBits.ManageMessages |
 	PermissionFlagsBits.PinMessages |

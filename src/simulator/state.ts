@@ -13,6 +13,7 @@ import {
 	newRole,
 	newToken,
 } from "./defaults.ts";
+import { Emojis } from "./emojis.ts";
 import type {
 	Account,
 	Ban,
@@ -31,6 +32,7 @@ import type {
 import { inGuild } from "./entities.ts";
 import { Invites } from "./invites.ts";
 import { type NewMessage, newMessage } from "./messages.ts";
+import { Polls } from "./polls.ts";
 import * as present from "./present.ts";
 import { ScheduledEvents } from "./scheduled-events.ts";
 import { timeOf } from "./snowflake.ts";
@@ -70,6 +72,8 @@ export class World extends Structure {
 	readonly invites = new Invites(this);
 	readonly scheduledEvents = new ScheduledEvents(this);
 	readonly autoModeration = new AutoModeration(this);
+	readonly emojis = new Emojis(this);
+	readonly polls = new Polls(this);
 	/** The ids of people who do not take direct messages. */
 	readonly closedDms = new Set<string>();
 
@@ -143,6 +147,7 @@ export class World extends Structure {
 			channels: new Map(),
 			members: new Map(),
 			bans: new Map(),
+			emojis: new Map(),
 			voiceStates: new Map(),
 			auditLog: [],
 		};
@@ -314,7 +319,7 @@ export class World extends Structure {
 		const message = newMessage(id, channel.id, author, given);
 		this.messages.put(message);
 		channel.last_message_id = this.messages.in(channel.id).at(-1)?.id ?? null;
-		this.#tellMessage("MESSAGE_CREATE", channel, message);
+		this.tellMessage("MESSAGE_CREATE", channel, message);
 		return message;
 	}
 
@@ -325,7 +330,7 @@ export class World extends Structure {
 	): void {
 		apply(message, changes);
 		message.edited_timestamp = new Date().toISOString();
-		this.#tellMessage("MESSAGE_UPDATE", channel, message);
+		this.tellMessage("MESSAGE_UPDATE", channel, message);
 	}
 
 	removeMessage(channel: Channel, message: Message, doing?: Doing): void {
@@ -438,7 +443,7 @@ export class World extends Structure {
 
 	#setPin(channel: Channel, message: Message, at: string | null): void {
 		message.pinned_at = at;
-		this.#tellMessage("MESSAGE_UPDATE", channel, message);
+		this.tellMessage("MESSAGE_UPDATE", channel, message);
 		const [latest] = this.messages.pinned(channel.id);
 		this.tellIn("CHANNEL_PINS_UPDATE", channel, () => ({
 			last_pin_timestamp: latest?.pinned_at ?? null,
@@ -477,12 +482,15 @@ export class World extends Structure {
 		const guildId = channel && inGuild(channel) ? channel.guild_id : undefined;
 		const reference = message.message_reference;
 		const referenced =
-			reference &&
-			(this.messages.get(reference.channel_id, reference.message_id) ?? null);
+			reference?.type === 0
+				? (this.messages.get(reference.channel_id, reference.message_id) ??
+					null)
+				: undefined;
 		return present.message(message, reader, guildId, referenced);
 	}
 
-	#tellMessage(
+	/** Tells of a message as it is now. */
+	tellMessage(
 		type: "MESSAGE_CREATE" | "MESSAGE_UPDATE",
 		channel: Channel,
 		message: Message,

@@ -163,3 +163,27 @@ test("a path that does not exist is answered 404 with those that do", async () =
 		);
 	}
 });
+
+test("someone votes, and is told why they cannot", async () => {
+	await using simulator = await startSimulator();
+	const { channel } = simulator.channel("The Cooks/general");
+	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
+	if (!alpha) throw new Error("alpha has an account");
+	const message = simulator.world.polls.add(channel, alpha, {
+		question: { text: "?" },
+		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
+		expiry: new Date(Date.now() + 60_000).toISOString(),
+	});
+	const vote = (username: string, ...answer_ids: number[]) =>
+		control(simulator, "POST", "votes", {
+			...{ username, answer_ids },
+			...{ channel_id: channel.id, message_id: message.id },
+		});
+	expect((await vote("ada", 1)).status).toBe(200);
+	expect(message.poll.votes.get(1)).toEqual([simulator.user("ada").id]);
+	expect(await vote("zoe", 2)).toEqual({
+		status: 400,
+		body: { error: "the poll has no answer 2" },
+	});
+	expect((await vote("nobody", 1)).status).toBe(400);
+});

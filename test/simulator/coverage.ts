@@ -23,6 +23,9 @@ const invites = (name: string) => ["invites.test.ts", name] as const;
 const scheduled = (name: string) => ["scheduled-events.test.ts", name] as const;
 const automod = (name: string) => ["automod.test.ts", name] as const;
 const pins = (name: string) => ["pins.test.ts", name] as const;
+const emojis = (name: string) => ["emojis.test.ts", name] as const;
+const polls = (name: string) => ["polls.test.ts", name] as const;
+const forwards = (name: string) => ["forwards.test.ts", name] as const;
 
 type Test = readonly [file: string, name: string];
 
@@ -63,6 +66,10 @@ const interested =
 	"who is interested is told, counted, and listed in the order of ids, a page at a time";
 const ruleLife =
 	"discord.js makes, lists, edits and deletes a rule, and those who manage the guild are told";
+const emojiLife =
+	"discord.js makes an emoji, renames and deletes it, and all are told and logged";
+const pollLife =
+	"discord.js asks, people vote, and the author ends it: all are told";
 const replies = "replies and follow-ups are fetched, edited and deleted";
 const commandTold =
 	"a command is told with its options, its place and who runs it";
@@ -146,6 +153,22 @@ export const routeTests: Readonly<Record<string, Test>> = {
 	"GET /channels/:channel_id/messages/pins": pins(
 		"pins are listed from the latest on, a page at a time",
 	),
+	"POST /channels/:channel_id/messages/:message_id/crosspost": forwards(
+		"a message of an announcement channel is published once",
+	),
+	"GET /channels/:channel_id/polls/:message_id/answers/:answer_id": polls(
+		"who voted is listed in the order of ids, a page at a time",
+	),
+	"POST /channels/:channel_id/polls/:message_id/expire": polls(pollLife),
+	"GET /guilds/:guild_id/emojis": emojis(
+		"who made an emoji is shown to those who may make or manage them",
+	),
+	"GET /guilds/:guild_id/emojis/:emoji_id": emojis(
+		"who made an emoji is shown to those who may make or manage them",
+	),
+	"POST /guilds/:guild_id/emojis": emojis(emojiLife),
+	"PATCH /guilds/:guild_id/emojis/:emoji_id": emojis(emojiLife),
+	"DELETE /guilds/:guild_id/emojis/:emoji_id": emojis(emojiLife),
 	"PUT /channels/:channel_id/messages/pins/:message_id": pins(pinLife),
 	"DELETE /channels/:channel_id/messages/pins/:message_id": pins(pinLife),
 	"POST /channels/:channel_id/messages/bulk-delete": messages(
@@ -300,6 +323,9 @@ export const eventTests: Readonly<Record<EventType, Test>> = {
 	MESSAGE_REACTION_REMOVE: reactions(reactionLife),
 	MESSAGE_REACTION_REMOVE_ALL: reactions(managedReactions),
 	MESSAGE_REACTION_REMOVE_EMOJI: reactions(managedReactions),
+	GUILD_EMOJIS_UPDATE: emojis(emojiLife),
+	MESSAGE_POLL_VOTE_ADD: polls(pollLife),
+	MESSAGE_POLL_VOTE_REMOVE: polls(pollLife),
 	CHANNEL_PINS_UPDATE: pins(pinLife),
 	WEBHOOKS_UPDATE: webhooks(webhookLife),
 	INVITE_CREATE: invites(inviteLife),

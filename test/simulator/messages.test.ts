@@ -137,17 +137,17 @@ describe("writing", () => {
 		expect(await file.text()).toBe("soup, bread");
 	});
 
-	test("stickers, polls and forwarding are not simulated, and say so", async () => {
+	test("stickers, and a poll in an edit, are not simulated, and say so", async () => {
 		await using simulator = await startSimulator();
 		const { ada, messages } = cooks(simulator);
-		for (const body of [
-			{ sticker_ids: ["1"] },
-			{ poll: {} },
-			{ message_reference: { type: 1, message_id: "1" } },
-		])
-			expect(
-				(await ada("POST", messages, { content: "x", ...body })).status,
-			).toBe(501);
+		const sent = await ada("POST", messages, {
+			content: "x",
+			sticker_ids: ["1"],
+		});
+		expect(sent.status).toBe(501);
+		const { id } = await simulator.user("ada").say("The Cooks/general", "x");
+		const edited = await ada("PATCH", `${messages}/${id}`, { poll: {} });
+		expect(edited.status).toBe(501);
 	});
 
 	test("slow mode holds up people, and not those who manage the channel", async () => {

@@ -53,13 +53,13 @@ describe("paths", () => {
 	test("a route that is not simulated is answered 501, named and listed", async () => {
 		await using simulator = await startSimulator();
 		const ada = as(simulator, simulator.user("ada"));
-		const answer = await ada("GET", "/guilds/1/emojis");
+		const answer = await ada("GET", "/guilds/1/stickers");
 		expect(answer.status).toBe(501);
 		expect(answer.json().message).toBe(
-			"The simulator does not simulate GET /guilds/1/emojis.",
+			"The simulator does not simulate GET /guilds/1/stickers.",
 		);
 		expect(simulator.unknownRoutes).toEqual([
-			{ method: "GET", path: "/guilds/1/emojis", count: 1 },
+			{ method: "GET", path: "/guilds/1/stickers", count: 1 },
 		]);
 	});
 

@@ -7,6 +7,7 @@ import { autoModerationRoutes } from "./automod.ts";
 import { banRoutes } from "./bans.ts";
 import { channelRoutes } from "./channels.ts";
 import { commandRoutes } from "./commands.ts";
+import { emojiRoutes } from "./emojis.ts";
 import { guildRoutes } from "./guilds.ts";
 import { interactionMessageRoutes } from "./interaction-messages.ts";
 import { interactionRoutes } from "./interactions.ts";
@@ -14,6 +15,7 @@ import { inviteRoutes } from "./invites.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
 import { pinRoutes } from "./pins.ts";
+import { pollRoutes } from "./polls.ts";
 import { pruneRoutes } from "./prune.ts";
 import { reactionRoutes } from "./reactions.ts";
 import { roleRoutes } from "./roles.ts";
@@ -33,10 +35,12 @@ export const allRoutes: readonly Route[] = [
 	...searchRoutes,
 	...reactionRoutes,
 	...pinRoutes,
+	...pollRoutes,
 	...memberRoutes,
 	...voiceRoutes,
 	...stageRoutes,
 	...roleRoutes,
+	...emojiRoutes,
 	...banRoutes,
 	...pruneRoutes,
 	...auditLogRoutes,

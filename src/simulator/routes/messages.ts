@@ -3,7 +3,7 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
-	MessageType,
+	MessageFlags,
 	PermissionFlagsBits,
 } from "discord.js";
 import { moderate } from "../automod-act.ts";
@@ -17,20 +17,24 @@ import {
 } from "../compose.ts";
 import type { Channel, Message } from "../entities.ts";
 import { inGuild } from "../entities.ts";
-import { ApiError, fieldFault, notSimulated, refusal } from "../errors.ts";
+import { ApiError, fieldFault, refusal } from "../errors.ts";
 import {
 	boolean,
-	choice,
 	type Field,
 	integer,
 	list,
 	nullable,
-	object,
 	required,
 	snowflake,
 } from "../fields.ts";
 import { has } from "../permissions.ts";
 import { readerOf } from "../present.ts";
+import {
+	asForward,
+	asReply,
+	messageReference,
+	repliedTo,
+} from "../references.ts";
 import {
 	type Call,
 	channelOf,
@@ -40,6 +44,7 @@ import {
 	route,
 } from "../route.ts";
 import { timeOf } from "../snowflake.ts";
+import { pollForm, readPoll } from "./polls.ts";
 
 const {
 	AttachFiles,
@@ -47,6 +52,7 @@ const {
 	ManageMessages,
 	ReadMessageHistory,
 	SendMessages,
+	SendPolls,
 	SendTTSMessages,
 } = PermissionFlagsBits;
 
@@ -82,40 +88,11 @@ const newMessage = {
 	tts: boolean,
 	nonce: nullable(nonce),
 	enforce_nonce: boolean,
-	message_reference: nullable(
-		object({
-			type: choice(0, 1),
-			message_id: snowflake,
-			channel_id: snowflake,
-			guild_id: snowflake,
-			fail_if_not_exists: boolean,
-		}),
-	),
+	message_reference: nullable(messageReference),
+	poll: nullable(pollForm),
 };
 
 type NewMessage = ReadForm<typeof newMessage>;
-
-function repliedTo(
-	call: Call<NewMessage>,
-	channel: Channel,
-): Message | undefined {
-	const reference = call.body.message_reference;
-	if (!reference) return undefined;
-	if (reference.type === 1) throw notSimulated("forwarding messages");
-	if (!has(permissionsIn(call, channel), ReadMessageHistory))
-		throw refusal(Code.CannotReplyWithoutPermissionToReadMessageHistory);
-	const message = call.world.messages.get(
-		channel.id,
-		reference.message_id ?? "",
-	);
-	if (!message && (reference.fail_if_not_exists ?? true))
-		throw fieldFault(
-			"REPLIES_UNKNOWN_MESSAGE",
-			"Unknown message",
-			"message_reference",
-		);
-	return message;
-}
 
 /** The message that an earlier request with this nonce wrote. */
 function earlier(call: Call<NewMessage>, channel: Channel) {
@@ -167,6 +144,46 @@ function refuseTooFast(call: Call, channel: Channel): void {
 	});
 }
 
+/** Refuses what the sender may not do, or what says nothing. */
+function requireAllowed(call: Call<NewMessage>, channel: Channel): void {
+	const { body, files } = call;
+	// A forward says what another message says.
+	if (body.message_reference?.type !== 1) refuseEmpty(call, body);
+	if (body.embeds?.length) requirePermission(call, channel, EmbedLinks);
+	if (files.size > 0) requirePermission(call, channel, AttachFiles);
+	if (body.tts) requirePermission(call, channel, SendTTSMessages);
+	if (body.poll) requirePermission(call, channel, SendPolls);
+}
+
+/** Writes what the form says: a message, a reply, a forward or a poll. */
+function write(call: Call<NewMessage>, channel: Channel): Message {
+	const { body, world, actor } = call;
+	const reference = body.message_reference;
+	const replied =
+		reference && reference.type !== 1
+			? repliedTo(call, channel, reference)
+			: undefined;
+	const forward =
+		reference?.type === 1
+			? asForward(call, channel, body, reference)
+			: undefined;
+	const message = {
+		...written(call, channel, body, {
+			allowed: body.allowed_mentions ?? null,
+			repliedTo: replied,
+		}),
+		tts: body.tts ?? false,
+		...(body.nonce === undefined || body.nonce === null
+			? {}
+			: { nonce: body.nonce }),
+		...(replied ? asReply(channel, replied) : {}),
+		...forward,
+	};
+	if (!body.poll) return world.addMessage(channel, actor.user, message);
+	const poll = readPoll(call, body.poll);
+	return world.polls.add(channel, actor.user, poll, message);
+}
+
 export const messageRoutes = [
 	route({
 		method: "GET",
@@ -203,12 +220,9 @@ export const messageRoutes = [
 		body: newMessage,
 		run: (call) => {
 			const channel = textOf(call);
-			const { body, world, actor } = call;
+			const { world, actor } = call;
 			refuseUnwanted(call, channel);
-			refuseEmpty(call, body);
-			if (body.embeds?.length) requirePermission(call, channel, EmbedLinks);
-			if (call.files.size > 0) requirePermission(call, channel, AttachFiles);
-			if (body.tts) requirePermission(call, channel, SendTTSMessages);
+			requireAllowed(call, channel);
 
 			const already = earlier(call, channel);
 			if (already) {
@@ -216,30 +230,28 @@ export const messageRoutes = [
 				return world.readMessage(already, readerOf(actor));
 			}
 			refuseTooFast(call, channel);
-			const replied = repliedTo(call, channel);
-			const tellRules = moderate(call, channel, body.content ?? "");
-			const message = world.addMessage(channel, actor.user, {
-				...written(call, channel, body, {
-					allowed: body.allowed_mentions ?? null,
-					repliedTo: replied,
-				}),
-				tts: body.tts ?? false,
-				...(body.nonce === undefined || body.nonce === null
-					? {}
-					: { nonce: body.nonce }),
-				...(replied
-					? {
-							type: MessageType.Reply,
-							message_reference: {
-								type: 0,
-								message_id: replied.id,
-								channel_id: channel.id,
-								...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
-							},
-						}
-					: {}),
-			});
+			const tellRules = moderate(call, channel, call.body.content ?? "");
+			const message = write(call, channel);
 			tellRules(message);
+			return world.readMessage(message, readerOf(actor));
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/messages/:message_id/crosspost",
+		needs: SendMessages,
+		run: (call) => {
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			const { world, actor } = call;
+			if (channel.type !== ChannelType.GuildAnnouncement)
+				throw refusal(Code.CannotExecuteActionOnThisChannelType);
+			if (message.author !== actor.user)
+				requirePermission(call, channel, ManageMessages);
+			if ((message.flags & MessageFlags.Crossposted) !== 0)
+				throw refusal(Code.ThisMessageWasAlreadyCrossposted);
+			message.flags |= MessageFlags.Crossposted;
+			world.tellMessage("MESSAGE_UPDATE", channel, message);
 			return world.readMessage(message, readerOf(actor));
 		},
 	}),
@@ -252,6 +264,7 @@ export const messageRoutes = [
 			const channel = channelOf(call);
 			const message = messageOf(call);
 			const own = message.author === actor.user;
+			if (own && message.poll) throw refusal(Code.CannotEditAPollMessage);
 			const asks = Object.values({ ...body, flags: undefined });
 			// Someone who manages messages may hide another's embeds, and no more.
 			if (!own && asks.some((value) => value !== undefined))

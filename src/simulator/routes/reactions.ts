@@ -10,9 +10,10 @@ import { integer, snowflake } from "../fields.ts";
 import { has } from "../permissions.ts";
 import { type Call, channelOf, messageOf, param, route } from "../route.ts";
 import { compareIds, isSnowflake } from "../snowflake.ts";
+import { standardEmoji } from "../standard-emoji.ts";
 import { reactionWith } from "../state.ts";
 
-const { AddReactions, ManageMessages, ReadMessageHistory } =
+const { AddReactions, ManageMessages, ReadMessageHistory, UseExternalEmojis } =
 	PermissionFlagsBits;
 
 const emojiLimit = 20;
@@ -25,13 +26,24 @@ function emojiOf(call: Call): Emoji {
 	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
 	if (name !== undefined && id !== undefined && isSnowflake(id))
 		return { id, name };
-	// Some are written with and without the selector that asks for colours.
-	const plain = text.replaceAll("\ufe0f", "");
-	const known = [text, plain, `${plain}\ufe0f`].some((form) =>
-		/^\p{RGI_Emoji}$/v.test(form),
-	);
+	const known = standardEmoji(text);
 	if (!known) throw refusal(Code.UnknownEmoji);
-	return { id: null, name: text };
+	return known;
+}
+
+/** The emoji as it is called: of guilds' emoji those that the actor's guilds have, elsewhere with a permission. */
+function usable(call: Call, emoji: Emoji): Emoji {
+	if (emoji.id === null) return emoji;
+	const channel = channelOf(call);
+	const found = call.world.emojis.usableBy(call.actor.user, emoji.id);
+	if (!found) throw refusal(Code.UnknownEmoji);
+	const own =
+		inGuild(channel) && call.world.guildOf(channel).emojis.has(found.id);
+	if (!own) requirePermission(call, channel, UseExternalEmojis);
+	return {
+		...{ id: found.id, name: found.name },
+		...(found.animated ? { animated: true } : {}),
+	};
 }
 
 function decode(part: string): string {
@@ -80,11 +92,10 @@ export const reactionRoutes = [
 			// Only the first with an emoji needs the permission.
 			if (!known && !has(permissionsIn(call, channel), AddReactions))
 				throw refusal(Code.MissingPermissions);
-			// No guild here has emoji of its own: those of a guild can only be joined in.
-			if (!known && emoji.id !== null) throw refusal(Code.UnknownEmoji);
+			const put = known?.emoji ?? usable(call, emoji);
 			if (!known && message.reactions.length >= emojiLimit)
 				throw refusal(Code.MaximumNumberOfReactionsReached);
-			world.addReaction(channel, message, actor.user, known?.emoji ?? emoji);
+			world.addReaction(channel, message, actor.user, put);
 		},
 	}),
 	route({
