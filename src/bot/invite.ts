@@ -22,6 +22,7 @@ export const toolPermissions: readonly Permission[] = [
 	"ModerateMembers",
 	"KickMembers",
 	"BanMembers",
+	"ViewAuditLog",
 	"MoveMembers",
 	"MuteMembers",
 	"DeafenMembers",

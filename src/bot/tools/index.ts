@@ -2,6 +2,7 @@
 
 import { listRecentToolCalls } from "./audit.ts";
 import { moveChannels } from "./channel-moves.ts";
+import { getAuditLog } from "./audit-log.ts";
 import {
 	cloneChannel,
 	createChannel,
@@ -121,5 +122,6 @@ export const tools = [
 	moveVoiceMember,
 	disconnectVoiceMember,
 	modifyVoiceState,
+	getAuditLog,
 	listRecentToolCalls,
 ];

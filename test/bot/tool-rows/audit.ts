@@ -1,6 +1,6 @@
-// The rows of src/bot/tools/audit.ts.
+// The rows of src/bot/tools/audit.ts and audit-log.ts.
 
-import type { Row } from "./scene.ts";
+import { anyId, freshName, type Row } from "./scene.ts";
 
 export const auditRows: Record<string, Row> = {
 	list_recent_tool_calls: {
@@ -8,5 +8,34 @@ export const auditRows: Record<string, Row> = {
 		ids: {},
 		args: () => ({ before: "2000-01-01T00:00:00Z" }),
 		answer: () => ["No call of a tool is on record that matches."],
+	},
+	get_audit_log: {
+		effect: "asks",
+		ids: {
+			user_id: anyId("who did nothing is not found"),
+			before: anyId("it is a place in the order of ids, and no thing"),
+		},
+		ask({ world, guild }) {
+			const { simulator } = world;
+			const ada = simulator.user("ada").id;
+			const name = freshName();
+			const doing = { actor: ada, reason: "spring" };
+			const role = simulator.world.addRole(guild, { name }, doing);
+			return {
+				args: {},
+				request: `GET /guilds/${guild.id}/audit-logs`,
+				answer: [
+					"1 action(s) in the audit log, newest first",
+					`| ROLE_CREATE | ID: ${guild.auditLog.at(-1)?.id} | by: @ada (ID: ${ada}) | target: @${name} (ID: ${role.id}) | changes: `,
+					`name: none → "${name}"`,
+					"| reason: spring",
+				],
+			};
+		},
+		needs: {
+			permission: "ViewAuditLog",
+			name: "VIEW_AUDIT_LOG",
+			in: "the guild",
+		},
 	},
 };

@@ -1,0 +1,58 @@
+// The audit log of a guild, which Discord keeps: who did what there, by whatever means.
+
+import { type RESTGetAPIAuditLogResult, Routes } from "discord.js";
+import * as v from "valibot";
+import { didYouMean } from "../../lib/config.ts";
+import { guild_id, limit, moment, snowflake } from "../arguments.ts";
+import { auditActions, entryLine, namesIn } from "../audit-log-lines.ts";
+import { tool } from "../context.ts";
+import { oneLine } from "../text.ts";
+
+const actionType = v.pipe(
+	v.string(),
+	v.check(
+		(name) => auditActions.has(name),
+		({ input }) =>
+			`Discord has no action ${oneLine(JSON.stringify(input))}${didYouMean(input, [...auditActions.keys()])}`,
+	),
+	v.description("What was done, by Discord's name, such as MEMBER_BAN_ADD."),
+);
+
+export const getAuditLog = tool({
+	name: "get_audit_log",
+	toolset: "audit",
+	title: "Get the audit log",
+	description:
+		"Read a guild's audit log, newest first, 45 days back: time, action, entry id, who did it, target, what changed (old → new), reason. `next_before`, where given, goes on as `before`.",
+	effect: "read",
+	permissions: ["ViewAuditLog"],
+	input: v.strictObject({
+		guild_id,
+		user_id: v.optional(snowflake("user who did it")),
+		action_type: v.optional(actionType),
+		before: v.optional(moment("Only entries before this")),
+		limit: limit(100, 50),
+	}),
+	async run({ user_id, action_type, before, limit }, { discord, guild }) {
+		const action = auditActions.get(action_type ?? "");
+		const query = new URLSearchParams({
+			limit: String(limit),
+			...(user_id !== undefined && { user_id }),
+			...(action !== undefined && { action_type: String(action) }),
+			...(before && { before: before.first }),
+		});
+		const log = (await discord.rest.get(Routes.guildAuditLog(guild.id), {
+			query,
+		})) as RESTGetAPIAuditLogResult;
+		const entries = log.audit_log_entries;
+		const last = entries.at(-1);
+		if (!last)
+			return "No entry of the audit log fits; Discord keeps them for 45 days.";
+		const nameOf = namesIn(log, guild);
+		return [
+			`${entries.length} action(s) in the audit log, newest first, times in UTC:`,
+			...entries.map((entry) => entryLine(entry, nameOf)),
+			...(entries.length === limit ? [`next_before=${last.id}`] : []),
+		];
+	},
+});
