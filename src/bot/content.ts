@@ -15,11 +15,11 @@ function readsContent({ application }: Client<true>): boolean {
 	] as const);
 }
 
-/** Throws the ToolError to show where other people's texts are hidden. */
-export function requireContent(discord: Client<true>): void {
+/** Throws the ToolError to show where other people's texts are hidden; `so` says what does not work then. */
+export function requireContent(discord: Client<true>, so: string): void {
 	if (readsContent(discord)) return;
 	throw new ToolError(
-		`Discord shows this bot no texts of messages, so \`contains\` finds nothing. ${howToSwitchOn} Nothing was done.`,
+		`Discord shows this bot no texts of messages, so ${so}. ${howToSwitchOn} Nothing was done.`,
 	);
 }
 

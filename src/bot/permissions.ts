@@ -58,7 +58,6 @@ const bitsByName = new Map(
 
 const allBits = [...bitsByName.values()].reduce((all, bit) => all | bit, 0n);
 
-/** "SendTTSMessages" → "SEND_TTS_MESSAGES" */
 /** discord.js's name of a thing as Discord writes it: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
 export function officialName(name: string): string {
 	return name

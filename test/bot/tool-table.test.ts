@@ -281,7 +281,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 		test(`without ${needs.name} in ${needs.in} it is refused before Discord is asked`, async () => {
 			await using scene = await startScene();
 			const ask = row.ask(scene);
-			const { role, thing } = forbid(scene, ask.args, needs);
+			const { role, thing } = forbid(scene, ask.args, needs, ask.channel);
 			await scene.world.heard();
 			const { text, isError } = await scene.world.call(name, ask.args);
 			expect(isError).toBe(true);

@@ -15,7 +15,7 @@ const actionType = v.pipe(
 		({ input }) =>
 			`Discord has no action ${oneLine(JSON.stringify(input))}${didYouMean(input, [...auditActions.keys()])}`,
 	),
-	v.description("What was done, by Discord's name, such as MEMBER_BAN_ADD."),
+	v.description("Discord's name of it: MEMBER_BAN_ADD."),
 );
 
 export const getAuditLog = tool({
@@ -23,7 +23,7 @@ export const getAuditLog = tool({
 	toolset: "audit",
 	title: "Get the audit log",
 	description:
-		"Read a guild's audit log, newest first, 45 days back: time, action, entry id, who did it, target, what changed (old → new), reason. `next_before`, where given, goes on as `before`.",
+		"Read a guild's audit log, newest first, 45 days back: what was done, by whom, to what, what changed (old → new) and why.",
 	effect: "read",
 	permissions: ["ViewAuditLog"],
 	input: v.strictObject({

@@ -117,7 +117,8 @@ export const deleteMessages = destructiveTool({
 				]);
 			return deletion(channel, message_ids, undefined);
 		}
-		if (contains !== undefined) requireContent(discord);
+		if (contains !== undefined)
+			requireContent(discord, "`contains` finds nothing");
 		const wanted = contains?.toLowerCase();
 		const messages = await latest(
 			channel,

@@ -1,8 +1,8 @@
 // Every tool there is. The order is the order of tools/list.
 
 import { listRecentToolCalls } from "./audit.ts";
-import { moveChannels } from "./channel-moves.ts";
 import { getAuditLog } from "./audit-log.ts";
+import { moveChannels } from "./channel-moves.ts";
 import {
 	cloneChannel,
 	createChannel,
@@ -19,6 +19,7 @@ import {
 	readPrivateMessages,
 	sendPrivateMessage,
 } from "./direct-messages.ts";
+import { searchGuildMessages } from "./guild-search.ts";
 import { getGuildInfo, listGuilds } from "./guilds.ts";
 import {
 	getMember,
@@ -77,6 +78,7 @@ export const tools = [
 	getRecentMessages,
 	getMessage,
 	searchMessages,
+	searchGuildMessages,
 	addReaction,
 	removeReaction,
 	getReactions,

@@ -11,10 +11,7 @@ export const auditRows: Record<string, Row> = {
 	},
 	get_audit_log: {
 		effect: "asks",
-		ids: {
-			user_id: anyId("who did nothing is not found"),
-			before: anyId("it is a place in the order of ids, and no thing"),
-		},
+		ids: { user_id: anyId("who did nothing is not found") },
 		ask({ world, guild }) {
 			const { simulator } = world;
 			const ada = simulator.user("ada").id;

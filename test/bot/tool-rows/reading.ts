@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/reading.ts and search.ts.
+// The rows of src/bot/tools/reading.ts, search.ts and guild-search.ts.
 
 import {
 	anyId,
@@ -63,6 +63,28 @@ export const readingRows: Record<string, Row> = {
 			author_id: anyId("what nobody wrote is not found"),
 		},
 		ask: twoWritten,
+		needs: {
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
+			in: "the channel",
+		},
+	},
+	search_guild_messages: {
+		effect: "asks",
+		ids: {
+			channel_ids: channelId,
+			author_ids: anyId("what nobody wrote is not found"),
+			mentions: anyId("whom nobody mentioned is not found"),
+		},
+		ask(scene) {
+			const { args, answer } = twoWritten(scene);
+			return {
+				args: { query: "SECRET", channel_ids: [args.channel_id] },
+				request: `GET /guilds/${scene.guild.id}/messages/search`,
+				answer: ["2 match(es) in total", ...answer],
+				channel: args.channel_id,
+			};
+		},
 		needs: {
 			permission: "ReadMessageHistory",
 			name: "READ_MESSAGE_HISTORY",

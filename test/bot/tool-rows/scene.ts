@@ -116,6 +116,8 @@ export interface Ask {
 	request: string;
 	/** What its answer must contain. */
 	answer: string[];
+	/** The channel that a permission is asked for in, where it is not the one that `channel_id` names. */
+	channel?: string;
 }
 
 export interface WritingRow extends CommonRow {
