@@ -74,6 +74,14 @@ const advice = new Map<number | string, string>([
 		"This person is in no voice channel; list_voice_members shows who is in one.",
 	],
 	[
+		codes.UnknownStageInstance,
+		"This stage channel is not live; start_stage starts it.",
+	],
+	[
+		codes.TheStageIsAlreadyOpen,
+		"This stage channel is live already; edit_stage changes its topic.",
+	],
+	[
 		codes.MaximumNumberOfGuildChannelsReached,
 		"The guild is full of channels; delete_channel makes room.",
 	],

@@ -26,6 +26,7 @@ export const toolPermissions: readonly Permission[] = [
 	"MoveMembers",
 	"MuteMembers",
 	"DeafenMembers",
+	"SetVoiceChannelStatus",
 	// Without it nothing counts that is allowed in a voice channel.
 	"Connect",
 ];

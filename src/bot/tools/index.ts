@@ -54,6 +54,12 @@ import {
 	removeRole,
 } from "./roles.ts";
 import { searchMessages } from "./search.ts";
+import {
+	editStage,
+	endStage,
+	setVoiceChannelStatus,
+	startStage,
+} from "./stages.ts";
 import { removeTimeout, timeout } from "./timeouts.ts";
 import {
 	createStageChannel,
@@ -124,6 +130,10 @@ export const tools = [
 	moveVoiceMember,
 	disconnectVoiceMember,
 	modifyVoiceState,
+	startStage,
+	editStage,
+	endStage,
+	setVoiceChannelStatus,
 	getAuditLog,
 	listRecentToolCalls,
 ];

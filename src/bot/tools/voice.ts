@@ -150,6 +150,7 @@ function lineOf(voice: VoiceState, { name, id }: VoiceBasedChannel): string {
 		...(voice.selfMute ? ["self-muted"] : []),
 		...(voice.selfDeaf ? ["self-deafened"] : []),
 		...(voice.suppress ? ["only listens"] : []),
+		...(voice.requestToSpeakTimestamp ? ["asks to speak"] : []),
 		...(voice.streaming ? ["streams"] : []),
 		...(voice.selfVideo ? ["camera on"] : []),
 	].join(" | ");

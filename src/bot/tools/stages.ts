@@ -1,0 +1,149 @@
+// Stages that are live, and what voice channels say under their name.
+
+import {
+	type APIStageInstance,
+	ChannelType,
+	type Guild,
+	Routes,
+	type StageChannel,
+	type VoiceChannel,
+} from "discord.js";
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import { flag, found, guild_id, reason, text } from "../arguments.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channelName } from "../describe.ts";
+import { changesOf } from "../edits.ts";
+import { voiceChannel } from "../find.ts";
+import { oneLine } from "../text.ts";
+
+async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
+	const channel = await voiceChannel(guild, id);
+	if (channel.type === ChannelType.GuildStageVoice) return channel;
+	throw new ToolError(
+		`${channelName(channel)} is no stage channel. list_channels shows which ones are. Nothing was done.`,
+	);
+}
+
+async function spokenChannel(guild: Guild, id: string): Promise<VoiceChannel> {
+	const channel = await voiceChannel(guild, id);
+	if (channel.type === ChannelType.GuildVoice) return channel;
+	throw new ToolError(
+		`${channelName(channel)} is a stage channel, which has a topic instead of a status: start_stage and edit_stage set it. Nothing was done.`,
+	);
+}
+
+/** A stage channel's stage as it is now, asked for; Discord refuses where it is not live. */
+async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
+	const route = Routes.stageInstance(channel.id);
+	return (await channel.client.rest.get(route)) as APIStageInstance;
+}
+
+/** What Discord asks of whoever moderates a stage. */
+const moderates = ["MuteMembers", "MoveMembers", "ManageChannels"] as const;
+const stage = found(stageChannel, "stage channel");
+const topic = text(1, 120, "What it is about.");
+
+export const startStage = tool({
+	name: "start_stage",
+	toolset: "voice",
+	title: "Start a stage",
+	description:
+		"Make a stage channel live, for the members of the guild. Discord ends it when nobody speaks for some minutes.",
+	effect: "write",
+	idempotent: true,
+	turns: "channel_id",
+	permissions: [
+		...moderates,
+		{ permission: "MentionEveryone", with: "send_start_notification" },
+	],
+	input: v.strictObject({
+		guild_id,
+		channel_id: stage,
+		topic,
+		send_start_notification: v.optional(flag("Notify @everyone of it."), false),
+		reason,
+	}),
+	async run(args, { discord, channel }) {
+		const { topic, send_start_notification } = args;
+		await discord.rest.post(Routes.stageInstances(), {
+			body: { channel_id: channel.id, topic, send_start_notification },
+		});
+		return `${channelName(channel)} is live: ${oneLine(topic)}`;
+	},
+});
+
+export const editStage = tool({
+	name: "edit_stage",
+	toolset: "voice",
+	title: "Edit a stage",
+	description: "Change the topic of a stage channel that is live.",
+	effect: "write",
+	idempotent: true,
+	turns: "channel_id",
+	permissions: moderates,
+	input: v.strictObject({ guild_id, channel_id: stage, topic, reason }),
+	async run({ topic }, { discord, channel }) {
+		const before = await currentStage(channel);
+		const name = channelName(channel);
+		const body = changesOf({ topic: before.topic }, { topic }, name);
+		await discord.rest.patch(Routes.stageInstance(channel.id), { body });
+		return [
+			`Changed the topic of ${name}.`,
+			`Before: ${oneLine(before.topic)}`,
+			`Now: ${oneLine(topic)}`,
+		];
+	},
+});
+
+export const endStage = destructiveTool({
+	name: "end_stage",
+	toolset: "voice",
+	title: "End a stage",
+	description:
+		"End what is live in a stage channel. Who is in it stays connected; start_stage begins anew.",
+	turns: "channel_id",
+	idempotent: true,
+	permissions: moderates,
+	input: v.strictObject({ guild_id, channel_id: stage, reason }),
+	async plan(_, { discord, channel }) {
+		const { topic } = await currentStage(channel);
+		const what = `the stage in ${channelName(channel)}, with ${channel.members.size} member(s) in it`;
+		const about = `Topic: ${oneLine(topic)}`;
+		return {
+			preview: [`Would end ${what}.`, about],
+			async act() {
+				await discord.rest.delete(Routes.stageInstance(channel.id));
+				return [`Ended ${what}.`, about];
+			},
+		};
+	},
+});
+
+export const setVoiceChannelStatus = tool({
+	name: "set_voice_channel_status",
+	toolset: "voice",
+	title: "Set a voice channel's status",
+	description:
+		"Set the text that a voice channel shows under its name. It goes when everyone has left.",
+	effect: "write",
+	idempotent: true,
+	turns: "channel_id",
+	// Who is not in the channel has to manage it, and the bot is in none.
+	permissions: ["SetVoiceChannelStatus", "ManageChannels"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(spokenChannel, "voice channel"),
+		status: text(0, 500, "The text; empty for none."),
+		reason,
+	}),
+	async run({ status }, { discord, channel }) {
+		await discord.rest.put(Routes.channelVoiceStatus(channel.id), {
+			body: { status: status || null },
+		});
+		const name = channelName(channel);
+		return status
+			? `${name} now shows: ${oneLine(status)}`
+			: `${name} shows no status any more.`;
+	},
+});

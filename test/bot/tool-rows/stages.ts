@@ -1,0 +1,89 @@
+// The rows of src/bot/tools/stages.ts.
+
+import { AuditLogEvent, ChannelType } from "discord.js";
+import { newChannel, type Row, type Scene, voiceChannelId } from "./scene.ts";
+
+const moderates = {
+	permission: "MuteMembers",
+	name: "MUTE_MEMBERS",
+	in: "the channel",
+} as const;
+
+function oneStage(scene: Scene, topic?: string) {
+	const { stages } = scene.world.simulator.world;
+	const channel = newChannel(scene, ChannelType.GuildStageVoice);
+	if (topic !== undefined) stages.start(channel, { topic });
+	return { channel, path: `/stage-instances/${channel.id}`, stages };
+}
+
+export const stagesRows: Record<string, Row> = {
+	start_stage: {
+		effect: "writes",
+		ids: { channel_id: voiceChannelId },
+		act(scene) {
+			const { channel, stages } = oneStage(scene);
+			return {
+				args: { channel_id: channel.id, topic: "Soup" },
+				request: "POST /stage-instances",
+				done: () => stages.of(channel)?.topic === "Soup",
+			};
+		},
+		reason: AuditLogEvent.StageInstanceCreate,
+		needs: moderates,
+		dryRun: "not destructive",
+	},
+	edit_stage: {
+		effect: "writes",
+		ids: { channel_id: voiceChannelId },
+		act(scene) {
+			const { channel, path, stages } = oneStage(scene, "Soup");
+			return {
+				args: { channel_id: channel.id, topic: "Bread" },
+				request: `PATCH ${path}`,
+				done: () => stages.of(channel)?.topic === "Bread",
+			};
+		},
+		reason: AuditLogEvent.StageInstanceUpdate,
+		needs: moderates,
+		dryRun: "not destructive",
+	},
+	end_stage: {
+		effect: "writes",
+		ids: { channel_id: voiceChannelId },
+		act(scene) {
+			const { channel, path, stages } = oneStage(scene, "Soup");
+			return {
+				args: { channel_id: channel.id },
+				request: `DELETE ${path}`,
+				done: () => stages.of(channel) === undefined,
+			};
+		},
+		reason: AuditLogEvent.StageInstanceDelete,
+		needs: moderates,
+		dryRun:
+			/^Would end the stage in #thing-\d+ \(ID: \d+\), with 0 member\(s\) in it\.\nTopic: Soup$/m,
+	},
+	set_voice_channel_status: {
+		effect: "writes",
+		ids: { channel_id: voiceChannelId },
+		act(scene) {
+			const { id } = newChannel(scene, ChannelType.GuildVoice);
+			const { world } = scene.world.simulator;
+			return {
+				args: { channel_id: id, status: "Soup at 8" },
+				request: `PUT /channels/${id}/voice-status`,
+				done: () => {
+					const channel = scene.guild.channels.get(id);
+					return !!channel && world.voiceStatuses.of(channel) === "Soup at 8";
+				},
+			};
+		},
+		reason: AuditLogEvent.VoiceChannelStatusCreate,
+		needs: {
+			permission: "SetVoiceChannelStatus",
+			name: "SET_VOICE_CHANNEL_STATUS",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+};

@@ -1,0 +1,126 @@
+// The tools of stages and of voice channels' statuses, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { startWorld, writes } from "../../support/world.ts";
+
+async function stage() {
+	const world = await startWorld();
+	const { simulator, guild } = world;
+	const [channel, bar] = (
+		[ChannelType.GuildStageVoice, ChannelType.GuildVoice] as const
+	).map((type, index) =>
+		simulator.world.addChannel(guild, { name: `c${index}`, type }),
+	);
+	if (!channel || !bar) throw new Error("both were made");
+	await world.heard();
+	const platform = simulator.world;
+	return {
+		...{ world, channel, bar, platform },
+		live: () => platform.stages.of(channel)?.topic,
+		call: (tool: string, args: object = {}) =>
+			world.call(tool, { channel_id: channel.id, ...args }),
+		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+	};
+}
+
+test("a stage is started once, gets another topic, and ends", async () => {
+	await using scene = await stage();
+	const { call, live, channel, world, platform } = scene;
+	const name = `#c0 (ID: ${channel.id})`;
+	const started = await call("start_stage", { topic: "Soup\nand bread" });
+	expect(started.text).toBe(`${name} is live: Soup\\nand bread`);
+	expect(live()).toBe("Soup\nand bread");
+	const again = await call("start_stage", { topic: "x" });
+	expect(again.text).toContain("(code 150006)");
+	expect(again.text).toContain("edit_stage changes its topic");
+	const same = await call("edit_stage", { topic: "Soup\nand bread" });
+	expect(same.text).toContain("Nothing would change");
+	const edited = await call("edit_stage", { topic: "Bread" });
+	expect(edited.text).toBe(
+		`Changed the topic of ${name}.\nBefore: Soup\\nand bread\nNow: Bread`,
+	);
+	const mona = world.guild.members.get(world.simulator.user("mona_lisa").id);
+	if (!mona) throw new Error("mona is a member");
+	platform.joinVoice(channel, mona);
+	await world.heard();
+	const ended = await call("end_stage");
+	expect(ended.text).toBe(
+		`Ended the stage in ${name}, with 1 member(s) in it.\nTopic: Bread`,
+	);
+	expect(live()).toBeUndefined();
+	expect(world.guild.voiceStates.size).toBe(1);
+	for (const [tool, args] of [
+		["end_stage", {}],
+		["edit_stage", { topic: "x" }],
+	] as const)
+		expect((await call(tool, args)).text).toContain(
+			"(code 10067). This stage channel is not live; start_stage starts it.",
+		);
+});
+
+test("@everyone is notified only if that is said, and allowed", async () => {
+	await using scene = await stage();
+	const { call, channel, platform, world } = scene;
+	const bodies = () =>
+		world.simulator.journal
+			.entries("POST /stage-instances")
+			.map(
+				({ body }) => (body as Record<string, unknown>).send_start_notification,
+			);
+	await call("start_stage", { topic: "Soup" });
+	await call("end_stage");
+	await call("start_stage", { topic: "Soup", send_start_notification: true });
+	await call("end_stage");
+	expect(bodies()).toEqual([false, true]);
+	platform.setOverwrite(channel, {
+		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.MentionEveryone),
+	});
+	await world.heard();
+	const { text } = await call("start_stage", {
+		...{ topic: "Soup", send_start_notification: true },
+	});
+	expect(text).toContain("lacks MENTION_EVERYONE");
+	expect((await call("start_stage", { topic: "Soup" })).isError).toBe(false);
+});
+
+test("a voice channel is no stage, and a stage has no status", async () => {
+	await using scene = await stage();
+	const { call, bar, world } = scene;
+	const started = await call("start_stage", { channel_id: bar.id, topic: "x" });
+	expect(started.text).toContain("is no stage channel");
+	const status = await call("set_voice_channel_status", { status: "x" });
+	expect(status.text).toContain("is a stage channel, which has a topic");
+	expect(writes(world)).toEqual([]);
+});
+
+test("a status is shown, and cleared", async () => {
+	await using scene = await stage();
+	const { call, bar, platform } = scene;
+	const set = (status: string) =>
+		call("set_voice_channel_status", { channel_id: bar.id, status });
+	expect((await set("Soup\n@everyone")).text).toBe(
+		`#c1 (ID: ${bar.id}) now shows: Soup\\n@everyone`,
+	);
+	expect(platform.voiceStatuses.of(bar)).toBe("Soup\n@everyone");
+	expect((await set("x".repeat(501))).text).toContain("0 to 500 characters");
+	expect((await set("")).text).toEndWith("shows no status any more.");
+	expect(platform.voiceStatuses.of(bar)).toBeNull();
+});
+
+test("who asks to speak on a stage is listed as such", async () => {
+	await using scene = await stage();
+	const { call, channel, platform, world } = scene;
+	const mona = world.guild.members.get(world.simulator.user("mona_lisa").id);
+	if (!mona) throw new Error("mona is a member");
+	platform.joinVoice(channel, mona);
+	const state = world.guild.voiceStates.get(mona.user.id);
+	if (!state) throw new Error("she is in it");
+	state.request_to_speak_timestamp = new Date().toISOString();
+	platform.editMember(world.guild, mona, { deaf: true });
+	await world.heard();
+	expect((await call("list_voice_members")).text).toContain(
+		"| deafened | only listens | asks to speak",
+	);
+});
