@@ -25,6 +25,7 @@ import {
 	getMember,
 	listMembers,
 	lookupUserByName,
+	searchMembers,
 	setNickname,
 } from "./members.ts";
 import { editMessage, sendMessage } from "./messages.ts";
@@ -76,6 +77,7 @@ export const tools = [
 	getGuildInfo,
 	listMembers,
 	lookupUserByName,
+	searchMembers,
 	getMember,
 	sendMessage,
 	editMessage,

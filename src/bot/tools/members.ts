@@ -1,12 +1,15 @@
 // Members: people in a guild, and what they are called there.
 
-import type { Guild, GuildMember } from "discord.js";
+import { type Guild, type GuildMember, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
+	flag,
 	found,
 	guild_id,
 	limit,
+	type Moment,
+	moment,
 	reason,
 	snowflake,
 	text,
@@ -14,7 +17,7 @@ import {
 import type { Connection } from "../connection.ts";
 import { tool } from "../context.ts";
 import { memberName, roleName, time } from "../describe.ts";
-import { currentMember, member } from "../find.ts";
+import { currentMember, member, role } from "../find.ts";
 import { compareIds } from "../ids.ts";
 import { describeBits } from "../permissions.ts";
 import { fold, oneField, oneLine } from "../text.ts";
@@ -44,15 +47,16 @@ export const listMembers = tool({
 			shown.length > 0
 				? `${shown.length} of ${guild.members.cache.size} member(s):`
 				: `No member has an id above ${after}.`,
-			...shown.map(
-				(member) =>
-					`${describe(member)} | roles: ${roleIds(member)} | joined: ${time(member.joinedAt)}`,
-			),
+			...shown.map(memberLine),
 			...stillLoading(guild, connection),
 			...next,
 		];
 	},
 });
+
+function memberLine(member: GuildMember): string {
+	return `${describe(member)} | roles: ${roleIds(member)} | joined: ${time(member.joinedAt)}`;
+}
 
 /** The first members after an id, in the order of their ids, and the line that says where the next page begins. */
 export function pageOf(
@@ -105,9 +109,7 @@ export const lookupUserByName = tool({
 		limit: limit(50, 10),
 	}),
 	run({ query, limit }, { guild, connection }) {
-		const wanted = fold(query.replace(/^@(?=.)/, ""));
-		if (wanted === "")
-			throw invalidParameters(["query: expected more than accents"]);
+		const wanted = foldedName(query);
 		const matches: { member: GuildMember; rank: number }[] = [];
 		for (const member of guild.members.cache.values()) {
 			const rank = rankOf(member, wanted);
@@ -132,6 +134,75 @@ export const lookupUserByName = tool({
 		return [...lines, ...stillLoading(guild, connection)];
 	},
 });
+
+/** What is looked for in names. Throws an RpcError where nothing of it is left. */
+function foldedName(query: string): string {
+	const wanted = fold(query.replace(/^@(?=.)/, ""));
+	if (wanted === "")
+		throw invalidParameters(["query: expected more than accents"]);
+	return wanted;
+}
+
+const memberFilters = {
+	query: v.optional(
+		text(1, 100, "What a nickname, display name or username begins with."),
+	),
+	role_id: v.optional(found(role, "role")),
+	joined_before: v.optional(moment("Only who joined before")),
+	joined_after: v.optional(moment("Only who joined after")),
+	is_bot: v.optional(flag("Only bots; false: only people.")),
+};
+
+export const searchMembers = tool({
+	name: "search_members",
+	toolset: "core",
+	title: "Search members",
+	description:
+		"List the members who fit all that is given, by id: names, id, role ids, when they joined. Takes at least one filter.",
+	effect: "read",
+	intents: ["GuildMembers"],
+	input: v.strictObject({
+		guild_id,
+		...memberFilters,
+		limit: limit(1000, 100),
+		after: v.optional(snowflake("last member of the page before")),
+	}),
+	run(args, { guild, connection }) {
+		const { query, role_id, joined_before, joined_after, is_bot } = args;
+		const keys = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
+		if (keys.every((key) => args[key] === undefined))
+			throw invalidParameters([
+				`${keys.join(", ")}: expected at least one of these; list_members lists everyone`,
+			]);
+		const wanted = query === undefined ? undefined : foldedName(query);
+		const since = timeOf(joined_after);
+		const until = timeOf(joined_before);
+		const matches = [...guild.members.cache.values()].filter((member) => {
+			const { user, roles, joinedTimestamp: joined } = member;
+			return (
+				(wanted === undefined || (rankOf(member, wanted) ?? 2) < 2) &&
+				(role_id === undefined || roles.cache.has(role_id)) &&
+				(is_bot === undefined || user.bot === is_bot) &&
+				(since === undefined || (joined !== null && joined >= since)) &&
+				(until === undefined || (joined !== null && joined < until))
+			);
+		});
+		const { shown, next } = pageOf(matches, args.after, args.limit);
+		return [
+			shown.length > 0
+				? `${shown.length} of ${matches.length} member(s) that fit, by id:`
+				: `No member${args.after ? ` with an id above ${args.after}` : ""} fits.`,
+			...shown.map(memberLine),
+			...stillLoading(guild, connection),
+			...next,
+		];
+	},
+});
+
+/** A moment in milliseconds since 1970. */
+function timeOf(at: Moment | undefined): number | undefined {
+	return at && SnowflakeUtil.timestampFrom(at.first);
+}
 
 export const getMember = tool({
 	name: "get_member",

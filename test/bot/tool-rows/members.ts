@@ -1,7 +1,14 @@
 // The rows of src/bot/tools/members.ts.
 
 import { AuditLogEvent } from "discord.js";
-import { anyId, memberId, newMember, type Row } from "./scene.ts";
+import {
+	anyId,
+	memberId,
+	newMember,
+	newRole,
+	type Row,
+	roleId,
+} from "./scene.ts";
 
 export const membersRows: Record<string, Row> = {
 	list_members: {
@@ -21,6 +28,26 @@ export const membersRows: Record<string, Row> = {
 			"1 match(es):",
 			`MONA LISA (@mona_lisa) | ID: ${world.simulator.user("mona_lisa").id}`,
 		],
+	},
+	search_members: {
+		effect: "reads",
+		ids: {
+			role_id: roleId,
+			after: anyId("it is a place in the order of ids, and no thing"),
+		},
+		args(scene) {
+			const role = newRole(scene, scene.guild);
+			const { world, guild } = scene;
+			const member = guild.members.get(world.simulator.user("zoe").id);
+			if (!member) throw new Error("zoe is in both guilds");
+			world.simulator.world.editMember(guild, member, { roles: [role.id] });
+			return { query: "ZOE", role_id: role.id, is_bot: false };
+		},
+		answer: ({ world, guild }) => {
+			const { id } = world.simulator.user("zoe");
+			const roles = guild.members.get(id)?.roles;
+			return ["1 of 1 member(s) that fit", `ID: ${id} | roles: ${roles} |`];
+		},
 	},
 	get_member: {
 		effect: "reads",

@@ -1,4 +1,4 @@
-// list_members and lookup_user_by_name.
+// list_members, lookup_user_by_name and search_members.
 
 import { expect, test } from "bun:test";
 import { until } from "../../support/until.ts";
@@ -217,4 +217,72 @@ test("while the members of a guild are still being loaded, answers say so, and n
 		return !answer.text.includes("still being loaded") && answer;
 	});
 	expect(text).toStartWith(`${guild.members.size} of ${guild.members.size}`);
+});
+
+test("search_members finds who fits all that is given, by id, and pages", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const platform = simulator.world;
+	const role = platform.addRole(guild, { name: "Baker" });
+	const join = (username: string, days: number, more = {}) => {
+		const user = platform.addUser({ username });
+		const member = platform.addMember(guild, user, more);
+		const at = new Date(Date.UTC(2026, 0, days));
+		Object.assign(member, { joined_at: at.toISOString() });
+		// Its event tells the bot of it.
+		platform.editMember(guild, member, { mute: true });
+		return user.id;
+	};
+	const anna = join("Änna", 1, { roles: [role.id] });
+	const annie = join("annie", 2, { nick: "Bea", roles: [role.id] });
+	const ben = join("ben", 3, { nick: "Annabel" });
+	await world.heard();
+	const search = async (args: Record<string, unknown>) => {
+		const { text } = await world.call("search_members", args);
+		return Array.from(text.matchAll(/ID: (\d+) \| roles/g), ([, id]) => id);
+	};
+	expect(await search({ query: "@ann" })).toEqual([anna, annie, ben]);
+	expect(await search({ query: "nn" })).toEqual([]);
+	expect(await search({ role_id: role.id })).toEqual([anna, annie]);
+	expect(await search({ role_id: role.id, query: "b" })).toEqual([annie]);
+	const second = "2026-01-02";
+	expect(await search({ joined_before: second })).toEqual([anna]);
+	expect(await search({ query: "ann", joined_after: second })).toEqual([
+		annie,
+		ben,
+	]);
+	expect(
+		await search({ joined_after: second, joined_before: "2026-01-03T00:00Z" }),
+	).toEqual([annie]);
+	expect(await search({ is_bot: true })).toEqual([simulator.bot("alpha").id]);
+	expect(await search({ is_bot: false, query: "alpha" })).toEqual([]);
+	const { text } = await world.call("search_members", {
+		query: "ann",
+		limit: 2,
+	});
+	expect(text).toStartWith("2 of 3 member(s) that fit, by id:\n");
+	expect(text).toEndWith(`\nnext_after=${annie}`);
+	expect(await search({ query: "ann", limit: 2, after: annie })).toEqual([ben]);
+});
+
+test("search_members without a filter is refused, and finding nobody is a normal answer", async () => {
+	await using world = await startWorld();
+	const { code, text } = await world.call("search_members", { limit: 3 });
+	expect(code).toBe(-32602);
+	expect(text).toContain("expected at least one of these; list_members");
+	expect(await world.call("search_members", { query: "nobody" })).toMatchObject(
+		{ isError: false, text: "No member fits." },
+	);
+});
+
+test("search_members says so while members are still being loaded", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	simulator.sockets.holdMembers(true);
+	simulator.disconnectSockets({ resumable: false });
+	const answer = await until("members are being loaded", async () => {
+		const { text } = await world.call("search_members", { is_bot: true });
+		return text.includes("are still being loaded") && text;
+	});
+	expect(answer).toContain("some are missing here");
 });
