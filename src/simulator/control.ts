@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import type { Message } from "./entities.ts";
-import { inGuild, isVoice } from "./entities.ts";
+import { inGuild, isThread, isVoice } from "./entities.ts";
 import { type Fault, isMatch } from "./faults.ts";
 import type { Interaction } from "./interactions.ts";
 import { BadRequest, type ControlRoutes, read } from "./loopback.ts";
@@ -167,7 +167,9 @@ function speak(
 		}
 		return { user_id, channel_id };
 	}
-	if (!channel || !inGuild(channel) || !isVoice(channel))
+	const speakable =
+		channel && inGuild(channel) && !isThread(channel) && isVoice(channel);
+	if (!speakable)
 		throw new BadRequest(`channel_id: ${channel_id} is no voice channel`);
 	const member = world.guildOf(channel).members.get(user_id);
 	if (!member)
@@ -237,6 +239,10 @@ function summary({ world, sockets, url, api }: Simulator) {
 			member_count: guild.members.size,
 			channels: [...guild.channels.values()].map(({ id, name, type }) => ({
 				...{ id, name, type },
+			})),
+			threads: [...guild.threads.values()].map((thread) => ({
+				...{ id: thread.id, name: thread.name, type: thread.type },
+				...{ parent_id: thread.parent_id, archived: thread.archived },
 			})),
 			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
 				...{ id, name, position },

@@ -23,6 +23,7 @@ export const everyonePermissions =
 	PermissionFlagsBits.ChangeNickname |
 	PermissionFlagsBits.CreateInstantInvite |
 	PermissionFlagsBits.CreatePublicThreads |
+	PermissionFlagsBits.CreatePrivateThreads |
 	PermissionFlagsBits.SendMessagesInThreads |
 	PermissionFlagsBits.UseApplicationCommands |
 	PermissionFlagsBits.Connect |

@@ -94,6 +94,63 @@ export interface GuildChannel {
 	user_limit: number;
 	rtc_region: string | null;
 	last_message_id: string | null;
+	/** In minutes; what its threads start with. */
+	default_auto_archive_duration?: number | null;
+	/** In seconds; what its threads start with. */
+	default_thread_rate_limit_per_user: number;
+	/** Of a forum: what its posts can be tagged with. */
+	available_tags: readonly ForumTag[];
+	default_reaction_emoji: Readonly<Record<string, unknown>> | null;
+	default_sort_order: number | null;
+	default_forum_layout: number;
+	/** Of a forum: ChannelFlags.RequireTag, or none. */
+	flags: number;
+}
+
+/** One of the tags of a forum. */
+export interface ForumTag {
+	readonly id: string;
+	readonly name: string;
+	/** Only those who manage threads put it on a post. */
+	readonly moderated: boolean;
+	readonly emoji_id: string | null;
+	readonly emoji_name: string | null;
+}
+
+export type ThreadType =
+	| ChannelType.AnnouncementThread
+	| ChannelType.PublicThread
+	| ChannelType.PrivateThread;
+
+/** A thread of a channel, or a post of a forum. */
+export interface Thread {
+	readonly id: string;
+	readonly guild_id: string;
+	readonly parent_id: string;
+	readonly type: ThreadType;
+	readonly owner_id: string;
+	readonly create_timestamp: string;
+	name: string;
+	rate_limit_per_user: number;
+	last_message_id: string | null;
+	/** Without the one that it started with, and without deleted ones. */
+	message_count: number;
+	/** The same with deleted ones. */
+	total_message_sent: number;
+	archived: boolean;
+	/** When it was last archived or reopened. ISO 8601. */
+	archive_timestamp: string;
+	/** In minutes. */
+	auto_archive_duration: number;
+	locked: boolean;
+	/** Of a private one: whether anyone in it may bring others. */
+	invitable: boolean;
+	/** Of a forum post, and only of one. */
+	applied_tags?: readonly string[];
+	/** Of a forum post: ChannelFlags.Pinned, or none. */
+	flags: number;
+	/** When each member joined, by the user's id. ISO 8601. */
+	readonly members: Map<string, string>;
 }
 
 export interface DmChannel {
@@ -103,7 +160,9 @@ export interface DmChannel {
 	last_message_id: string | null;
 }
 
-export type Channel = GuildChannel | DmChannel;
+/** What belongs to a guild and holds messages or channels. */
+export type GuildPlace = GuildChannel | Thread;
+export type Channel = GuildPlace | DmChannel;
 
 export interface Member {
 	readonly user: User;
@@ -187,6 +246,8 @@ export interface Guild extends GuildSettings {
 	features: string[];
 	readonly roles: Map<string, Role>;
 	readonly channels: Map<string, GuildChannel>;
+	/** The threads of all its channels, archived or not. */
+	readonly threads: Map<string, Thread>;
 	readonly members: Map<string, Member>;
 	readonly bans: Map<string, Ban>;
 	readonly emojis: Map<string, GuildEmoji>;
@@ -319,10 +380,10 @@ export interface Message {
 	reactions: readonly Reaction[];
 	flags: number;
 	readonly nonce?: string | number;
-	/** Set on a reply (type 0), on a forward (type 1), and on what Discord itself says of a message. */
+	/** Set on a reply (type 0), on a forward (type 1), and on what Discord itself says of a message; there is none where it says something of a thread. */
 	readonly message_reference?: {
 		type: 0 | 1;
-		message_id: string;
+		message_id?: string;
 		channel_id: string;
 		guild_id?: string;
 	};
@@ -405,13 +466,21 @@ export interface CommandOption {
 }
 
 /** Whether a channel is one that people speak in. */
-export function isVoice({ type }: GuildChannel): boolean {
-	return (
-		type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice
-	);
+export function isVoice(place: GuildPlace): boolean {
+	const { GuildVoice, GuildStageVoice } = ChannelType;
+	return place.type === GuildVoice || place.type === GuildStageVoice;
 }
 
-/** Whether a channel belongs to a guild. */
-export function inGuild(channel: Channel): channel is GuildChannel {
+/** Whether a channel or thread belongs to a guild. */
+export function inGuild(channel: Channel): channel is GuildPlace {
 	return "guild_id" in channel;
+}
+
+/** Whether it is a channel of a guild, and no thread. */
+export function isGuildChannel(channel: Channel): channel is GuildChannel {
+	return inGuild(channel) && !isThread(channel);
+}
+
+export function isThread(channel: Channel): channel is Thread {
+	return "archive_timestamp" in channel;
 }

@@ -169,6 +169,25 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 		Code.CannotExecuteActionOnThisChannelType,
 		[400, "Cannot execute action on this channel type"],
 	],
+	[
+		Code.InvalidActionOnArchivedThread,
+		[400, "Tried to perform an operation on an archived thread"],
+	],
+	[
+		Code.ThreadAlreadyCreatedForMessage,
+		[400, "A thread has already been created for this message"],
+	],
+	[Code.ThreadLocked, [400, "Thread is locked"]],
+	[
+		Code.MaximumActiveThreads,
+		[400, "Maximum number of active threads reached"],
+	],
+	[Code.UnknownTag, [404, "Unknown Tag"]],
+	[Code.TagNamesMustBeUnique, [400, "Tag names must be unique"]],
+	[
+		Code.TagRequiredToCreateAForumPostInThisChannel,
+		[400, "A tag is required to create a forum post in this channel"],
+	],
 	[Code.InvalidWebhookToken, [401, "Invalid Webhook Token"]],
 	[Code.InvalidRole, [400, "Invalid Role"]],
 	[

@@ -55,6 +55,12 @@ export const events = {
 	CHANNEL_CREATE: { guild: Guilds, direct: 0 },
 	CHANNEL_UPDATE: { guild: Guilds, direct: 0 },
 	CHANNEL_DELETE: { guild: Guilds, direct: 0 },
+	THREAD_CREATE: { guild: Guilds, direct: 0 },
+	THREAD_UPDATE: { guild: Guilds, direct: 0 },
+	THREAD_DELETE: { guild: Guilds, direct: 0 },
+	THREAD_LIST_SYNC: { guild: Guilds, direct: 0 },
+	// Of themselves bots are told without it.
+	THREAD_MEMBERS_UPDATE: { guild: GuildMembers, direct: 0 },
 	GUILD_MEMBER_ADD: { guild: GuildMembers, direct: 0 },
 	GUILD_MEMBER_UPDATE: { guild: GuildMembers, direct: 0 },
 	GUILD_MEMBER_REMOVE: { guild: GuildMembers, direct: 0 },

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
 import { changesBetween } from "./audit-log.ts";
 import type { Channel, Guild, GuildChannel, Invite } from "./entities.ts";
-import { inGuild } from "./entities.ts";
+import { isGuildChannel } from "./entities.ts";
 import type { Doing, Telling } from "./telling.ts";
 
 type NewInvite = Pick<Invite, "inviter"> &
@@ -46,7 +46,7 @@ export class Invites {
 
 	channelOf({ code, channel_id }: Invite): GuildChannel {
 		const channel: Channel | undefined = this.#world.channels.get(channel_id);
-		if (!channel || !inGuild(channel))
+		if (!channel || !isGuildChannel(channel))
 			throw new Error(`invite ${code} has lost its channel`);
 		return channel;
 	}

@@ -2,15 +2,25 @@
 // https://discord.com/developers/docs/topics/permissions
 
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import type { Guild, GuildChannel, Member, Role } from "./entities.ts";
+import type {
+	Guild,
+	GuildChannel,
+	GuildPlace,
+	Member,
+	Role,
+	Thread,
+} from "./entities.ts";
+import { isThread } from "./entities.ts";
 import { compareIds } from "./snowflake.ts";
 
 const {
 	Administrator,
 	Connect,
 	ManageRoles,
+	ManageThreads,
 	ReadMessageHistory,
 	SendMessages,
+	SendMessagesInThreads,
 	ViewChannel,
 } = PermissionFlagsBits;
 
@@ -61,10 +71,13 @@ function inTimeout(member: Member): boolean {
 	return until !== null && Date.parse(until) > Date.now();
 }
 
-/** A member's permissions in a channel: those in the guild, changed by the channel's overwrites. */
+/**
+ * A member's permissions in a channel: those in the guild, changed by the channel's overwrites. A thread has those of its
+ * channel, SEND_MESSAGES being what SEND_MESSAGES_IN_THREADS is there.
+ */
 export function channelPermissions(
 	guild: Guild,
-	channel: GuildChannel,
+	place: GuildPlace,
 	userId: string,
 ): bigint {
 	const member = guild.members.get(userId);
@@ -72,8 +85,23 @@ export function channelPermissions(
 	const base = rolePermissions(guild, member);
 	if (base === allPermissions) return allPermissions;
 
+	const channel = isThread(place) ? guild.channels.get(place.parent_id) : place;
+	if (!channel) return 0n;
 	const granted = applyOverwrites(base, guild, channel, member);
-	return limitInTimeout(member, withoutImplied(granted, channel));
+	const here = isThread(place) ? inThread(granted, place, userId) : granted;
+	return limitInTimeout(member, withoutImplied(here, channel));
+}
+
+/** A private thread is seen by its members, and by those who manage threads. */
+function inThread(granted: bigint, thread: Thread, userId: string): bigint {
+	const hidden =
+		thread.type === ChannelType.PrivateThread &&
+		!thread.members.has(userId) &&
+		!has(granted, ManageThreads);
+	if (hidden) return 0n;
+	return has(granted, SendMessagesInThreads)
+		? granted | SendMessages
+		: granted & ~SendMessages;
 }
 
 // Everyone first, then all roles together, then the member: a later step beats an earlier one.

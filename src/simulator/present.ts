@@ -13,9 +13,10 @@ import type {
 	Message,
 	Poll,
 	Reaction,
+	Thread,
 	User,
 } from "./entities.ts";
-import { inGuild } from "./entities.ts";
+import { inGuild, isThread } from "./entities.ts";
 
 type Json = Record<string, unknown>;
 
@@ -33,34 +34,77 @@ export function ownUser(account: Account): Json {
 }
 
 export function guildChannel(channel: GuildChannel): Json {
-	const { topic, bitrate, user_limit, rtc_region, ...common } = channel;
-	const { last_message_id, rate_limit_per_user, nsfw, ...bare } = common;
+	const { topic, bitrate, user_limit, rtc_region, ...rest } = channel;
+	const { available_tags, default_reaction_emoji, ...others } = rest;
+	const { default_sort_order, default_forum_layout, ...threaded } = others;
+	const {
+		default_auto_archive_duration,
+		default_thread_rate_limit_per_user,
+		...common
+	} = threaded;
+	const { last_message_id, rate_limit_per_user, ...bare } = common;
 	switch (channel.type) {
 		case ChannelType.GuildCategory:
-			return { ...bare, nsfw, flags: 0 };
+			return bare;
 		case ChannelType.GuildVoice:
 		case ChannelType.GuildStageVoice:
-			return {
-				...common,
-				...{ topic, bitrate, user_limit, rtc_region },
-				flags: 0,
-			};
+			return { ...common, topic, bitrate, user_limit, rtc_region };
 		case ChannelType.GuildForum:
 			return {
-				...{ ...common, topic },
-				flags: 0,
-				available_tags: [],
-				default_reaction_emoji: null,
-				default_sort_order: null,
-				default_forum_layout: 0,
+				...{ ...threaded, topic, available_tags, default_reaction_emoji },
+				...{ default_sort_order, default_forum_layout },
 			};
 		default:
-			return { ...common, topic, flags: 0 };
+			return { ...threaded, topic };
 	}
+}
+
+/** A thread, with the viewer's place in it if they have one. */
+export function thread(of: Thread, viewerId: string): Json {
+	const { members, archived, locked, invitable, ...rest } = of;
+	const { archive_timestamp, create_timestamp, ...others } = rest;
+	const { auto_archive_duration, ...common } = others;
+	const member = threadMember(of, viewerId);
+	return {
+		...common,
+		// Discord stops counting there.
+		member_count: Math.min(50, members.size),
+		thread_metadata: {
+			...{ archived, archive_timestamp, auto_archive_duration, locked },
+			create_timestamp,
+			...(of.type === ChannelType.PrivateThread ? { invitable } : {}),
+		},
+		...(member ? { member } : {}),
+	};
+}
+
+/** Someone's place in a thread; undefined where they have none. */
+export function threadMember(
+	{ id, members }: Thread,
+	user_id: string,
+): Json | undefined {
+	const join_timestamp = members.get(user_id);
+	return join_timestamp === undefined
+		? undefined
+		: { id, user_id, join_timestamp, flags: 0 };
+}
+
+/** The same with the member of the guild. */
+export function threadMemberWith(
+	guild: Guild,
+	of: Thread,
+	userId: string,
+): Json[] {
+	const place = threadMember(of, userId);
+	const known = guild.members.get(userId);
+	return place && known
+		? [{ ...place, member: member(known), presence: null }]
+		: [];
 }
 
 /** A channel; a DM lists whom the viewer talks to there. */
 export function channel(any: Channel, viewer: Account): Json {
+	if (isThread(any)) return thread(any, viewer.user.id);
 	if (inGuild(any)) return guildChannel(any);
 	const { recipients, ...rest } = any;
 	const others = recipients.filter((user) => user.id !== viewer.user.id);

@@ -73,7 +73,7 @@ export function asForward(
 			"message_reference",
 		);
 	const { channel, message } = forwarded(call, reference);
-	if (inGuild(channel) && channel.nsfw && !(inGuild(target) && target.nsfw))
+	if (call.world.isNsfw(channel) && !call.world.isNsfw(target))
 		throw refusal(Code.NSFWChannelMessageReferenceNotAllowed);
 	return {
 		flags: MessageFlags.HasSnapshot,

@@ -7,12 +7,14 @@ import type {
 	Channel,
 	Guild,
 	GuildChannel,
+	GuildPlace,
 	Member,
 	Message,
 	Role,
+	Thread,
 	Webhook,
 } from "./entities.ts";
-import { inGuild } from "./entities.ts";
+import { inGuild, isThread } from "./entities.ts";
 import { refusal } from "./errors.ts";
 import type { Field, Fields, Read } from "./fields.ts";
 import { object } from "./fields.ts";
@@ -81,6 +83,8 @@ interface RouteSpec<B extends Form, Q extends Fields> {
 	readonly query?: Q;
 	/** The status of a success with a body: 200. Without a body it is 204. */
 	readonly status?: number;
+	/** Whether it writes in archived threads, too: most of what is done in one is refused. */
+	readonly inArchived?: true;
 	/** What it writes is not worth an entry in the journal: it leaves nothing behind. */
 	readonly fleeting?: true;
 	/** What is returned is the answer's body. */
@@ -130,11 +134,25 @@ export function channelOf(call: Call): Channel {
 	return known(call.found.channel);
 }
 
-/** The path's channel, on routes that direct channels do not have. */
-export function guildChannelOf(call: Call): GuildChannel {
+/** The path's channel or thread, on routes that direct channels do not have. */
+export function guildPlaceOf(call: Call): GuildPlace {
 	const channel = known(call.found.channel);
 	if (!inGuild(channel)) throw refusal(Code.CannotExecuteActionOnDMChannel);
 	return channel;
+}
+
+/** The path's channel, on routes that threads do not have either. */
+export function guildChannelOf(call: Call): GuildChannel {
+	const place = guildPlaceOf(call);
+	if (isThread(place)) throw refusal(Code.CannotExecuteActionOnThisChannelType);
+	return place;
+}
+
+/** The path's thread. */
+export function threadOf(call: Call): Thread {
+	const place = guildPlaceOf(call);
+	if (isThread(place)) return place;
+	throw refusal(Code.CannotExecuteActionOnThisChannelType);
 }
 
 export function messageOf(call: Call): Message {

@@ -4,7 +4,7 @@ import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import { readBody, readReason } from "./body.ts";
 import type { Account } from "./entities.ts";
-import { inGuild } from "./entities.ts";
+import { inGuild, isThread } from "./entities.ts";
 import {
 	ApiError,
 	FieldFault,
@@ -303,6 +303,10 @@ export class Router {
 	#permit(route: Route, { actor, found }: Call): void {
 		if (route.botsOnly && !actor.user.bot)
 			throw refusal(Code.OnlyBotsCanUseThisEndpoint);
+		const place = found.channel;
+		const asleep = place && isThread(place) && place.archived;
+		if (asleep && route.method !== "GET" && !route.inArchived)
+			throw refusal(Code.InvalidActionOnArchivedThread);
 		if (route.needs === undefined) return;
 		const { world } = this.#parts;
 		const { channel, guild } = found;

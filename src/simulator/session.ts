@@ -129,7 +129,8 @@ export class Session {
 		const { bits, channelId } = permission;
 		const own = this.bot.user.id;
 		if (channelId === undefined) return has(guildPermissions(guild, own), bits);
-		const channel = guild.channels.get(channelId);
+		const channel =
+			guild.channels.get(channelId) ?? guild.threads.get(channelId);
 		return (
 			channel !== undefined &&
 			has(channelPermissions(guild, channel, own), bits)

@@ -3,7 +3,7 @@
 import { ConfigError } from "../lib/config.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import { controlRoutes } from "./control.ts";
-import type { Account, Channel, Guild, GuildChannel } from "./entities.ts";
+import type { Account, Channel, Guild, GuildPlace } from "./entities.ts";
 import { inGuild } from "./entities.ts";
 import { Faults } from "./faults.ts";
 import {
@@ -225,7 +225,7 @@ function orFault<T>(port: number, listen: () => T): T {
 function findIn(world: World, name: string): Channel {
 	const known = world.channels.get(name);
 	if (known) return known;
-	const found: GuildChannel[] = [];
+	const found: GuildPlace[] = [];
 	for (const channel of world.channels.values()) {
 		if (!inGuild(channel)) continue;
 		const guild = world.guildOf(channel).name;

@@ -22,6 +22,7 @@ import type {
 	Emoji,
 	Guild,
 	GuildChannel,
+	GuildPlace,
 	GuildSettings,
 	Member,
 	Message,
@@ -29,7 +30,7 @@ import type {
 	Reaction,
 	User,
 } from "./entities.ts";
-import { inGuild } from "./entities.ts";
+import { inGuild, isThread } from "./entities.ts";
 import { Invites } from "./invites.ts";
 import { type NewMessage, newMessage } from "./messages.ts";
 import { Polls } from "./polls.ts";
@@ -39,6 +40,7 @@ import { timeOf } from "./snowflake.ts";
 import { Stages } from "./stages.ts";
 import { Structure } from "./structure.ts";
 import { apply, type Changes, type Doing } from "./telling.ts";
+import { Threads } from "./threads.ts";
 import { VoiceStatuses } from "./voice-status.ts";
 import { Webhooks } from "./webhooks.ts";
 
@@ -74,6 +76,7 @@ export class World extends Structure {
 	readonly autoModeration = new AutoModeration(this);
 	readonly emojis = new Emojis(this);
 	readonly polls = new Polls(this);
+	readonly threads = new Threads(this);
 	/** The ids of people who do not take direct messages. */
 	readonly closedDms = new Set<string>();
 
@@ -145,6 +148,7 @@ export class World extends Structure {
 			features: [],
 			roles: new Map(),
 			channels: new Map(),
+			threads: new Map(),
 			members: new Map(),
 			bans: new Map(),
 			emojis: new Map(),
@@ -173,7 +177,7 @@ export class World extends Structure {
 	/** Everyone leaves, and the guild is gone. */
 	removeGuild(guild: Guild): void {
 		this.tell("GUILD_DELETE", guild, () => ({ id: guild.id }));
-		for (const id of guild.channels.keys()) {
+		for (const id of [...guild.channels.keys(), ...guild.threads.keys()]) {
 			this.channels.delete(id);
 			this.messages.removeChannel(id);
 		}
@@ -266,6 +270,7 @@ export class World extends Structure {
 
 	#forgetMember(guild: Guild, member: Member): void {
 		this.leaveVoice(guild, member);
+		this.threads.leaveAll(guild, member.user);
 		guild.members.delete(member.user.id);
 		this.tell("GUILD_MEMBER_REMOVE", guild, () => ({
 			guild_id: guild.id,
@@ -295,7 +300,8 @@ export class World extends Structure {
 
 	#removeWritten(guild: Guild, user: User, seconds: number): void {
 		const since = Date.now() - seconds * 1000;
-		for (const channel of guild.channels.values()) {
+		const places = [...guild.channels.values(), ...guild.threads.values()];
+		for (const channel of places) {
 			const written = this.messages
 				.in(channel.id)
 				.filter(({ author, id }) => author === user && timeOf(id) > since);
@@ -320,6 +326,7 @@ export class World extends Structure {
 		this.messages.put(message);
 		channel.last_message_id = this.messages.in(channel.id).at(-1)?.id ?? null;
 		this.tellMessage("MESSAGE_CREATE", channel, message);
+		if (isThread(channel)) this.threads.wrote(channel, message);
 		return message;
 	}
 
@@ -334,7 +341,7 @@ export class World extends Structure {
 	}
 
 	removeMessage(channel: Channel, message: Message, doing?: Doing): void {
-		this.messages.remove(message);
+		this.#take(channel, message);
 		this.tellIn("MESSAGE_DELETE", channel, () => ({ id: message.id }));
 		// The log tells of messages that someone deleted for someone else.
 		if (inGuild(channel) && doing?.actor !== message.author.id)
@@ -347,12 +354,18 @@ export class World extends Structure {
 			);
 	}
 
+	#take(channel: Channel, message: Message): void {
+		this.messages.remove(message);
+		if (isThread(channel) && message.id !== channel.id)
+			channel.message_count -= 1;
+	}
+
 	removeMessages(
-		channel: GuildChannel,
+		channel: GuildPlace,
 		messages: readonly Message[],
 		doing?: Doing,
 	): void {
-		for (const message of messages) this.messages.remove(message);
+		for (const message of messages) this.#take(channel, message);
 		this.tellIn("MESSAGE_DELETE_BULK", channel, () => ({
 			ids: messages.map(({ id }) => id),
 		}));
@@ -482,11 +495,15 @@ export class World extends Structure {
 		const guildId = channel && inGuild(channel) ? channel.guild_id : undefined;
 		const reference = message.message_reference;
 		const referenced =
-			reference?.type === 0
-				? (this.messages.get(reference.channel_id, reference.message_id) ??
-					null)
-				: undefined;
-		return present.message(message, reader, guildId, referenced);
+			reference?.type !== 0 || reference.message_id === undefined
+				? undefined
+				: (this.messages.get(reference.channel_id, reference.message_id) ??
+					null);
+		const thread = this.threads.startedFrom(message);
+		return {
+			...present.message(message, reader, guildId, referenced),
+			...(thread ? { thread: present.thread(thread, reader.id) } : {}),
+		};
 	}
 
 	/** Tells of a message as it is now. */
@@ -502,6 +519,12 @@ export class World extends Structure {
 			...(member ? { member: present.bareMember(member) } : {}),
 			mentions: message.mentions.map((user) => present.mention(user, guild)),
 		}));
+	}
+
+	/** Its threads go with it. */
+	override removeChannel(channel: GuildChannel, doing?: Doing): void {
+		this.threads.removeIn(channel);
+		super.removeChannel(channel, doing);
 	}
 
 	// Direct channels, and what bots are told at their start
@@ -546,7 +569,9 @@ export class World extends Structure {
 			member_count: guild.members.size,
 			members: Array.from(members, present.member),
 			channels: Array.from(guild.channels.values(), present.guildChannel),
-			threads: [],
+			threads: this.threads
+				.active(guild, bot.id)
+				.map((thread) => present.thread(thread, bot.id)),
 			presences: [],
 			voice_states: [...guild.voiceStates.keys()].flatMap((id) => {
 				const member = guild.members.get(id);

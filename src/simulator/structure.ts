@@ -158,6 +158,12 @@ export class Structure extends Voice {
 			user_limit: 0,
 			rtc_region: null,
 			last_message_id: null,
+			default_thread_rate_limit_per_user: 0,
+			available_tags: [],
+			default_reaction_emoji: null,
+			default_sort_order: null,
+			default_forum_layout: 0,
+			flags: 0,
 		};
 		apply(channel, given);
 		guild.channels.set(channel.id, channel);

@@ -7,10 +7,10 @@ import type {
 	AuditLogEntry,
 	Channel,
 	Guild,
-	GuildChannel,
+	GuildPlace,
 	User,
 } from "./entities.ts";
-import { inGuild } from "./entities.ts";
+import { inGuild, isGuildChannel, isThread } from "./entities.ts";
 import type { EventType, WorldEvent } from "./events.ts";
 import { MessageStore } from "./messages.ts";
 import { createSnowflakes } from "./snowflake.ts";
@@ -49,10 +49,18 @@ export class Telling {
 	}
 
 	/** The guild a channel belongs to. */
-	guildOf(channel: GuildChannel): Guild {
+	guildOf(channel: GuildPlace): Guild {
 		const guild = this.guilds.get(channel.guild_id);
 		if (!guild) throw new Error(`channel ${channel.id} has lost its guild`);
 		return guild;
+	}
+
+	/** Whether a channel is only for adults; a thread is what its channel is. */
+	isNsfw(channel: Channel): boolean {
+		const place = isThread(channel)
+			? this.channels.get(channel.parent_id)
+			: channel;
+		return place !== undefined && isGuildChannel(place) && place.nsfw;
 	}
 
 	/** An event in a channel: for those who may see it, or the two who talk there. */

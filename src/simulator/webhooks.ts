@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { AuditLogEvent } from "discord.js";
 import { changesBetween } from "./audit-log.ts";
 import type { Account, GuildChannel, User, Webhook } from "./entities.ts";
-import { inGuild } from "./entities.ts";
+import { isGuildChannel } from "./entities.ts";
 import { compareIds } from "./snowflake.ts";
 import { apply, type Changes, type Doing, type Telling } from "./telling.ts";
 
@@ -52,7 +52,7 @@ export class Webhooks {
 	/** Where a webhook writes. */
 	channelOf({ id, channel_id }: Webhook): GuildChannel {
 		const channel = this.#world.channels.get(channel_id);
-		if (!channel || !inGuild(channel))
+		if (!channel || !isGuildChannel(channel))
 			throw new Error(`webhook ${id} has lost its channel`);
 		return channel;
 	}

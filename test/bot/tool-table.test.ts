@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { tools } from "../../src/bot/tools/index.ts";
+import { isThread } from "../../src/simulator/entities.ts";
 import {
 	type Act,
 	type Args,
@@ -194,19 +195,22 @@ function forbid(
 	);
 	if (!role) throw new Error("the bot has a role of its own");
 	const bit = PermissionFlagsBits[needs.permission];
-	const channel = simulator.world.channels.get(channelId);
+	const named = simulator.world.channels.get(channelId);
+	// A thread has the permissions of its channel.
+	const channel =
+		named && isThread(named) ? guild.channels.get(named.parent_id) : named;
 	if (needs.in === "the guild")
 		simulator.world.editRole(guild, role, {
 			permissions: String(BigInt(role.permissions) & ~bit),
 		});
-	else if (channel && "guild_id" in channel)
+	else if (channel && "position" in channel)
 		simulator.world.setOverwrite(channel, {
 			id: bot,
 			type: 1,
 			allow: "0",
 			deny: String(bit),
 		});
-	return { role, thing: needs.in === "the guild" ? guild.id : channel?.id };
+	return { role, thing: needs.in === "the guild" ? guild.id : named?.id };
 }
 
 describe.concurrent.each(asking)("%s", (name, row) => {

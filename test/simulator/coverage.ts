@@ -27,6 +27,8 @@ const emojis = (name: string) => ["emojis.test.ts", name] as const;
 const polls = (name: string) => ["polls.test.ts", name] as const;
 const forwards = (name: string) => ["forwards.test.ts", name] as const;
 
+const threads = (name: string) => ["threads.test.ts", name] as const;
+
 type Test = readonly [file: string, name: string];
 
 const ownFacts =
@@ -70,6 +72,12 @@ const emojiLife =
 	"discord.js makes an emoji, renames and deletes it, and all are told and logged";
 const pollLife =
 	"discord.js asks, people vote, and the author ends it: all are told";
+const threadLife =
+	"discord.js starts a thread from a message, changes it and deletes it, and all is told and logged";
+const threadLists =
+	"active threads are listed from the newest, archived ones by when they were archived, page by page";
+const threadMembers =
+	"members join, are brought, leave and are put out, and are told so";
 const replies = "replies and follow-ups are fetched, edited and deleted";
 const commandTold =
 	"a command is told with its options, its place and who runs it";
@@ -174,6 +182,23 @@ export const routeTests: Readonly<Record<string, Test>> = {
 	"POST /channels/:channel_id/messages/bulk-delete": messages(
 		"many are deleted at once, if there are two to a hundred and none is old",
 	),
+	"POST /channels/:channel_id/messages/:message_id/threads":
+		threads(threadLife),
+	"POST /channels/:channel_id/threads": threads(
+		"a thread without a message is told of in its channel, a private one is not",
+	),
+	"GET /guilds/:guild_id/threads/active": threads(threadLists),
+	"GET /channels/:channel_id/threads/archived/public": threads(threadLists),
+	"GET /channels/:channel_id/threads/archived/private": threads(threadLists),
+	"GET /channels/:channel_id/users/@me/threads/archived/private":
+		threads(threadLists),
+	"PUT /channels/:channel_id/thread-members/@me": threads(threadMembers),
+	"PUT /channels/:channel_id/thread-members/:user_id": threads(threadMembers),
+	"DELETE /channels/:channel_id/thread-members/@me": threads(threadMembers),
+	"DELETE /channels/:channel_id/thread-members/:user_id":
+		threads(threadMembers),
+	"GET /channels/:channel_id/thread-members/:user_id": threads(threadMembers),
+	"GET /channels/:channel_id/thread-members": threads(threadMembers),
 	"GET /guilds/:guild_id/members": moderation(
 		"the list is ordered by id and goes on after one",
 	),
@@ -300,6 +325,13 @@ export const eventTests: Readonly<Record<EventType, Test>> = {
 	CHANNEL_CREATE: discordJs(guildChanges),
 	CHANNEL_UPDATE: discordJs(guildChanges),
 	CHANNEL_DELETE: discordJs(guildChanges),
+	THREAD_CREATE: threads(threadLife),
+	THREAD_UPDATE: threads(threadLife),
+	THREAD_DELETE: threads(threadLife),
+	THREAD_LIST_SYNC: threads(
+		"a bot hears of the threads in a channel that opens to it",
+	),
+	THREAD_MEMBERS_UPDATE: threads(threadMembers),
 	GUILD_MEMBER_ADD: discordJs(guildChanges),
 	GUILD_MEMBER_UPDATE: discordJs(guildChanges),
 	GUILD_MEMBER_REMOVE: discordJs(guildChanges),

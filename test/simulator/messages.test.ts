@@ -154,7 +154,7 @@ describe("writing", () => {
 		await using simulator = await startSimulator();
 		const { alpha, zoe, messages } = cooks(simulator);
 		const { channel } = simulator.channel("The Cooks/general");
-		if (!("guild_id" in channel)) throw new Error("general is in a guild");
+		if (!("position" in channel)) throw new Error("general is in a guild");
 		simulator.world.editChannel(channel, { rate_limit_per_user: 60 });
 		expect((await zoe("POST", messages, { content: "1" })).status).toBe(200);
 		const second = await zoe("POST", messages, { content: "2" });
@@ -266,7 +266,7 @@ describe("reading", () => {
 		const said = await simulator.user("ada").say("The Cooks/general", "secret");
 		const { channel } = simulator.channel(id);
 		const guild = simulator.guild("The Cooks");
-		if (!("guild_id" in channel)) throw new Error("general is in a guild");
+		if (!("position" in channel)) throw new Error("general is in a guild");
 		simulator.world.setOverwrite(channel, {
 			id: guild.id,
 			type: 0,

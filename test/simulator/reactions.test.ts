@@ -14,7 +14,7 @@ async function written(simulator: Simulator) {
 	const said = await simulator.user("ada").say("The Cooks/general", "soup");
 	const channel = simulator.world.channels.get(said.channel_id);
 	const message = simulator.world.messages.get(said.channel_id, said.id);
-	if (!channel || !("guild_id" in channel) || !message)
+	if (!channel || !("position" in channel) || !message)
 		throw new Error("it was just written");
 	const path = `/channels/${channel.id}/messages/${message.id}`;
 	return { channel, message, path, reactions: `${path}/reactions` };

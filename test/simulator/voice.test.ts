@@ -21,7 +21,7 @@ function lounge(simulator: Simulator) {
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
 	const { channel } = simulator.channel("The Cooks/Lounge");
-	if (!("guild_id" in channel)) throw new Error("it is in a guild");
+	if (!("position" in channel)) throw new Error("it is in a guild");
 	const bar = world.addChannel(guild, {
 		name: "Bar",
 		type: ChannelType.GuildVoice,
@@ -175,7 +175,7 @@ test("a user is in one voice channel of all guilds, and in none once it is delet
 	const join = (name: "The Cooks" | "The Bakers") => {
 		const { channel } = simulator.channel(`${name}/Lounge`);
 		const member = simulator.guild(name).members.get(id);
-		if (!member || !("guild_id" in channel)) throw new Error("both are there");
+		if (!member || !("position" in channel)) throw new Error("both are there");
 		world.joinVoice(channel, member);
 		return channel;
 	};

@@ -14,6 +14,7 @@ import { interactionRoutes } from "./interactions.ts";
 import { inviteRoutes } from "./invites.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
+import { overwriteRoutes } from "./overwrites.ts";
 import { pinRoutes } from "./pins.ts";
 import { pollRoutes } from "./polls.ts";
 import { pruneRoutes } from "./prune.ts";
@@ -22,6 +23,8 @@ import { roleRoutes } from "./roles.ts";
 import { scheduledEventRoutes } from "./scheduled-events.ts";
 import { searchRoutes } from "./search.ts";
 import { stageRoutes } from "./stages.ts";
+import { threadMemberRoutes } from "./thread-members.ts";
+import { threadRoutes } from "./threads.ts";
 import { userRoutes } from "./users.ts";
 import { voiceRoutes } from "./voice.ts";
 import { webhookRoutes } from "./webhooks.ts";
@@ -31,6 +34,9 @@ export const allRoutes: readonly Route[] = [
 	...userRoutes,
 	...guildRoutes,
 	...channelRoutes,
+	...overwriteRoutes,
+	...threadRoutes,
+	...threadMemberRoutes,
 	...messageRoutes,
 	...searchRoutes,
 	...reactionRoutes,

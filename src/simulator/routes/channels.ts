@@ -1,16 +1,14 @@
-// Channels: making, reading, changing and removing them, their overwrites, and typing in them.
+// Channels: making, reading, changing and removing them, and typing in them. A thread is a channel, too, and
+// has rules of its own.
 
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
 	PermissionFlagsBits,
 } from "discord.js";
-import type {
-	Guild,
-	GuildChannel,
-	GuildChannelType,
-	Overwrite,
-} from "../entities.ts";
+import { requirePermission } from "../compose.ts";
+import type { Guild, GuildChannel, GuildChannelType } from "../entities.ts";
+import { isThread } from "../entities.ts";
 import { fieldFault, notSimulated, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -19,41 +17,35 @@ import {
 	list,
 	nullable,
 	object,
-	permissionBits,
 	required,
 	snowflake,
 	text,
 } from "../fields.ts";
-import { channelPermissions, has, mayOverwrite } from "../permissions.ts";
+import { forumChanges, forumFields } from "../forum-form.ts";
+import { channelPermissions, has } from "../permissions.ts";
 import * as present from "../present.ts";
 import {
 	type Call,
 	channelOf,
 	guildChannelOf,
 	guildOf,
-	param,
 	type ReadForm,
 	route,
 } from "../route.ts";
 import type { ChannelChanges } from "../structure.ts";
 import { isRequired } from "./guilds.ts";
+import { checkOverwrites, overwriteList } from "./overwrites.ts";
+import { deleteThread, editThread, threadFields } from "./threads.ts";
 
-const { ManageChannels, ManageRoles, SendMessages, ViewChannel } =
-	PermissionFlagsBits;
+const { ManageChannels, SendMessages, ViewChannel } = PermissionFlagsBits;
 
 const channelLimit = 500;
 const categoryLimit = 50;
-const overwriteLimit = 1000;
 // Without boosts.
 const bitrateLimit = 96_000;
 
-const overwriteFields = {
-	type: choice(0, 1),
-	allow: nullable(permissionBits),
-	deny: nullable(permissionBits),
-};
-
 const channelFields = {
+	...forumFields,
 	name: nullable(text(1, 100)),
 	position: nullable(integer(0, 0x7fffffff)),
 	// A forum's guidelines may be longer than a topic; which of the two it is, only the type tells.
@@ -63,13 +55,7 @@ const channelFields = {
 	bitrate: nullable(integer(8000, bitrateLimit)),
 	user_limit: nullable(integer(0, 10_000)),
 	rtc_region: nullable(text(0, 100)),
-	permission_overwrites: nullable(
-		list(
-			object({ ...overwriteFields, id: required(snowflake) }),
-			0,
-			overwriteLimit,
-		),
-	),
+	permission_overwrites: nullable(overwriteList),
 	parent_id: nullable(snowflake),
 };
 
@@ -83,7 +69,6 @@ const creatable = choice(
 );
 
 type ChannelBody = ReadForm<typeof channelFields>;
-type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
 /** What a body says of a channel of this type, checked against the guild it is in. */
 function changesOf(
@@ -96,6 +81,7 @@ function changesOf(
 	checkTypeLimits(type, body);
 	const overwrites = body.permission_overwrites;
 	return {
+		...forumChanges(call, type, body, channel),
 		name: body.name === null ? undefined : named(type, body.name),
 		position: body.position ?? undefined,
 		topic: body.topic === "" ? null : body.topic,
@@ -175,61 +161,6 @@ function checkParent(
 			"parent_id",
 		);
 	return parentId;
-}
-
-function checkOverwrites(
-	call: Call,
-	guild: Guild,
-	given: readonly (GivenOverwrite | undefined)[],
-	channel: GuildChannel | undefined,
-): Overwrite[] {
-	const overwrites = given.flatMap((one) => (one ? stored(guild, one) : []));
-	const before = channel?.permission_overwrites ?? [];
-	const ids = new Set([...overwrites, ...before].map(({ id }) => id));
-	let changed = 0n;
-	for (const id of ids) {
-		const old = before.find((one) => one.id === id);
-		const now = overwrites.find((one) => one.id === id);
-		changed |= changedBits(old, now);
-	}
-	const actor = call.actor.user.id;
-	if (channel && !has(channelPermissions(guild, channel, actor), ManageRoles))
-		throw refusal(Code.MissingPermissions);
-	requireOverwrite(call, guild, channel, changed);
-	return overwrites;
-}
-
-/** Refuses an actor who may not allow or deny these bits. */
-function requireOverwrite(
-	call: Call,
-	guild: Guild,
-	channel: GuildChannel | undefined,
-	bits: bigint,
-): void {
-	if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
-		throw refusal(Code.MissingPermissions);
-}
-
-function changedBits(
-	old: Overwrite | undefined,
-	now: Overwrite | undefined,
-): bigint {
-	const bits = (text: string | undefined) => BigInt(text ?? 0);
-	return (
-		(bits(old?.allow) ^ bits(now?.allow)) | (bits(old?.deny) ^ bits(now?.deny))
-	);
-}
-
-/** An overwrite as it is kept. Without a type it is for the role or the member with this id. */
-function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
-	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
-	if (kind === 0 && !guild.roles.has(id)) throw refusal(Code.UnknownRole);
-	return {
-		id,
-		type: kind,
-		allow: String(allow ?? 0n),
-		deny: String(deny ?? 0n),
-	};
 }
 
 export const channelRoutes = [
@@ -339,15 +270,19 @@ export const channelRoutes = [
 	route({
 		method: "PATCH",
 		path: "/channels/:channel_id",
-		needs: ManageChannels,
+		inArchived: true,
 		body: {
 			...channelFields,
+			...threadFields,
 			type: nullable(
 				choice(ChannelType.GuildText, ChannelType.GuildAnnouncement),
 			),
 		},
 		run: (call) => {
+			const place = channelOf(call);
+			if (isThread(place)) return editThread(call, place);
 			const channel = guildChannelOf(call);
+			requirePermission(call, channel, ManageChannels);
 			const guild = call.world.guildOf(channel);
 			const { type } = call.body;
 			if (type !== undefined && type !== null && type !== channel.type)
@@ -360,9 +295,12 @@ export const channelRoutes = [
 	route({
 		method: "DELETE",
 		path: "/channels/:channel_id",
-		needs: ManageChannels,
+		inArchived: true,
 		run: (call) => {
+			const place = channelOf(call);
+			if (isThread(place)) return deleteThread(call, place);
 			const channel = guildChannelOf(call);
+			requirePermission(call, channel, ManageChannels);
 			if (isRequired(call.world.guildOf(channel), channel.id))
 				throw refusal(Code.CannotDeleteChannelRequiredForCommunityGuilds);
 			const answer = present.guildChannel(channel);
@@ -371,40 +309,11 @@ export const channelRoutes = [
 		},
 	}),
 	route({
-		method: "PUT",
-		path: "/channels/:channel_id/permissions/:overwrite_id",
-		needs: ManageRoles,
-		body: { ...overwriteFields, type: required(choice(0, 1)) },
-		run: (call) => {
-			const channel = guildChannelOf(call);
-			const guild = call.world.guildOf(channel);
-			const id = param(call, "overwrite_id");
-			const known = channel.permission_overwrites;
-			const old = known.find((overwrite) => overwrite.id === id);
-			const now = stored(guild, { id, ...call.body });
-			requireOverwrite(call, guild, channel, changedBits(old, now));
-			call.world.setOverwrite(channel, now, call.doing);
-		},
-	}),
-	route({
-		method: "DELETE",
-		path: "/channels/:channel_id/permissions/:overwrite_id",
-		needs: ManageRoles,
-		run: (call) => {
-			const channel = guildChannelOf(call);
-			const id = param(call, "overwrite_id");
-			const old = channel.permission_overwrites.find((one) => one.id === id);
-			if (!old) throw refusal(Code.UnknownPermissionOverwrite);
-			const guild = call.world.guildOf(channel);
-			requireOverwrite(call, guild, channel, changedBits(old, undefined));
-			call.world.removeOverwrite(channel, old, call.doing);
-		},
-	}),
-	route({
 		method: "POST",
 		path: "/channels/:channel_id/typing",
 		needs: SendMessages,
 		fleeting: true,
+		inArchived: true,
 		run: (call) => call.world.startTyping(channelOf(call), call.actor.user),
 	}),
 ];

@@ -16,7 +16,7 @@ import {
 	written,
 } from "../compose.ts";
 import type { Channel, Message } from "../entities.ts";
-import { inGuild } from "../entities.ts";
+import { inGuild, isThread } from "../entities.ts";
 import { ApiError, fieldFault, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -38,7 +38,7 @@ import {
 import {
 	type Call,
 	channelOf,
-	guildChannelOf,
+	guildPlaceOf,
 	messageOf,
 	type ReadForm,
 	route,
@@ -184,6 +184,14 @@ function write(call: Call<NewMessage>, channel: Channel): Message {
 	return world.polls.add(channel, actor.user, poll, message);
 }
 
+/** In a locked thread only those who manage threads write. */
+function refuseLocked(call: Call, channel: Channel): void {
+	const { ManageThreads } = PermissionFlagsBits;
+	if (!isThread(channel) || !channel.locked) return;
+	if (!has(permissionsIn(call, channel), ManageThreads))
+		throw refusal(Code.ThreadLocked);
+}
+
 export const messageRoutes = [
 	route({
 		method: "GET",
@@ -217,10 +225,12 @@ export const messageRoutes = [
 		method: "POST",
 		path: "/channels/:channel_id/messages",
 		needs: SendMessages,
+		inArchived: true,
 		body: newMessage,
 		run: (call) => {
 			const channel = textOf(call);
 			const { world, actor } = call;
+			refuseLocked(call, channel);
 			refuseUnwanted(call, channel);
 			requireAllowed(call, channel);
 
@@ -263,6 +273,7 @@ export const messageRoutes = [
 			const { body, world, actor } = call;
 			const channel = channelOf(call);
 			const message = messageOf(call);
+			refuseLocked(call, channel);
 			const own = message.author === actor.user;
 			if (own && message.poll) throw refusal(Code.CannotEditAPollMessage);
 			const asks = Object.values({ ...body, flags: undefined });
@@ -285,6 +296,7 @@ export const messageRoutes = [
 	route({
 		method: "DELETE",
 		path: "/channels/:channel_id/messages/:message_id",
+		inArchived: true,
 		run: (call) => {
 			const channel = channelOf(call);
 			const message = messageOf(call);
@@ -300,10 +312,11 @@ export const messageRoutes = [
 		method: "POST",
 		path: "/channels/:channel_id/messages/bulk-delete",
 		needs: ManageMessages,
+		inArchived: true,
 		botsOnly: true,
 		body: { messages: required(list(snowflake, 2, 100)) },
 		run: (call) => {
-			const channel = guildChannelOf(call);
+			const channel = guildPlaceOf(call);
 			const ids = call.body.messages;
 			if (new Set(ids).size < ids.length)
 				throw fieldFault(

@@ -3,12 +3,13 @@
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import { absent } from "../compose.ts";
-import type { GuildChannel } from "../entities.ts";
+import type { GuildPlace } from "../entities.ts";
+import { isThread } from "../entities.ts";
 import { refusal } from "../errors.ts";
 import { boolean, integer, several, snowflake, text, word } from "../fields.ts";
 import { authorTypes, hasTypes, searchMessages } from "../message-search.ts";
 import { channelPermissions, has } from "../permissions.ts";
-import { readerOf } from "../present.ts";
+import * as present from "../present.ts";
 import { type Call, guildOf, route } from "../route.ts";
 
 const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
@@ -51,34 +52,43 @@ export const searchRoutes = [
 		},
 		run: (call) => {
 			const { query, world, actor } = call;
-			const reader = readerOf(actor);
+			const reader = present.readerOf(actor);
 			if (!reader.seesContent) throw refusal(Code.MissingAccess);
 			const searched = readableIn(call, query.channel_id).filter(
-				({ nsfw }) => !nsfw || query.include_nsfw,
+				(place) => query.include_nsfw || !world.isNsfw(place),
 			);
 			const all = searched.flatMap(({ id }) => world.messages.in(id));
 			const { sort_by = "timestamp", sort_order = "desc" } = query;
 			const found = searchMessages(all, query, { sort_by, sort_order });
 			const { offset = 0, limit = 25 } = query;
+			const page = found.slice(offset, offset + limit);
+			const threads = searched
+				.filter(isThread)
+				.filter(({ id }) => page.some(({ channel_id }) => channel_id === id));
 			return {
 				doing_deep_historical_index: false,
 				total_results: found.length,
-				messages: found.slice(offset, offset + limit).map((message) => {
+				messages: page.map((message) => {
 					const { reactions: _, ...shown } = world.readMessage(message, reader);
 					return [shown];
 				}),
+				threads: threads.map((one) => present.thread(one, actor.user.id)),
+				members: threads.flatMap(
+					(one) => present.threadMember(one, actor.user.id) ?? [],
+				),
 			};
 		},
 	}),
 ];
 
-/** The channels whose messages the actor may read; of those that are named, all must be. */
+/** The channels and threads whose messages the actor may read; of those that are named, all must be. */
 function readableIn(
 	call: Call,
 	named: readonly string[] | undefined,
-): GuildChannel[] {
+): GuildPlace[] {
 	const guild = guildOf(call);
-	const readable = [...guild.channels.values()].filter((channel) =>
+	const all = [...guild.channels.values(), ...guild.threads.values()];
+	const readable = all.filter((channel) =>
 		has(
 			channelPermissions(guild, channel, call.actor.user.id),
 			ViewChannel | ReadMessageHistory,

@@ -7,7 +7,7 @@ import {
 	StageInstancePrivacyLevel,
 } from "discord.js";
 import type { GuildChannel, StageInstance } from "../entities.ts";
-import { inGuild } from "../entities.ts";
+import { isGuildChannel } from "../entities.ts";
 import { notSimulated, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -35,7 +35,7 @@ const fields = {
 /** The stage channel that a body names, if the actor may see it. */
 function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
-	if (!channel || !inGuild(channel)) throw refusal(Code.UnknownChannel);
+	if (!channel || !isGuildChannel(channel)) throw refusal(Code.UnknownChannel);
 	const permissions = permissionsOf(call, channel);
 	if (!has(permissions, ViewChannel)) throw refusal(Code.MissingAccess);
 	if (channel.type !== ChannelType.GuildStageVoice)

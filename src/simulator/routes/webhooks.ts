@@ -15,8 +15,13 @@ import {
 	revised,
 	written,
 } from "../compose.ts";
-import type { GuildChannel, Message, Webhook } from "../entities.ts";
-import { inGuild } from "../entities.ts";
+import type {
+	GuildChannel,
+	GuildPlace,
+	Message,
+	Webhook,
+} from "../entities.ts";
+import { isGuildChannel, isThread } from "../entities.ts";
 import { fieldFault, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -103,7 +108,7 @@ function targetOf(
 	if (id === undefined || id === webhook.channel_id) return undefined;
 	const channel = call.world.channels.get(id);
 	const isHere =
-		channel && inGuild(channel) && channel.guild_id === webhook.guild_id;
+		channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
 	if (!isHere) throw refusal(Code.UnknownChannel);
 	requirePermission(call, channel, ManageWebhooks);
 	refuseFull(call, channel);
@@ -116,13 +121,13 @@ function placeOf(call: Call<unknown, { thread_id: string | undefined }>) {
 	const own = world.webhooks.channelOf(actingWebhookOf(call));
 	if (query.thread_id === undefined) return own;
 	const thread = world.channels.get(query.thread_id);
-	if (!thread || !inGuild(thread) || thread.parent_id !== own.id)
+	if (!thread || !isThread(thread) || thread.parent_id !== own.id)
 		throw refusal(Code.UnknownChannel);
 	return thread;
 }
 
 /** The path's message, if the webhook wrote it there. */
-function ownMessage(call: Call, place: GuildChannel): Message {
+function ownMessage(call: Call, place: GuildPlace): Message {
 	const id = param(call, "message_id");
 	const message = call.world.messages.get(place.id, id);
 	if (message?.webhook_id !== actingWebhookOf(call).id)
