@@ -108,14 +108,37 @@ export function moment(what: string) {
 
 function readMoment(text: string): Moment | undefined {
 	if (/^\d+$/.test(text)) return { first: text, lastBefore: text };
+	const at = readTime(text);
+	if (at === undefined) return undefined;
+	const first = lowestIdAt(at);
+	if (first < 1n) return undefined;
+	return { first: String(first), lastBefore: String(first - 1n) };
+}
+
+/** A date or a time, in milliseconds since 1970; in UTC unless it says otherwise. */
+function readTime(text: string): number | undefined {
 	const [day = "", clock] = text.split("T");
 	const zoned = /Z|[+-]\d\d:\d\d$/.test(clock ?? "") ? clock : `${clock}Z`;
 	const at = Date.parse(clock === undefined ? day : `${day}T${zoned}`);
 	// The 30th of February is no day, and would count as one of March.
-	if (Number.isNaN(at) || !isDay(day)) return undefined;
-	const first = lowestIdAt(at);
-	if (first < 1n) return undefined;
-	return { first: String(first), lastBefore: String(first - 1n) };
+	return Number.isNaN(at) || !isDay(day) ? undefined : at;
+}
+
+const instantPattern =
+	/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?$/;
+
+/** A time, as ISO 8601 to the millisecond, in UTC. `what` completes "…: a time". */
+export function instant(what: string) {
+	const fault = ({ input }: { input: string }) =>
+		`expected a time such as 2026-01-31T12:00:00Z, received ${JSON.stringify(input)}`;
+	return v.pipe(
+		v.string(),
+		v.regex(instantPattern, fault),
+		v.check((input) => readTime(input) !== undefined, fault),
+		v.transform((input) => new Date(readTime(input) ?? 0).toISOString()),
+		published({ pattern: undefined }),
+		v.description(`${what}: a time (ISO 8601, UTC).`),
+	);
 }
 
 function isDay(day: string): boolean {

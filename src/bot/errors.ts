@@ -58,6 +58,18 @@ const advice = new Map<number | string, string>([
 		"There is no such user; lookup_user_by_name finds members.",
 	],
 	[
+		codes.UnknownGuildScheduledEvent,
+		"There is no such event in this guild; list_scheduled_events shows those that there are.",
+	],
+	[
+		codes.MaximumNumberOfUncompletedGuildScheduledEventsReached,
+		"list_scheduled_events shows them, and delete_scheduled_event makes room.",
+	],
+	[
+		codes.CannotUpdateAFinishedEvent,
+		"The event is over; create_scheduled_event makes a new one.",
+	],
+	[
 		codes.MissingAccess,
 		"The bot cannot see this; an administrator has to give its role View Channel there.",
 	],

@@ -240,3 +240,16 @@ async function absentIf<T>(
 		throw error;
 	}
 }
+
+/** What `read` gives; undefined where Discord knows nothing of the kind, whatever its code for that is. */
+export async function unlessUnknown<T>(
+	read: () => Promise<T>,
+): Promise<T | undefined> {
+	try {
+		return await read();
+	} catch (error) {
+		if (error instanceof DiscordAPIError && error.status === 404)
+			return undefined;
+		throw error;
+	}
+}

@@ -27,6 +27,8 @@ export const toolPermissions: readonly Permission[] = [
 	"MuteMembers",
 	"DeafenMembers",
 	"SetVoiceChannelStatus",
+	"CreateEvents",
+	"ManageEvents",
 	// Without it nothing counts that is allowed in a voice channel.
 	"Connect",
 ];

@@ -15,6 +15,7 @@ import { reactionsRows } from "./tool-rows/reactions.ts";
 import { readingRows } from "./tool-rows/reading.ts";
 import { rolesRows } from "./tool-rows/roles.ts";
 import type { Row } from "./tool-rows/scene.ts";
+import { scheduledEventsRows } from "./tool-rows/scheduled-events.ts";
 import { stagesRows } from "./tool-rows/stages.ts";
 import { timeoutsRows } from "./tool-rows/timeouts.ts";
 import { voiceRows } from "./tool-rows/voice.ts";
@@ -35,5 +36,6 @@ export const table: Record<string, Row> = {
 	...rolesRows,
 	...moderationRows,
 	...timeoutsRows,
+	...scheduledEventsRows,
 	...auditRows,
 };

@@ -54,6 +54,13 @@ import {
 	listRoles,
 	removeRole,
 } from "./roles.ts";
+import {
+	createScheduledEvent,
+	deleteScheduledEvent,
+	editScheduledEvent,
+	getEventUsers,
+	listScheduledEvents,
+} from "./scheduled-events.ts";
 import { searchMessages } from "./search.ts";
 import {
 	editStage,
@@ -136,6 +143,11 @@ export const tools = [
 	editStage,
 	endStage,
 	setVoiceChannelStatus,
+	listScheduledEvents,
+	createScheduledEvent,
+	editScheduledEvent,
+	deleteScheduledEvent,
+	getEventUsers,
 	getAuditLog,
 	listRecentToolCalls,
 ];

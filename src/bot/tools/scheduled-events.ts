@@ -1,0 +1,269 @@
+// Scheduled events: what is to happen in a guild, and who is interested.
+
+import {
+	type APIGuildScheduledEvent,
+	type Guild,
+	GuildScheduledEventPrivacyLevel,
+	type RESTGetAPIGuildScheduledEventUsersResult,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import {
+	choice,
+	found,
+	guild_id,
+	instant,
+	limit,
+	reason,
+	snowflake,
+	text,
+} from "../arguments.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { changesOf } from "../edits.ts";
+import { voiceChannel } from "../find.ts";
+import {
+	bitsIn,
+	botPermissions,
+	type NeededWith,
+	type Permission,
+	requirePermissions,
+} from "../permissions.ts";
+import {
+	changedEvent,
+	type EventFields,
+	type EventKind,
+	eventBody,
+	eventLine,
+	eventName,
+	fieldsOf,
+	kinds,
+	requireFitting,
+	requireNextStatus,
+	scheduledEvent,
+} from "../scheduled-events.ts";
+import { oneField } from "../text.ts";
+
+const kindNames = Object.keys(kinds) as EventKind[];
+
+/** What Discord asks for on a stage beside the permission for events. */
+const onStage = ["ManageChannels", "MuteMembers", "MoveMembers"] as const;
+
+const eventId = found(scheduledEvent, "scheduled event");
+
+const placeFields = {
+	channel_id: v.optional(
+		found(voiceChannel, "voice or stage channel it is held in"),
+	),
+	location: v.optional(text(1, 100, "Where an external event is held.")),
+};
+
+export const listScheduledEvents = tool({
+	name: "list_scheduled_events",
+	toolset: "events",
+	title: "List scheduled events",
+	description:
+		"List a guild's scheduled events, the earliest first: status, place, times, how many are interested.",
+	effect: "read",
+	input: v.strictObject({ guild_id }),
+	async run(_, { guild, discord }) {
+		const events = (await discord.rest.get(
+			Routes.guildScheduledEvents(guild.id),
+			{ query: new URLSearchParams({ with_user_count: "true" }) },
+		)) as APIGuildScheduledEvent[];
+		if (events.length === 0)
+			return `No event is scheduled in the guild ${guild.id} that the bot can see.`;
+		const startOf = ({ scheduled_start_time }: APIGuildScheduledEvent) =>
+			Date.parse(scheduled_start_time);
+		return [
+			`${events.length} scheduled event(s), the earliest first, times in UTC:`,
+			...events
+				.toSorted((a, b) => startOf(a) - startOf(b))
+				.map((event) => eventLine(guild, event)),
+		];
+	},
+});
+
+export const createScheduledEvent = tool({
+	name: "create_scheduled_event",
+	toolset: "events",
+	title: "Schedule an event",
+	description:
+		"Schedule an event: on a stage or in a voice channel (channel_id), or external (location and ends_at).",
+	effect: "write",
+	permissions: [
+		"CreateEvents",
+		...onStage.map(
+			(permission): NeededWith<{ entity_type: EventKind }> => ({
+				permission,
+				with: "entity_type",
+				when: ({ entity_type }) => entity_type === "stage",
+			}),
+		),
+	],
+	input: v.strictObject({
+		guild_id,
+		name: text(1, 100, "What it is called."),
+		entity_type: choice(kindNames, "Where it is held."),
+		...placeFields,
+		starts_at: instant("When it starts"),
+		ends_at: v.optional(instant("When it ends")),
+		description: v.optional(text(1, 1000, "What it is about.")),
+		reason,
+	}),
+	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
+		const { channel_id = "", location = "", ends_at = "" } = given;
+		requireFitting(guild, { ...given, channel_id, location, ends_at }, given);
+		const made = (await discord.rest.post(
+			Routes.guildScheduledEvents(guild.id),
+			{
+				body: {
+					...eventBody(given),
+					privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
+				},
+			},
+		)) as APIGuildScheduledEvent;
+		return [
+			`Scheduled the event ${eventName(made)}, times in UTC:`,
+			eventLine(guild, made),
+		];
+	},
+});
+
+export const editScheduledEvent = tool({
+	name: "edit_scheduled_event",
+	toolset: "events",
+	title: "Edit a scheduled event",
+	description:
+		"Change a scheduled event, or begin (active), end (completed) or cancel it; what is not given stays.",
+	effect: "write",
+	idempotent: true,
+	turns: "event_id",
+	input: v.strictObject({
+		guild_id,
+		event_id: eventId,
+		name: v.optional(text(1, 100, "New name.")),
+		entity_type: v.optional(choice(kindNames, "Where it is held.")),
+		...placeFields,
+		starts_at: v.optional(instant("When it starts")),
+		ends_at: v.optional(instant("When it ends")),
+		description: v.optional(text(0, 1000, "What it is about; empty for none.")),
+		status: v.optional(
+			choice(["active", "completed", "canceled"], "What becomes of it."),
+		),
+		reason,
+	}),
+	async run(args, { guild, discord, event }) {
+		const { name, description, entity_type, channel_id } = args;
+		const { location, starts_at, ends_at, status } = args;
+		const before = fieldsOf(event);
+		const asked = {
+			...{ name, description, entity_type, channel_id },
+			...{ location, starts_at, ends_at, status },
+		};
+		const changes = changesOf<EventFields>(before, asked, eventName(event));
+		requireNextStatus(event, status);
+		const after = changedEvent(before, changes);
+		requireFitting(guild, after, asked);
+		requireEventPermissions(guild, event, before);
+		requireEventPermissions(guild, event, after);
+		const edited = (await discord.rest.patch(
+			Routes.guildScheduledEvent(guild.id, event.id),
+			{
+				body: {
+					...eventBody(changes),
+					...(before.location && !after.location && { entity_metadata: null }),
+				},
+			},
+		)) as APIGuildScheduledEvent;
+		return [
+			`Changed ${Object.keys(changes).join(", ")} of ${eventName(edited)}, times in UTC:`,
+			eventLine(guild, edited),
+		];
+	},
+});
+
+export const deleteScheduledEvent = destructiveTool({
+	name: "delete_scheduled_event",
+	toolset: "events",
+	title: "Delete a scheduled event",
+	description:
+		"Delete a scheduled event for good, with all its repetitions; edit_scheduled_event cancels one.",
+	turns: "event_id",
+	idempotent: true,
+	input: v.strictObject({ guild_id, event_id: eventId, reason }),
+	plan(_, { guild, discord, event }) {
+		requireEventPermissions(guild, event, fieldsOf(event));
+		const interested = event.user_count ?? 0;
+		return {
+			preview: [
+				`Would delete the scheduled event ${eventName(event)}, in which ${interested} user(s) are interested.`,
+				eventLine(guild, event),
+			],
+			async act() {
+				await discord.rest.delete(
+					Routes.guildScheduledEvent(guild.id, event.id),
+				);
+				return `Deleted the scheduled event ${eventName(event)}. ${interested} user(s) were interested.`;
+			},
+		};
+	},
+});
+
+/** Throws the ToolError to show unless the bot may change this event where it is held, or would be. */
+function requireEventPermissions(
+	guild: Guild,
+	{ creator_id }: APIGuildScheduledEvent,
+	{ entity_type, channel_id }: EventFields,
+): void {
+	const channel = guild.channels.cache.get(channel_id);
+	const manages = bitsIn(undefined, ["ManageEvents"]);
+	const mayManage = (botPermissions(guild, channel) & manages) !== 0n;
+	const isOwn = creator_id === guild.client.user.id;
+	const forEvents = isOwn && !mayManage ? "CreateEvents" : "ManageEvents";
+	const more: Readonly<Record<EventKind, readonly Permission[]>> = {
+		stage: onStage,
+		voice: ["ViewChannel", "Connect"],
+		external: [],
+	};
+	requirePermissions(
+		guild,
+		channel,
+		bitsIn(channel, [forEvents, ...more[entity_type]]),
+	);
+}
+
+export const getEventUsers = tool({
+	name: "get_event_users",
+	toolset: "events",
+	title: "List who is interested in an event",
+	description: "List who is interested in a scheduled event, by id.",
+	effect: "read",
+	input: v.strictObject({
+		guild_id,
+		event_id: eventId,
+		limit: limit(100, 100),
+		after: v.optional(snowflake("last user of the page before")),
+	}),
+	async run({ limit, after }, { guild, discord, event }) {
+		const query = new URLSearchParams({
+			...{ limit: String(limit), with_member: "true" },
+			...(after !== undefined && { after }),
+		});
+		const users = (await discord.rest.get(
+			Routes.guildScheduledEventUsers(guild.id, event.id),
+			{ query },
+		)) as RESTGetAPIGuildScheduledEventUsersResult;
+		const last = users.at(-1);
+		if (!last)
+			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} is interested in ${eventName(event)}.`;
+		return [
+			`${users.length} user(s) interested in ${eventName(event)}, in the order of their ids:`,
+			...users.map(({ user, member }) => {
+				const name = member?.nick ?? user.global_name ?? user.username;
+				const left = member ? "" : " | not a member";
+				return `${oneField(name)} (@${oneField(user.username)}) | ID: ${user.id}${left}`;
+			}),
+			...(users.length === limit ? [`next_after=${last.user.id}`] : []),
+		];
+	},
+});

@@ -1,0 +1,151 @@
+// The rows of src/bot/tools/scheduled-events.ts.
+
+import {
+	AuditLogEvent,
+	ChannelType,
+	GuildScheduledEventEntityType as Kind,
+} from "discord.js";
+import {
+	anyId,
+	freshName,
+	type IdCase,
+	newChannel,
+	newMember,
+	type Row,
+	type Scene,
+	voiceChannelId,
+} from "./scene.ts";
+
+const inHours = (hours: number) =>
+	new Date(Date.now() + hours * 3_600_000).toISOString();
+
+/** An event that someone else has scheduled. */
+function newEvent({ world, guild }: Scene) {
+	const { scheduledEvents } = world.simulator.world;
+	const event = scheduledEvents.add(guild, guild.owner_id, {
+		name: freshName(),
+		entity_type: Kind.External,
+		entity_metadata: { location: "Outside" },
+		scheduled_start_time: "2099-01-31T12:00:00.000Z",
+		scheduled_end_time: "2099-01-31T13:00:00.000Z",
+	});
+	const all = `/guilds/${guild.id}/scheduled-events`;
+	return { event, scheduledEvents, all, path: `${all}/${event.id}` };
+}
+
+/** The event stands below its guild in the path. */
+const eventId: IdCase = {
+	unknown: "There is no scheduled event",
+	foreign: {
+		id: (scene) => newEvent({ ...scene, guild: scene.other }).event.id,
+		refusal: "There is no scheduled event",
+		refusedBy: "Discord",
+	},
+};
+
+export const scheduledEventsRows: Record<string, Row> = {
+	list_scheduled_events: {
+		effect: "asks",
+		ids: {},
+		ask(scene) {
+			const { event, all } = newEvent(scene);
+			return {
+				args: {},
+				request: `GET ${all}`,
+				answer: [
+					"1 scheduled event(s), the earliest first",
+					`${event.name} | ID: ${event.id} | scheduled | external, at Outside | starts: 2099-01-31T12:00:00Z | ends: 2099-01-31T13:00:00Z | interested: 0 | by: @`,
+				],
+			};
+		},
+		needs: "no permission",
+	},
+	create_scheduled_event: {
+		effect: "writes",
+		ids: { channel_id: voiceChannelId },
+		act(scene) {
+			const { guild, world } = scene;
+			const name = freshName();
+			const { id } = newChannel(scene, ChannelType.GuildVoice);
+			return {
+				args: {
+					...{ name, entity_type: "voice", channel_id: id },
+					starts_at: inHours(1),
+				},
+				request: `POST /guilds/${guild.id}/scheduled-events`,
+				done: () =>
+					world.simulator.world.scheduledEvents
+						.in(guild)
+						.some((one) => one.name === name && one.channel_id === id),
+			};
+		},
+		reason: AuditLogEvent.GuildScheduledEventCreate,
+		needs: {
+			permission: "CreateEvents",
+			name: "CREATE_EVENTS",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	edit_scheduled_event: {
+		effect: "writes",
+		ids: { event_id: eventId, channel_id: voiceChannelId },
+		act(scene) {
+			const { event, path } = newEvent(scene);
+			return {
+				args: { event_id: event.id, name: "changed" },
+				request: `PATCH ${path}`,
+				done: () => event.name === "changed",
+			};
+		},
+		reason: AuditLogEvent.GuildScheduledEventUpdate,
+		needs: {
+			permission: "ManageEvents",
+			name: "MANAGE_EVENTS",
+			in: "the guild",
+		},
+		dryRun: "not destructive",
+	},
+	delete_scheduled_event: {
+		effect: "writes",
+		ids: { event_id: eventId },
+		act(scene) {
+			const { event, path, scheduledEvents } = newEvent(scene);
+			return {
+				args: { event_id: event.id },
+				request: `DELETE ${path}`,
+				done: () => !scheduledEvents.in(scene.guild).includes(event),
+			};
+		},
+		reason: AuditLogEvent.GuildScheduledEventDelete,
+		needs: {
+			permission: "ManageEvents",
+			name: "MANAGE_EVENTS",
+			in: "the guild",
+		},
+		dryRun:
+			/^Would delete the scheduled event "thing-\d+" \(ID: \d+\), in which 0 user\(s\) are interested\.$/m,
+	},
+	get_event_users: {
+		effect: "asks",
+		ids: {
+			event_id: eventId,
+			after: anyId("it is a place in the order of ids, and no thing"),
+		},
+		ask(scene) {
+			const { event, path, scheduledEvents } = newEvent(scene);
+			const member = newMember(scene, scene.guild);
+			scheduledEvents.subscribe(scene.guild, event, member);
+			const { username, id } = member.user;
+			return {
+				args: { event_id: event.id },
+				request: `GET ${path}/users`,
+				answer: [
+					`1 user(s) interested in "${event.name}"`,
+					`${username} (@${username}) | ID: ${id}`,
+				],
+			};
+		},
+		needs: "no permission",
+	},
+};

@@ -1,0 +1,291 @@
+// Scheduled events, seen on the platform.
+
+import { expect, test } from "bun:test";
+import {
+	ChannelType,
+	GuildScheduledEventEntityType as Kind,
+	PermissionFlagsBits,
+	GuildScheduledEventStatus as Status,
+} from "discord.js";
+import type { ScheduledEvent } from "../../../src/simulator/entities.ts";
+import { startWorld, type TestWorld, writes } from "../../support/world.ts";
+
+const times = {
+	scheduled_start_time: "2099-01-31T12:00:00.000Z",
+	scheduled_end_time: "2099-01-31T13:00:00.000Z",
+};
+
+function scene(world: TestWorld) {
+	const { simulator, guild, call } = world;
+	const { world: platform } = simulator;
+	const { scheduledEvents } = platform;
+	const me = simulator.bot("alpha").id;
+	return {
+		scheduledEvents,
+		voice: platform.addChannel(guild, {
+			...{ name: "Kitchen", type: ChannelType.GuildVoice },
+		}),
+		stage: platform.addChannel(guild, {
+			...{ name: "Show", type: ChannelType.GuildStageVoice },
+		}),
+		/** An event of the bot's own, elsewhere. */
+		event: (more: Partial<ScheduledEvent> = {}, by = me) =>
+			scheduledEvents.add(guild, by, {
+				...{ name: "Soup day", entity_type: Kind.External },
+				entity_metadata: { location: "Outside" },
+				...times,
+				...more,
+			}),
+		create: (more: Record<string, unknown>) =>
+			call("create_scheduled_event", {
+				...{ name: "Soup day", starts_at: "2099-01-31T12:00" },
+				...more,
+			}),
+		edit: (event: ScheduledEvent, more: Record<string, unknown>) =>
+			call("edit_scheduled_event", { event_id: event.id, ...more }),
+		deny: (channel_id: string, bits: bigint) => {
+			const channel = guild.channels.get(channel_id);
+			if (!channel) throw new Error("there is such a channel");
+			platform.setOverwrite(channel, {
+				...{ id: me, type: 1, allow: "0", deny: String(bits) },
+			});
+		},
+	};
+}
+
+test("an event is scheduled for each kind of place, its times in UTC unless they say otherwise", async () => {
+	await using world = await startWorld();
+	const { create, voice, stage, scheduledEvents } = scene(world);
+	await world.heard();
+	const outside = await create({
+		...{ entity_type: "external", location: "Outside | inside" },
+		...{ ends_at: "2099-01-31T15:00:00+02:00", description: "Hot\nsoup" },
+	});
+	expect(outside.text).toMatch(
+		/^Scheduled the event "Soup day" \(ID: (\d+)\), times in UTC:\nSoup day \| ID: \1 \| scheduled \| external, at Outside \\\| inside \| starts: 2099-01-31T12:00:00Z \| ends: 2099-01-31T13:00:00Z \| by: @alpha \(ID: \d+\) \| description: Hot\\nsoup$/,
+	);
+	const spoken = await create({ entity_type: "voice", channel_id: voice.id });
+	expect(spoken.text).toContain(`| voice, in #Kitchen (ID: ${voice.id}) |`);
+	expect(spoken.text).toContain("| ends: not said |");
+	const staged = await create({ entity_type: "stage", channel_id: stage.id });
+	expect(staged.isError).toBe(false);
+	expect(scheduledEvents.in(world.guild)).toMatchObject([
+		{ entity_type: Kind.External, ...times, description: "Hot\nsoup" },
+		{ entity_type: Kind.Voice, channel_id: voice.id },
+		{ entity_type: Kind.StageInstance, channel_id: stage.id },
+	]);
+});
+
+test("what does not go together is refused before Discord is asked, all of it at once", async () => {
+	await using world = await startWorld();
+	const { create, voice } = scene(world);
+	await world.heard();
+	const cases: [more: Record<string, unknown>, faults: string[]][] = [
+		[
+			{ entity_type: "external", channel_id: voice.id },
+			["channel_id: an external", "location: an external", "ends_at: an ext"],
+		],
+		[{ entity_type: "voice" }, ["channel_id: a voice event needs one"]],
+		[
+			{ entity_type: "voice", channel_id: voice.id, location: "x" },
+			["location: only external events have one"],
+		],
+		[
+			{ entity_type: "stage", channel_id: voice.id },
+			["channel_id: a stage event needs a stage channel, and #Kitchen"],
+		],
+		[
+			{
+				...{ entity_type: "voice", channel_id: voice.id },
+				...{ starts_at: "2020-01-31T12:00:00Z" },
+			},
+			["starts_at: 2020-01-31T12:00:00.000Z is in the past"],
+		],
+		[
+			{
+				...{ entity_type: "voice", channel_id: voice.id },
+				...{ ends_at: "2099-01-31T12:00" },
+			},
+			["ends_at: expected a time after starts_at"],
+		],
+		[
+			{ entity_type: "voice", starts_at: "2099-02-30T12:00" },
+			["starts_at: expected a time such as"],
+		],
+		[
+			{ entity_type: "voice", starts_at: "2099-01-30" },
+			["starts_at: expected a time such as"],
+		],
+	];
+	for (const [more, faults] of cases) {
+		const { text, code } = await create(more);
+		expect(code).toBe(-32602);
+		for (const fault of faults) expect(text).toContain(fault);
+	}
+	expect(writes(world)).toEqual([]);
+});
+
+test("a stage event takes what Discord asks for on stages", async () => {
+	await using world = await startWorld();
+	const { create, stage, deny } = scene(world);
+	deny(stage.id, PermissionFlagsBits.MoveMembers);
+	await world.heard();
+	const refused = await create({ entity_type: "stage", channel_id: stage.id });
+	expect(refused.text).toContain("lacks MOVE_MEMBERS in #Show");
+	expect(writes(world)).toEqual([]);
+});
+
+test("an event is moved from elsewhere into a channel and back", async () => {
+	await using world = await startWorld();
+	const { event, edit, voice } = scene(world);
+	const moved = event();
+	await world.heard();
+	const without = await edit(moved, { channel_id: voice.id });
+	expect(without.text).toContain("entity_type says what it becomes");
+	const into = await edit(moved, {
+		...{ entity_type: "voice", channel_id: voice.id },
+	});
+	expect(into.text).toContain(
+		`Changed entity_type, channel_id of "Soup day" (ID: ${moved.id})`,
+	);
+	expect(moved).toMatchObject({
+		...{ entity_type: Kind.Voice, channel_id: voice.id },
+		...{ entity_metadata: null, ...times },
+	});
+	const nowhere = await edit(moved, { entity_type: "external" });
+	expect(nowhere.text).toContain("location: an external event needs one");
+	const back = await edit(moved, {
+		...{ entity_type: "external", location: "The yard" },
+	});
+	expect(back.text).toContain("| external, at The yard |");
+	expect(moved).toMatchObject({
+		...{ channel_id: null, entity_metadata: { location: "The yard" } },
+	});
+});
+
+test("an edit changes only what is given and differs", async () => {
+	await using world = await startWorld();
+	const { event, edit } = scene(world);
+	const edited = event({ description: "Hot" });
+	await world.heard();
+	expect((await edit(edited, {})).code).toBe(-32602);
+	const same = await edit(edited, {
+		...{ name: "Soup day", ends_at: "2099-01-31T14:00:00+01:00" },
+	});
+	expect(same.text).toContain("Nothing would change");
+	expect(writes(world)).toEqual([]);
+	const one = await edit(edited, { name: "Soup day", description: "" });
+	expect(one.text).toStartWith('Changed description of "Soup day"');
+	expect(world.simulator.journal.entries()[0]?.body).toEqual({
+		description: null,
+	});
+	expect(edited).toMatchObject({ name: "Soup day", ...times });
+});
+
+test("an event begins, ends, and is then over; another status is refused with those that it can have", async () => {
+	await using world = await startWorld();
+	const { event, edit } = scene(world);
+	const held = event();
+	await world.heard();
+	const tooEarly = await edit(held, { status: "completed" });
+	expect(tooEarly.text).toContain(
+		"is scheduled: it can only become active or canceled",
+	);
+	expect((await edit(held, { status: "active" })).text).toContain("| active |");
+	const tooLate = await edit(held, { status: "canceled" });
+	expect(tooLate.text).toContain("is active: it can only become completed");
+	expect((await edit(held, { status: "completed" })).isError).toBe(false);
+	expect(held.status).toBe(Status.Completed);
+	const over = await edit(held, { name: "x" });
+	expect(over.text).toContain(
+		"is completed, and cannot be changed any more. Nothing was done",
+	);
+	expect(writes(world)).toHaveLength(2);
+});
+
+test("without MANAGE_EVENTS the bot changes and deletes its own events alone", async () => {
+	await using world = await startWorld();
+	const { event, edit, voice, deny, scheduledEvents } = scene(world);
+	const inVoice = {
+		...{ entity_type: Kind.Voice, channel_id: voice.id },
+		entity_metadata: null,
+	};
+	const own = event(inVoice);
+	const others = event(inVoice, world.guild.owner_id);
+	deny(voice.id, PermissionFlagsBits.ManageEvents);
+	await world.heard();
+	expect((await edit(own, { name: "x" })).isError).toBe(false);
+	for (const refused of [
+		await edit(others, { name: "x" }),
+		await world.call("delete_scheduled_event", { event_id: others.id }),
+	])
+		expect(refused.text).toContain("lacks MANAGE_EVENTS in #Kitchen");
+	const { CreateEvents, ManageEvents } = PermissionFlagsBits;
+	deny(voice.id, CreateEvents | ManageEvents);
+	await world.heard();
+	const last = await world.call("delete_scheduled_event", { event_id: own.id });
+	expect(last.text).toContain("lacks CREATE_EVENTS in #Kitchen");
+	expect(scheduledEvents.in(world.guild)).toHaveLength(2);
+});
+
+test("events are listed from the earliest on, whatever they are called; none is said so", async () => {
+	await using world = await startWorld();
+	const { event } = scene(world);
+	const list = () => world.call("list_scheduled_events");
+	await world.heard();
+	expect((await list()).text).toBe(
+		`No event is scheduled in the guild ${world.guild.id} that the bot can see.`,
+	);
+	event({ name: "late\n| ID: 1" });
+	event({ name: "early", scheduled_start_time: "2098-01-31T12:00:00Z" });
+	const { text } = await list();
+	expect(text.split("\n").map((line) => line.split(" | ID: ")[0])).toEqual([
+		"2 scheduled event(s), the earliest first, times in UTC:",
+		"early",
+		"late\\n\\| ID: 1",
+	]);
+});
+
+test("who is interested is listed page by page, with those who have left", async () => {
+	await using world = await startWorld();
+	const { event, scheduledEvents } = scene(world);
+	const { simulator, guild } = world;
+	const shown = event();
+	const nobody = await world.call("get_event_users", { event_id: shown.id });
+	expect(nobody.text).toBe(
+		`Nobody is interested in "Soup day" (ID: ${shown.id}).`,
+	);
+	const people = ["jose.garcia", "mona_lisa", "liwei"].map((name) => {
+		const member = guild.members.get(simulator.user(name).id);
+		if (!member) throw new Error("they are members");
+		scheduledEvents.subscribe(guild, shown, member);
+		return member;
+	});
+	const [jose, , liwei] = people;
+	if (liwei) simulator.world.removeMember(guild, liwei);
+	const lines: string[] = [];
+	let after: string | undefined;
+	do {
+		const { text } = await world.call("get_event_users", {
+			...{ event_id: shown.id, limit: 2 },
+			...(after && { after }),
+		});
+		lines.push(...text.split("\n").filter((line) => line.includes("(@")));
+		after = /^next_after=(\d+)$/m.exec(text)?.[1];
+	} while (after && lines.length < 10);
+	expect(lines).toHaveLength(3);
+	expect(lines[0]).toBe(`Chef José (@jose.garcia) | ID: ${jose?.user.id}`);
+	expect(lines[2]).toEndWith(`| ID: ${liwei?.user.id} | not a member`);
+});
+
+test("a full guild is refused, with the tools that make room", async () => {
+	await using world = await startWorld();
+	const { event, create } = scene(world);
+	for (let count = 0; count < 100; count += 1) event();
+	const { text } = await create({
+		...{ entity_type: "external", location: "x" },
+		ends_at: "2099-01-31T13:00",
+	});
+	expect(text).toContain("(code 30038)");
+	expect(text).toContain("delete_scheduled_event makes room");
+});
