@@ -120,6 +120,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends ToolDefinition<Entries, ContextFor<Entries>>,
 		Needs<v.InferOutput<v.StrictObjectSchema<Entries, undefined>>> {
 	toolset: Toolset;
+	/** Whether it is offered only where its toolset is named. */
+	extra?: boolean;
 	/** Other names that it is called by, which are not listed: those of the tools that others know it by. */
 	aliases?: readonly string[];
 }
@@ -128,8 +130,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 export function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
-	const { toolset, aliases = [], permissions = [] } = definition;
-	const { guildPermissions = [], intents = [] } = definition;
+	const { toolset, extra = false, aliases = [] } = definition;
+	const { permissions = [], guildPermissions = [], intents = [] } = definition;
 	const { entries } = definition.input;
 	const needs = { permissions, guildPermissions, intents };
 	const takesGuild = "guild_id" in entries;
@@ -165,10 +167,11 @@ export function tool<const Entries extends v.ObjectEntries>(
 			);
 		},
 	});
-	if (takesGuild) return { ...checked, toolset, aliases, needs };
+	if (takesGuild) return { ...checked, toolset, extra, aliases, needs };
 	return {
 		...checked,
 		toolset,
+		extra,
 		aliases,
 		needs,
 		// A gateway needed it to find us; to this tool it says nothing.

@@ -13,7 +13,7 @@ import {
 import { logSettings } from "../lib/log.ts";
 import { isLoopbackAddress } from "../mcp/access.ts";
 import type { TomlValues } from "./toml.ts";
-import { defaultToolsets, toolsetNames } from "./toolsets.ts";
+import { defaultChoice, toolsetNames } from "./toolsets.ts";
 
 const snowflake = v.pipe(
 	v.string(),
@@ -246,11 +246,14 @@ export const toml = v.strictObject({
 			audit_days: v.optional(whole(1, 3_650), 90),
 			toolsets: v.optional(
 				v.union(
-					[v.literal("all"), v.array(v.picklist(toolsetNames))],
+					[
+						v.literal("all"),
+						v.array(v.picklist([defaultChoice, ...toolsetNames])),
+					],
 					({ input }) =>
-						`expected "all" or a list of ${toolsetNames.join(", ")}, received ${shown(input)}`,
+						`expected "all" or a list of ${[defaultChoice, ...toolsetNames].join(", ")}, received ${shown(input)}`,
 				),
-				[...defaultToolsets],
+				[defaultChoice],
 			),
 			read_only: flag(false),
 			guilds: v.optional(v.array(snowflake)),

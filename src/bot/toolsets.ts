@@ -28,18 +28,21 @@ export const toolsetNames = [
 
 export type Toolset = (typeof toolsetNames)[number];
 
-/** What an assistant is offered unless the operator says otherwise: every tool in a list costs it attention. */
-export const defaultToolsets: readonly Toolset[] = [
+/** The sets that an assistant is offered unless the operator says otherwise, without what is `extra` in them. */
+const defaultToolsets: readonly Toolset[] = [
 	"core",
 	"messages",
+	"direct_messages",
 	"moderation",
 	"roles",
 	"channels",
-	"guild",
+	"voice",
 	"webhooks",
 	"game",
-	"audit",
 ];
+
+/** Stands for what is offered by default, in a list of toolsets. */
+export const defaultChoice = "default";
 
 /** What an operator has to switch on for a bot in the developer portal. */
 export type PrivilegedIntent = "GuildMembers" | "MessageContent";
@@ -47,6 +50,8 @@ export type PrivilegedIntent = "GuildMembers" | "MessageContent";
 /** A tool of the bot, the set it belongs to, and what the bot needs for it. */
 export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
+	/** Whether it is offered only where its toolset is named: every tool in a list costs the model attention. */
+	extra: boolean;
 	needs: {
 		/** In the channel that is named, or else in the guild. */
 		permissions: readonly Needed<never>[];
@@ -57,7 +62,7 @@ export interface BotTool extends Tool<BotContext> {
 }
 
 export interface ToolChoice {
-	toolsets: "all" | readonly Toolset[];
+	toolsets: "all" | readonly (Toolset | typeof defaultChoice)[];
 	/** Only tools that change nothing. */
 	read_only: boolean;
 	tools: { deny: readonly string[] };
@@ -80,10 +85,17 @@ export function chooseTools(
 		);
 	return tools.filter(
 		(tool) =>
-			(toolsets === "all" || toolsets.includes(tool.toolset)) &&
+			(toolsets === "all" ||
+				toolsets.includes(tool.toolset) ||
+				(toolsets.includes(defaultChoice) && isDefault(tool))) &&
 			(!read_only || readsOnly(tool)) &&
 			!deny.includes(tool.name),
 	);
+}
+
+/** Whether it is offered unless the operator says otherwise. */
+export function isDefault({ toolset, extra }: BotTool): boolean {
+	return defaultToolsets.includes(toolset) && !extra;
 }
 
 function readsOnly({ listing: { annotations } }: BotTool): boolean {

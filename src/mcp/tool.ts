@@ -71,13 +71,12 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			title,
 			description: reads ? description : `${privilegedHint} ${description}`,
 			inputSchema: toJsonSchema(input),
-			// Left out is what clients assume anyway: that a tool which only reads is neither of the others, and all reach out.
+			// Left out is what clients assume anyway.
 			annotations: reads
 				? { readOnlyHint: true }
 				: {
-						readOnlyHint: false,
 						destructiveHint: effect === "destructive",
-						idempotentHint: definition.idempotent ?? false,
+						...(definition.idempotent && { idempotentHint: true }),
 					},
 		},
 		async call(args, context, call) {

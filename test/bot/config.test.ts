@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BotConfig, readConfig } from "../../src/bot/config.ts";
-import { defaultToolsets } from "../../src/bot/toolsets.ts";
 import { ConfigError } from "../../src/lib/config.ts";
 import { defaultLogOptions } from "../../src/lib/log.ts";
 
@@ -81,7 +80,7 @@ test("what is not said has its default", () => {
 			},
 			mcp: {
 				audit_days: 90,
-				toolsets: [...defaultToolsets],
+				toolsets: ["default"],
 				read_only: false,
 				tools: { deny: [] },
 			},

@@ -77,7 +77,7 @@ test.each(rows)(
 		const annotations = listing?.annotations as
 			| Record<string, boolean>
 			| undefined;
-		expect(annotations?.readOnlyHint).toBe(row.effect !== "writes");
+		expect(annotations?.readOnlyHint ?? false).toBe(row.effect !== "writes");
 		expect(Object.keys(row.ids)).toEqual(takesIds(name));
 		const properties = Object.keys(schemaOf(name));
 		if (row.effect !== "writes")

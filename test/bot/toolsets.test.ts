@@ -7,7 +7,7 @@ import { toml } from "../../src/bot/settings.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import {
 	chooseTools,
-	defaultToolsets,
+	isDefault,
 	type ToolChoice,
 	toolsetNames,
 } from "../../src/bot/toolsets.ts";
@@ -44,6 +44,19 @@ describe("the choice", () => {
 		},
 	);
 
+	test("of the default and a set beside it is both, without what is extra in others", () => {
+		const names = namesOf({ toolsets: ["default", "audit"] });
+		expect(names).toEqual(
+			tools
+				.filter((tool) => isDefault(tool) || tool.toolset === "audit")
+				.map(({ name }) => name),
+		);
+		expect(names).toContain("get_member");
+		expect(names).toContain("list_recent_tool_calls");
+		expect(names).not.toContain("clone_channel");
+		expect(namesOf({ toolsets: ["channels"] })).toContain("clone_channel");
+	});
+
 	test("of what only reads has no tool that changes anything", () => {
 		expect(readers.length).toBeGreaterThan(2);
 		expect(namesOf({ read_only: true })).toEqual(readers);
@@ -63,13 +76,15 @@ describe("the choice", () => {
 	});
 
 	test("by default costs a model less than 48 KiB", () => {
-		const listed = chooseTools(tools, { ...all, toolsets: defaultToolsets });
-		const text = JSON.stringify(listed.map(({ listing }) => listing));
+		const listed = chooseTools(tools, { ...all, toolsets: ["default"] });
+		const text = JSON.stringify({
+			tools: listed.map(({ listing }) => listing),
+		});
 		expect(Buffer.byteLength(text)).toBeLessThan(48 * 1024);
 	});
 
 	test("by default offers every tool that the specification names", () => {
-		const names = namesOf({ toolsets: defaultToolsets });
+		const names = namesOf({ toolsets: ["default"] });
 		for (const name of [
 			"list_guilds",
 			"list_members",
@@ -126,7 +141,7 @@ test("what is off is neither listed nor callable, by no name", async () => {
 });
 
 test("an alias is not listed, and does what its tool does", async () => {
-	await using bot = await startChosen({});
+	await using bot = await startChosen({ toolsets: ["default", "audit"] });
 	const listed = (await bot.listTools()).map(({ name }) => name);
 	expect(listed).toContain("ban");
 	expect(listed).not.toContain("ban_member");

@@ -121,7 +121,7 @@ async function startInstance(
 	);
 	writeFileSync(
 		join(folder, "config.toml"),
-		`bot_name = "Bot ${name}"\ncommand_prefix = "${commandPrefix}"\n`,
+		`bot_name = "Bot ${name}"\ncommand_prefix = "${commandPrefix}"\n[mcp]\ntoolsets = ["default", "audit"]\n`,
 	);
 	const url = `http://127.0.0.1:${port}`;
 	const get = async (path: string) => {

@@ -35,8 +35,8 @@ function redactObject(schema: JsonSchema, given: object): object {
 		.filter(([name]) => Object.hasOwn(given, name))
 		.map(([name, property]) => {
 			const value = (given as Record<string, unknown>)[name];
-			const allows = name.endsWith("_names") ? isPermission : isHarmless;
-			return [name, redactValue(property, value, allows)];
+			const allows = rules.find(([ending]) => name.endsWith(ending))?.[1];
+			return [name, redactValue(property, value, allows ?? isHarmless)];
 		});
 	// A key that the tool does not know may itself be a text.
 	const unknown = Object.keys(given).length - kept.length;
@@ -67,6 +67,17 @@ function redactValue(
 	if (typeof value === "object" && schema?.type === "object")
 		return redactObject(schema, value);
 	return `[${typeof value}]`;
+}
+
+/** What a name promises, by its ending; every id need not publish its pattern. */
+const rules: readonly [ending: string, allows: (text: string) => boolean][] = [
+	["_names", isPermission],
+	["_id", isId],
+	["_ids", isId],
+];
+
+function isId(text: string): boolean {
+	return /^(\d{17,20})?$/.test(text);
 }
 
 function isPermission(text: string): boolean {

@@ -187,6 +187,7 @@ function isVisible(channel: GuildBasedChannel): boolean {
 export const getChannel = tool({
 	name: "get_channel",
 	toolset: "channels",
+	extra: true,
 	title: "Get a channel",
 	description:
 		"A channel's or thread's kind, category, position, topic, limits, and whether its permissions are its category's.",
@@ -365,6 +366,7 @@ export const moveChannel = tool({
 export const cloneChannel = tool({
 	name: "clone_channel",
 	toolset: "channels",
+	extra: true,
 	title: "Clone a channel",
 	description:
 		"Make another channel with the fields, permissions and category of one, without its messages.",

@@ -28,7 +28,7 @@ export const listGuilds = tool({
 
 export const getGuildInfo = tool({
 	name: "get_guild_info",
-	toolset: "guild",
+	toolset: "core",
 	title: "Get a guild's facts",
 	description:
 		"A guild's name, owner, counts of members, channels and roles, boosts, features and verification level.",

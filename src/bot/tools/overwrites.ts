@@ -133,6 +133,7 @@ function overwriteAfter(
 export const listChannelPermissions = tool({
 	name: "list_channel_permissions",
 	toolset: "channels",
+	extra: true,
 	title: "List channel permissions",
 	description:
 		"List what a channel itself allows and denies to roles and members.",
@@ -184,6 +185,7 @@ function nameOf(guild: Guild, { id, type }: PermissionOverwrites): string {
 export const removeChannelPermissions = destructiveTool({
 	name: "remove_channel_permissions",
 	toolset: "channels",
+	extra: true,
 	title: "Remove channel permissions",
 	description:
 		"Remove what a channel itself allows and denies to a role or member, who may have left.",
@@ -224,6 +226,7 @@ export const removeChannelPermissions = destructiveTool({
 export const syncChannelPermissions = tool({
 	name: "sync_channel_permissions",
 	toolset: "channels",
+	extra: true,
 	title: "Sync channel permissions",
 	description:
 		"Give a channel exactly the permissions of its category, in place of its own.",

@@ -64,6 +64,7 @@ export const listRoles = tool({
 export const getRoleMembers = tool({
 	name: "get_role_members",
 	toolset: "roles",
+	extra: true,
 	title: "List a role's members",
 	description: "List the members who have a role, by id.",
 	effect: "read",

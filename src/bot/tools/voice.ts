@@ -109,6 +109,7 @@ export const editVoiceChannel = tool({
 export const listVoiceMembers = tool({
 	name: "list_voice_members",
 	toolset: "voice",
+	extra: true,
 	title: "List who is in voice",
 	description:
 		"List who is in which voice or stage channel, and whether they are muted or deafened.",
