@@ -45,7 +45,7 @@ function isGiven(value: unknown): boolean {
 }
 
 /** Bit by Discord's own name, such as VIEW_CHANNEL. Where discord.js has two names for a bit, its newer one. */
-const bitsByName = new Map(
+export const bitsByName: ReadonlyMap<string, bigint> = new Map(
 	[
 		...new Map(
 			Object.entries(PermissionFlagsBits).map(([name, bit]) => [
@@ -56,7 +56,10 @@ const bitsByName = new Map(
 	].map(([bit, name]) => [name, bit]),
 );
 
-const allBits = [...bitsByName.values()].reduce((all, bit) => all | bit, 0n);
+export const allBits = [...bitsByName.values()].reduce(
+	(all, bit) => all | bit,
+	0n,
+);
 
 /** discord.js's name of a thing as Discord writes it: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
 export function officialName(name: string): string {
@@ -127,7 +130,7 @@ export function botPermissions(
 }
 
 /** What a member who is timed out is left with. */
-const leftInTimeout =
+export const leftInTimeout =
 	PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
 function isTimedOut(member: GuildMember, bits: bigint): boolean {

@@ -4,6 +4,7 @@
 import { auditRows } from "./tool-rows/audit.ts";
 import { channelsRows } from "./tool-rows/channels.ts";
 import { deletionsRows } from "./tool-rows/deletions.ts";
+import { diagnosticsRows } from "./tool-rows/diagnostics.ts";
 import { directMessagesRows } from "./tool-rows/direct-messages.ts";
 import { guildsRows } from "./tool-rows/guilds.ts";
 import { membersRows } from "./tool-rows/members.ts";
@@ -38,4 +39,5 @@ export const table: Record<string, Row> = {
 	...timeoutsRows,
 	...scheduledEventsRows,
 	...auditRows,
+	...diagnosticsRows,
 };

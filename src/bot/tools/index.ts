@@ -13,6 +13,7 @@ import {
 	moveChannel,
 } from "./channels.ts";
 import { deleteMessage, deleteMessages } from "./deletions.ts";
+import { checkPermissions } from "./diagnostics.ts";
 import {
 	deletePrivateMessage,
 	editPrivateMessage,
@@ -150,4 +151,5 @@ export const tools = [
 	getEventUsers,
 	getAuditLog,
 	listRecentToolCalls,
+	checkPermissions,
 ];

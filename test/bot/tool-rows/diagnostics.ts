@@ -1,0 +1,35 @@
+// The rows of src/bot/tools/diagnostics.ts.
+
+import {
+	channelId,
+	memberId,
+	newChannel,
+	newMember,
+	type Row,
+	roleId,
+} from "./scene.ts";
+
+export const diagnosticsRows: Record<string, Row> = {
+	check_permissions: {
+		effect: "reads",
+		ids: { user_id: memberId, role_id: roleId, channel_id: channelId },
+		args(scene) {
+			const member = newMember(scene, scene.guild);
+			const channel = newChannel(scene);
+			scene.world.simulator.world.setOverwrite(channel, {
+				...{ id: member.user.id, type: 1, allow: "0", deny: "2048" },
+			});
+			return {
+				user_id: member.user.id,
+				channel_id: channel.id,
+				permissions: ["view_channel", "SEND_MESSAGES", "BAN_MEMBERS"],
+			};
+		},
+		answer: ({ guild }) => [
+			"1 permission(s) allowed, 2 not, for thing-",
+			`VIEW_CHANNEL | allowed by @everyone (ID: ${guild.id})`,
+			"SEND_MESSAGES | denied by the permissions of the member (ID: ",
+			"BAN_MEMBERS | denied because no role grants it",
+		],
+	},
+};
