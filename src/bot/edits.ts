@@ -18,7 +18,9 @@ export function changesOf<Fields extends object>(
 		throw invalidParameters([
 			`${Object.keys(given).join(", ")}: expected at least one of these`,
 		]);
-	const changed = asked.filter(([key, value]) => current[key] !== value);
+	const changed = asked.filter(
+		([key, value]) => !Bun.deepEquals(current[key], value),
+	);
 	if (changed.length === 0)
 		throw new ToolError(
 			`Nothing would change: ${what} has ${asked.map(([key]) => String(key)).join(", ")} as given already. Nothing was done.`,

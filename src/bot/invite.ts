@@ -27,6 +27,7 @@ export const toolPermissions: readonly Permission[] = [
 	"MuteMembers",
 	"DeafenMembers",
 	"SetVoiceChannelStatus",
+	"ManageGuild",
 	"CreateEvents",
 	"ManageEvents",
 	// Without it nothing counts that is allowed in a voice channel.

@@ -2,6 +2,7 @@
 // its way; the test does the rest. A row that lacks a kind of case does not compile. The rows of a noun stand in a file.
 
 import { auditRows } from "./tool-rows/audit.ts";
+import { automodRows } from "./tool-rows/automod.ts";
 import { channelsRows } from "./tool-rows/channels.ts";
 import { deletionsRows } from "./tool-rows/deletions.ts";
 import { diagnosticsRows } from "./tool-rows/diagnostics.ts";
@@ -38,6 +39,7 @@ export const table: Record<string, Row> = {
 	...moderationRows,
 	...timeoutsRows,
 	...scheduledEventsRows,
+	...automodRows,
 	...auditRows,
 	...diagnosticsRows,
 };

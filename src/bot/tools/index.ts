@@ -2,6 +2,12 @@
 
 import { listRecentToolCalls } from "./audit.ts";
 import { getAuditLog } from "./audit-log.ts";
+import {
+	createAutomodRule,
+	deleteAutomodRule,
+	editAutomodRule,
+	listAutomodRules,
+} from "./automod.ts";
 import { moveChannels } from "./channel-moves.ts";
 import {
 	cloneChannel,
@@ -149,6 +155,10 @@ export const tools = [
 	editScheduledEvent,
 	deleteScheduledEvent,
 	getEventUsers,
+	listAutomodRules,
+	createAutomodRule,
+	editAutomodRule,
+	deleteAutomodRule,
 	getAuditLog,
 	listRecentToolCalls,
 	checkPermissions,

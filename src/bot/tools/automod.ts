@@ -1,0 +1,216 @@
+// AutoMod: rules by which Discord itself moderates a guild.
+
+import { type APIAutoModerationRule, Routes } from "discord.js";
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import {
+	choice,
+	flag,
+	found,
+	guild_id,
+	integer,
+	list,
+	reason,
+	text,
+} from "../arguments.ts";
+import {
+	type ActionName,
+	actionNames,
+	allOf,
+	automodRule,
+	changedRule,
+	fieldsIn,
+	fieldsOf,
+	noFields,
+	presetNames,
+	type RuleFields,
+	requireFitting,
+	ruleBody,
+	ruleLine,
+	ruleName,
+	triggerBody,
+	triggerNames,
+	triggerOf,
+	wordLines,
+} from "../automod.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { changesOf } from "../edits.ts";
+import { channel, role, textChannel } from "../find.ts";
+import type { NeededWith } from "../permissions.ts";
+
+const ruleId = found(automodRule, "rule");
+
+const ruleFields = {
+	keyword_filter: v.optional(
+		list(text(1, 60, ""), 0, 1000, "Words; * at an end matches parts: *cat*."),
+	),
+	regex_patterns: v.optional(
+		list(text(1, 260, ""), 0, 10, "Patterns, as in Rust."),
+	),
+	presets: v.optional(list(choice(presetNames, ""), 1, 3, "Discord's lists.")),
+	allow_list: v.optional(list(text(1, 60, ""), 0, 1000, "Words let through.")),
+	mention_total_limit: v.optional(
+		integer(1, 50, "Mentions that a message may have."),
+	),
+	mention_raid_protection_enabled: v.optional(
+		flag("Whether to look for raids of mentions."),
+	),
+};
+
+const actionFields = {
+	custom_message: v.optional(
+		text(0, 150, "What block_message tells the author."),
+	),
+	alert_channel_id: v.optional(
+		found(textChannel, "channel of send_alert_message"),
+	),
+	timeout_seconds: v.optional(
+		integer(1, 2_419_200, "How long timeout lasts, at most 4 weeks."),
+	),
+	exempt_role_ids: v.optional(
+		list(found(role, "role"), 0, 20, "Roles it does not apply to."),
+	),
+	exempt_channel_ids: v.optional(
+		list(found(channel, "channel"), 0, 50, "Channels it does not apply to."),
+	),
+};
+
+const actionList = list(choice(actionNames, ""), 1, 4, "What it does.");
+
+const timeoutNeeds: NeededWith<{ actions?: ActionName[] | undefined }> = {
+	permission: "ModerateMembers",
+	with: "actions",
+	when: ({ actions = [] }) => actions.includes("timeout"),
+};
+
+export const listAutomodRules = tool({
+	name: "list_automod_rules",
+	toolset: "automod",
+	title: "List AutoMod rules",
+	description:
+		"List a guild's AutoMod rules; with rule_id, that one with all its words.",
+	effect: "read",
+	permissions: ["ManageGuild"],
+	input: v.strictObject({ guild_id, rule_id: v.optional(ruleId) }),
+	async run(_, { guild, discord, rule }) {
+		if (rule) return [ruleLine(guild, rule), ...wordLines(rule)];
+		const rules = (await discord.rest.get(
+			Routes.guildAutoModerationRules(guild.id),
+		)) as APIAutoModerationRule[];
+		if (rules.length === 0) return `The guild ${guild.id} has no AutoMod rule.`;
+		return [
+			`${rules.length} AutoMod rule(s):`,
+			...rules.map((one) => ruleLine(guild, one)),
+		];
+	},
+});
+
+export const createAutomodRule = tool({
+	name: "create_automod_rule",
+	toolset: "automod",
+	title: "Create an AutoMod rule",
+	description:
+		"Create an AutoMod rule. A guild has at most 6 of trigger_type keyword, and one of each other.",
+	effect: "write",
+	permissions: ["ManageGuild", timeoutNeeds],
+	input: v.strictObject({
+		guild_id,
+		name: text(1, 100, "Name of the rule."),
+		trigger_type: choice(triggerNames, "What sets it off."),
+		...ruleFields,
+		actions: actionList,
+		...actionFields,
+		enabled: v.optional(flag("Whether it is on."), true),
+		reason,
+	}),
+	async run(
+		{ guild_id: _, reason: __, trigger_type, ...given },
+		{ guild, discord },
+	) {
+		const rule = changedRule(noFields, given);
+		requireFitting(trigger_type, rule, given);
+		const made = (await discord.rest.post(
+			Routes.guildAutoModerationRules(guild.id),
+			{
+				body: {
+					...ruleBody(rule, fieldsIn(given)),
+					...triggerBody(trigger_type),
+				},
+			},
+		)) as APIAutoModerationRule;
+		return [
+			`Created the AutoMod rule ${ruleName(made)}, which is ${made.enabled ? "on" : "off"}.`,
+			ruleLine(guild, made),
+		];
+	},
+});
+
+export const editAutomodRule = tool({
+	name: "edit_automod_rule",
+	toolset: "automod",
+	title: "Edit an AutoMod rule",
+	description:
+		"Change an AutoMod rule; what is not given stays, and a list is replaced as a whole.",
+	effect: "write",
+	idempotent: true,
+	turns: "rule_id",
+	permissions: ["ManageGuild", timeoutNeeds],
+	input: v.strictObject({
+		guild_id,
+		rule_id: ruleId,
+		name: v.optional(text(1, 100, "New name.")),
+		...ruleFields,
+		actions: v.optional(actionList),
+		...actionFields,
+		enabled: v.optional(flag("Whether it is on.")),
+		reason,
+	}),
+	async run(
+		{ guild_id: _, reason: __, rule_id: ___, ...given },
+		{ guild, discord, rule },
+	) {
+		const trigger = triggerOf(rule);
+		if (!trigger)
+			throw new ToolError(
+				`${ruleName(rule)} is of a kind that this tool does not know. Nothing was done.`,
+			);
+		const before = fieldsOf(rule);
+		const changes = changesOf<RuleFields>(before, allOf(given), ruleName(rule));
+		const after = changedRule(before, changes);
+		requireFitting(trigger, after, given);
+		const edited = (await discord.rest.patch(
+			Routes.guildAutoModerationRule(guild.id, rule.id),
+			{ body: ruleBody(after, fieldsIn(changes), rule) },
+		)) as APIAutoModerationRule;
+		return [
+			`Changed ${fieldsIn(changes).join(", ")} of ${ruleName(edited)}.`,
+			ruleLine(guild, edited),
+		];
+	},
+});
+
+export const deleteAutomodRule = destructiveTool({
+	name: "delete_automod_rule",
+	toolset: "automod",
+	title: "Delete an AutoMod rule",
+	description:
+		"Delete an AutoMod rule for good; edit_automod_rule switches one off.",
+	permissions: ["ManageGuild"],
+	turns: "rule_id",
+	idempotent: true,
+	input: v.strictObject({ guild_id, rule_id: ruleId, reason }),
+	plan(_, { guild, discord, rule }) {
+		return {
+			preview: [
+				`Would delete the AutoMod rule ${ruleName(rule)}, which is ${rule.enabled ? "on" : "off"}.`,
+				ruleLine(guild, rule),
+			],
+			async act() {
+				await discord.rest.delete(
+					Routes.guildAutoModerationRule(guild.id, rule.id),
+				);
+				return `Deleted the AutoMod rule ${ruleName(rule)}.`;
+			},
+		};
+	},
+});

@@ -1,0 +1,117 @@
+// The rows of src/bot/tools/automod.ts.
+
+import { AuditLogEvent } from "discord.js";
+import {
+	channelId,
+	freshName,
+	type IdCase,
+	type Row,
+	roleId,
+	type Scene,
+} from "./scene.ts";
+
+function newRule({ world, guild }: Scene) {
+	const { autoModeration } = world.simulator.world;
+	const rule = autoModeration.add(guild, {
+		...{ name: freshName(), creator_id: guild.owner_id, enabled: true },
+		...{ event_type: 1, trigger_type: 1, exempt_roles: [] },
+		trigger_metadata: { keyword_filter: ["soup"] },
+		actions: [{ type: 1, metadata: {} }],
+		exempt_channels: [],
+	});
+	const all = `/guilds/${guild.id}/auto-moderation/rules`;
+	return { rule, autoModeration, all, path: `${all}/${rule.id}` };
+}
+
+/** The rule stands below its guild in the path. */
+const ruleId: IdCase = {
+	unknown: "There is no AutoMod rule",
+	foreign: {
+		id: (scene) => newRule({ ...scene, guild: scene.other }).rule.id,
+		refusal: "There is no AutoMod rule",
+		refusedBy: "Discord",
+	},
+};
+
+const otherIds = {
+	alert_channel_id: channelId,
+	exempt_role_ids: roleId,
+	exempt_channel_ids: channelId,
+};
+
+const needs = {
+	permission: "ManageGuild",
+	name: "MANAGE_GUILD",
+	in: "the guild",
+} as const;
+
+export const automodRows: Record<string, Row> = {
+	list_automod_rules: {
+		effect: "asks",
+		ids: { rule_id: ruleId },
+		ask(scene) {
+			const { rule, all } = newRule(scene);
+			return {
+				args: {},
+				request: `GET ${all}`,
+				answer: [
+					"1 AutoMod rule(s):",
+					`${rule.name} | ID: ${rule.id} | keyword | on | keyword_filter: 1, "soup" | actions: block_message | by: ${rule.creator_id}`,
+				],
+			};
+		},
+		needs,
+	},
+	create_automod_rule: {
+		effect: "writes",
+		ids: otherIds,
+		act({ world, guild }) {
+			const name = freshName();
+			return {
+				args: {
+					...{ name, trigger_type: "keyword", keyword_filter: ["soup"] },
+					actions: ["block_message"],
+				},
+				request: `POST /guilds/${guild.id}/auto-moderation/rules`,
+				done: () =>
+					world.simulator.world.autoModeration
+						.in(guild)
+						.some((one) => one.name === name && one.enabled),
+			};
+		},
+		reason: AuditLogEvent.AutoModerationRuleCreate,
+		needs,
+		dryRun: "not destructive",
+	},
+	edit_automod_rule: {
+		effect: "writes",
+		ids: { rule_id: ruleId, ...otherIds },
+		act(scene) {
+			const { rule, path } = newRule(scene);
+			return {
+				args: { rule_id: rule.id, name: "changed" },
+				request: `PATCH ${path}`,
+				done: () => rule.name === "changed",
+			};
+		},
+		reason: AuditLogEvent.AutoModerationRuleUpdate,
+		needs,
+		dryRun: "not destructive",
+	},
+	delete_automod_rule: {
+		effect: "writes",
+		ids: { rule_id: ruleId },
+		act(scene) {
+			const { rule, path, autoModeration } = newRule(scene);
+			return {
+				args: { rule_id: rule.id },
+				request: `DELETE ${path}`,
+				done: () => !autoModeration.in(scene.guild).includes(rule),
+			};
+		},
+		reason: AuditLogEvent.AutoModerationRuleDelete,
+		needs,
+		dryRun:
+			/^Would delete the AutoMod rule "thing-\d+" \(ID: \d+\), which is on\.\nthing-\d+ \| ID/m,
+	},
+};

@@ -1,0 +1,271 @@
+// AutoMod rules, seen on the platform: what Discord then does about messages.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import type { NewRule } from "../../../src/simulator/automod.ts";
+import {
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	writes,
+} from "../../support/world.ts";
+
+type Args = Record<string, unknown>;
+
+function scene(world: TestWorld) {
+	const { simulator, guild, call } = world;
+	const { autoModeration } = simulator.world;
+	const alerts = simulator.world.addChannel(guild, { name: "alerts" });
+	return {
+		alerts,
+		rules: () => autoModeration.in(guild),
+		/** A rule that blocks "soup". */
+		rule: (more: Partial<NewRule> = {}) =>
+			autoModeration.add(guild, {
+				...{ name: "No soup", creator_id: guild.owner_id, enabled: true },
+				...{ event_type: 1, trigger_type: 1, exempt_roles: [] },
+				trigger_metadata: { keyword_filter: ["soup"] },
+				actions: [{ type: 1, metadata: {} }],
+				exempt_channels: [],
+				...more,
+			}),
+		create: (more: Args) =>
+			call("create_automod_rule", {
+				...{ name: "No soup", trigger_type: "keyword" },
+				actions: ["block_message"],
+				...more,
+			}),
+		edit: ({ id }: { id: string }, more: Args) =>
+			call("edit_automod_rule", { rule_id: id, ...more }),
+		/** What becomes of what liwei writes. */
+		say: (text: string) =>
+			simulator
+				.user("liwei")
+				.say("The Cooks/general", text)
+				.then(
+					() => "written",
+					() => "blocked",
+				),
+	};
+}
+
+test("a rule that is made blocks, alerts and times out, but not who is exempt", async () => {
+	await using world = await startWorld();
+	const { create, alerts, say } = scene(world);
+	await world.heard();
+	const regular = roleNamed(world, "Regular");
+	const made = await create({
+		...{ keyword_filter: ["soup*"], allow_list: ["soupy"] },
+		actions: ["block_message", "send_alert_message", "timeout"],
+		...{ custom_message: "no | soup", alert_channel_id: alerts.id },
+		...{ timeout_seconds: 60, exempt_role_ids: [regular.id] },
+	});
+	const [first, line] = made.text.split("\n");
+	expect(first).toMatch(
+		/^Created the AutoMod rule "No soup" \(ID: \d+\), which is on\.$/,
+	);
+	expect(line).toContain(
+		`| keyword | on | keyword_filter: 1, "soup*" | allow_list: 1, "soupy" | actions: block_message saying "no \\| soup", send_alert_message in #alerts (ID: ${alerts.id}), timeout for 60 s | exempt roles: ${regular.id} |`,
+	);
+	await world.simulator.user("mona_lisa").say("The Cooks/general", "soups");
+	expect(await say("soupy")).toBe("written");
+	expect(await say("Soups")).toBe("blocked");
+	const { world: platform } = world.simulator;
+	expect(platform.messages.in(alerts.id)).toHaveLength(1);
+	const { id } = world.simulator.user("liwei");
+	const member = world.guild.members.get(id);
+	expect(member?.communication_disabled_until).not.toBeNull();
+});
+
+test("each kind of rule is made, switched off if that is said", async () => {
+	await using world = await startWorld();
+	const { create, rules } = scene(world);
+	const cases: Args[] = [
+		{ trigger_type: "keyword", regex_patterns: ["\\d+ soups"], enabled: false },
+		{ trigger_type: "spam" },
+		{ trigger_type: "keyword_preset", presets: ["slurs", "profanity"] },
+		{
+			...{ trigger_type: "mention_spam", mention_total_limit: 5 },
+			mention_raid_protection_enabled: true,
+		},
+		{
+			...{ trigger_type: "member_profile", keyword_filter: ["soup"] },
+			actions: ["block_member_interaction"],
+		},
+	];
+	for (const more of cases) expect((await create(more)).isError).toBe(false);
+	expect(rules()).toMatchObject([
+		{
+			...{ trigger_type: 1, event_type: 1, enabled: false },
+			trigger_metadata: { regex_patterns: ["\\d+ soups"] },
+		},
+		{ trigger_type: 3, enabled: true, trigger_metadata: {} },
+		{ trigger_type: 4, trigger_metadata: { presets: [3, 1] } },
+		{
+			trigger_type: 5,
+			trigger_metadata: {
+				...{ mention_total_limit: 5, mention_raid_protection_enabled: true },
+			},
+		},
+		{ trigger_type: 6, event_type: 2, actions: [{ type: 4 }] },
+	]);
+	const again = await create({ trigger_type: "spam" });
+	expect(again.text).toContain("Maximum number of rules with trigger type 3");
+});
+
+test("what does not go together is refused before Discord is asked, all of it at once", async () => {
+	await using world = await startWorld();
+	const { create, alerts } = scene(world);
+	await world.heard();
+	const words = { keyword_filter: ["soup"] };
+	const cases: [more: Args, faults: string[]][] = [
+		[{}, ["keyword_filter: a keyword rule needs some, or regex_patterns"]],
+		[{ trigger_type: "keyword_preset" }, ["presets: a keyword_preset rule"]],
+		[{ trigger_type: "mention_spam" }, ["mention_total_limit: a mention_spam"]],
+		[
+			{ trigger_type: "spam", ...words, presets: ["slurs"] },
+			["keyword_filter: spam rules have none", "presets: spam rules have none"],
+		],
+		[
+			{ ...words, alert_channel_id: alerts.id, timeout_seconds: 60 },
+			[
+				"alert_channel_id: goes with the action send_alert_message",
+				"timeout_seconds: goes with the action timeout",
+			],
+		],
+		[
+			{ ...words, actions: ["send_alert_message", "timeout"] },
+			[
+				"alert_channel_id: the action send_alert_message needs one",
+				"timeout_seconds: the action timeout needs one",
+			],
+		],
+		[
+			{
+				...{ trigger_type: "spam", actions: ["timeout"] },
+				timeout_seconds: 60,
+			},
+			["actions: only keyword and mention_spam rules time out"],
+		],
+		[
+			{ ...words, allow_list: Array.from({ length: 101 }, (_, i) => `w${i}`) },
+			["allow_list: expected at most 100 in keyword rules"],
+		],
+		[{ keyword_filter: ["x".repeat(61)] }, ["expected 1 to 60 characters"]],
+		[
+			{ ...words, actions: ["timeout"], timeout_seconds: 2_419_201 },
+			["timeout_seconds: expected an integer from 1 to 2419200"],
+		],
+	];
+	for (const [more, faults] of cases) {
+		const { text, code } = await create(more);
+		expect(code).toBe(-32602);
+		for (const fault of faults) expect(text).toContain(fault);
+	}
+	expect(writes(world)).toEqual([]);
+});
+
+test("a rule that times out takes MODERATE_MEMBERS", async () => {
+	await using world = await startWorld();
+	const { create, rule, edit } = scene(world);
+	const known = rule();
+	const own = [...world.guild.roles.values()].find(({ tags }) => tags);
+	if (!own) throw new Error("the bot has a role of its own");
+	const bits = BigInt(own.permissions) & ~PermissionFlagsBits.ModerateMembers;
+	world.simulator.world.editRole(world.guild, own, {
+		permissions: String(bits),
+	});
+	await world.heard();
+	const timesOut = { actions: ["timeout"], timeout_seconds: 60 };
+	for (const refused of [
+		await create({ keyword_filter: ["soup"], ...timesOut }),
+		await edit(known, timesOut),
+	])
+		expect(refused.text).toContain("lacks MODERATE_MEMBERS in the guild");
+	expect(writes(world)).toEqual([]);
+	expect((await create({ keyword_filter: ["x"] })).isError).toBe(false);
+});
+
+test("an edit sends what is given, with what Discord would else take away", async () => {
+	await using world = await startWorld();
+	const { rule, edit, alerts, say } = scene(world);
+	const edited = rule({
+		trigger_metadata: { keyword_filter: ["soup"], allow_list: ["pea soup"] },
+		actions: [
+			{ type: 1, metadata: { custom_message: "no" } },
+			{ type: 2, metadata: { channel_id: alerts.id } },
+		],
+	});
+	const sent = () => world.simulator.journal.entries().at(-1)?.body;
+	await world.heard();
+	const words = await edit(edited, { keyword_filter: ["broth"] });
+	expect(words.text).toStartWith('Changed keyword_filter of "No soup"');
+	expect(sent()).toEqual({
+		trigger_metadata: { keyword_filter: ["broth"], allow_list: ["pea soup"] },
+	});
+	expect([await say("broth"), await say("soup")]).toEqual([
+		"blocked",
+		"written",
+	]);
+	await edit(edited, { custom_message: "" });
+	expect(sent()).toEqual({
+		actions: [
+			{ type: 1, metadata: {} },
+			{ type: 2, metadata: { channel_id: alerts.id } },
+		],
+	});
+	await edit(edited, { actions: ["send_alert_message"], enabled: false });
+	expect(sent()).toEqual({
+		enabled: false,
+		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
+	});
+	const dangling = await edit(edited, { timeout_seconds: 60 });
+	expect(dangling.text).toContain("goes with the action timeout");
+});
+
+test("an edit that would change nothing is refused, and so is one without fields", async () => {
+	await using world = await startWorld();
+	const { rule, edit, alerts } = scene(world);
+	const edited = rule({
+		actions: [
+			{ type: 2, metadata: { channel_id: alerts.id } },
+			{ type: 1, metadata: {} },
+		],
+	});
+	expect((await edit(edited, {})).code).toBe(-32602);
+	const same = await edit(edited, {
+		...{ keyword_filter: ["soup"], alert_channel_id: alerts.id },
+		actions: ["send_alert_message", "block_message"],
+		...{ exempt_role_ids: [], enabled: true },
+	});
+	expect(same.text).toContain("Nothing would change");
+	const empty = await edit(edited, { keyword_filter: [] });
+	expect(empty.text).toContain("a keyword rule needs some");
+	expect(writes(world)).toEqual([]);
+});
+
+test("many words are shown as a few, and all of them when one rule is asked for", async () => {
+	await using world = await startWorld();
+	const { rule } = scene(world);
+	const none = await world.call("list_automod_rules");
+	expect(none.text).toBe(`The guild ${world.guild.id} has no AutoMod rule.`);
+	const words = Array.from({ length: 1000 }, (_, index) => `word${index}`);
+	words[999] = "last | one\n2";
+	const { id } = rule({
+		name: "Many\n| ID: 1",
+		trigger_metadata: { keyword_filter: words, regex_patterns: ["\\d+"] },
+	});
+	const listed = await world.call("list_automod_rules");
+	expect(listed.text.split("\n")).toHaveLength(2);
+	expect(listed.text).toContain(
+		`Many\\n\\| ID: 1 | ID: ${id} | keyword | on | keyword_filter: 1000, "word0", "word1", "word2", "word3", "word4", … | regex_patterns: 1, "\\\\d+" |`,
+	);
+	const one = await world.call("list_automod_rules", { rule_id: id });
+	const lines = one.text.split("\n");
+	expect(lines).toHaveLength(1 + 1001 + 2);
+	expect(lines.slice(1001)).toEqual([
+		"last | one\\n2",
+		"1 in regex_patterns, one on each line:",
+		"\\d+",
+	]);
+});
