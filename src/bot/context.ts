@@ -25,6 +25,7 @@ import { toToolError } from "./errors.ts";
 import type { Person, Speaker } from "./find.ts";
 import {
 	bitsIn,
+	botPermissions,
 	type Needed,
 	neededBy,
 	type Permission,
@@ -97,8 +98,8 @@ export type ContextFor<Entries> = "guild_id" extends keyof Entries
 /** What a tool needs before it can run. */
 interface Needs<Args> {
 	/**
-	 * What the bot must be allowed: in the channel that `channel_id` names and the one that the user is heard in, or else
-	 * in the guild.
+	 * What the bot must be allowed: in the channel that `channel_id` names, the one that the user is heard in, and the
+	 * webhook's or the invite's, or else in the guild.
 	 */
 	permissions?: readonly Needed<Args>[];
 	/** The argument that names the channels that this is asked for in, where it is not `channel_id`. */
@@ -271,13 +272,17 @@ async function findAll<Args extends object>(
 	if (guildPermissions)
 		requirePermissions(guild, undefined, bitsIn(undefined, guildPermissions));
 	if (permissions) {
-		const names = neededBy(permissions, given);
+		const held = botPermissions(guild, undefined);
+		const names = neededBy(permissions, given, held);
 		const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
 		const there = things[thingName(permissionsIn)] as
 			| GuildBasedChannel
 			| GuildBasedChannel[]
 			| undefined;
-		const places = [there, heardIn].flat();
+		const { channel: belongsTo } = (things.webhook ??
+			things.invite ??
+			{}) as Belonging;
+		const places = [there, heardIn, belongsTo].flat();
 		const named = places.filter((place) => place !== undefined);
 		for (const channel of named.length > 0 ? named : [undefined]) {
 			const needed = bitsIn(channel, names);
@@ -298,6 +303,11 @@ async function findAll<Args extends object>(
 /** What an argument names, as `ThingName` has it. */
 function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
+}
+
+/** A thing that belongs to a channel, as far as that is known. */
+interface Belonging {
+	channel?: GuildBasedChannel | undefined;
 }
 
 /** Without these nothing else that is allowed in the channel counts. */

@@ -12,7 +12,10 @@ export function roleName({ name, id }: Role): string {
 	return `@${oneLine(name).replace(/^@/, "")} (ID: ${id})`;
 }
 
-export function userName({ username, id }: User): string {
+export function userName({
+	username,
+	id,
+}: Pick<User, "username" | "id">): string {
 	return `@${oneLine(username)} (ID: ${id})`;
 }
 

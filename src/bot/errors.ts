@@ -32,6 +32,30 @@ const advice = new Map<number | string, string>([
 		codes.UnknownEmoji,
 		"There is no such emoji, or nobody has used it there; get_message shows the reactions of a message.",
 	],
+	[
+		codes.UnknownWebhook,
+		"There is no such webhook any more; list_webhooks shows those that there are.",
+	],
+	[
+		codes.UnknownInvite,
+		"There is no such invite any more; list_invites shows those that there are.",
+	],
+	[
+		codes.MaximumNumberOfWebhooksReached,
+		"list_webhooks shows those of the channel, and delete_webhook makes room.",
+	],
+	[
+		codes.MaximumNumberOfInvitesReached,
+		"list_invites shows them, and delete_invite makes room.",
+	],
+	[
+		codes.InvalidWebhookToken,
+		"The webhook has another token by now. Nothing was done; call again.",
+	],
+	[
+		codes.CannotExecuteActionOnThisChannelType,
+		"Channels of this kind do not take it; list_channels shows the kinds.",
+	],
 	[codes.UnknownBan, "This user is not banned; get_bans lists who is."],
 	[
 		codes.MaximumNumberOfPinsReachedForTheChannel,
@@ -136,7 +160,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformFailure)
 		return refusal(`${oneLine(error.message)}. ${fates[error.fate]}`, error);
 	if (!(error instanceof DiscordAPIError)) return undefined;
-	if (error.status === 401)
+	if (error.status === 401 && error.code !== codes.InvalidWebhookToken)
 		return refusal(
 			"401 Unauthorized. Discord refused the bot's token; its operator has been told. Nothing was done.",
 			error,

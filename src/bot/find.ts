@@ -228,7 +228,7 @@ export async function anyChannel(
 }
 
 /** What `read` gives; undefined where Discord refuses with this code, or there is nothing. */
-async function absentIf<T>(
+export async function absentIf<T>(
 	code: number,
 	read: () => Promise<T>,
 ): Promise<NonNullable<T> | undefined> {

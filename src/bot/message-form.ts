@@ -93,21 +93,24 @@ export function readEmbeds(given: v.InferOutput<typeof embed>[]): APIEmbed[] {
 	return read;
 }
 
+/** What a text needs that pings everyone. */
+export const pingsEveryone: NeededWith<{
+	content?: string | undefined;
+	mentions: Mentions;
+}> = {
+	permission: "MentionEveryone",
+	with: "mentions",
+	// Without it Discord sends the message, and pings nobody.
+	when: ({ content = "", mentions }) =>
+		mentions === "everyone" && /@(everyone|here)/.test(content),
+};
+
 /** What such a text needs beside the permission to write at all. */
 export const textPermissions: readonly NeededWith<{
 	content?: string | undefined;
 	mentions: Mentions;
 	embeds?: readonly unknown[] | undefined;
-}>[] = [
-	{
-		permission: "MentionEveryone",
-		with: "mentions",
-		// Without it Discord sends the message, and pings nobody.
-		when: ({ content = "", mentions }) =>
-			mentions === "everyone" && /@(everyone|here)/.test(content),
-	},
-	{ permission: "EmbedLinks", with: "embeds" },
-];
+}>[] = [pingsEveryone, { permission: "EmbedLinks", with: "embeds" }];
 
 /** Where a message stands: a channel of a guild, or a direct one. */
 export interface Place {

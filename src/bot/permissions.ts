@@ -20,6 +20,8 @@ export interface NeededWith<Args> {
 	permission: Permission;
 	/** The argument that it is needed with. */
 	with: keyof Args & string;
+	/** A permission in the guild as a whole that will do instead. */
+	orInGuild?: Permission;
 	/** When it is; without this, when the argument is given and neither false nor empty. */
 	when?(args: Args): boolean;
 }
@@ -27,13 +29,16 @@ export interface NeededWith<Args> {
 /** A permission that a tool needs, always or with some of its arguments. */
 export type Needed<Args> = Permission | NeededWith<Args>;
 
-/** Those of `needed` that a call with these arguments cannot do without. */
+/** Those of `needed` that a call with these arguments cannot do without; `held` is what the bot has in the guild. */
 export function neededBy<Args extends object>(
 	needed: readonly Needed<Args>[],
 	args: Args,
+	held: bigint,
 ): Permission[] {
 	return needed.flatMap((one) => {
 		if (typeof one === "string") return [one];
+		const { orInGuild } = one;
+		if (orInGuild && (held & PermissionFlagsBits[orInGuild]) !== 0n) return [];
 		const isNeeded = one.when?.(args) ?? isGiven(args[one.with]);
 		return isNeeded ? [one.permission] : [];
 	});

@@ -210,7 +210,9 @@ export function guardRest(
 		try {
 			return await send();
 		} catch (error) {
-			if (error instanceof DiscordAPIError && error.status === 401)
+			// A webhook's token that is refused says nothing of the bot's.
+			const ownToken = options.auth !== false;
+			if (ownToken && error instanceof DiscordAPIError && error.status === 401)
 				onUnauthorized();
 			if (reads && error instanceof PlatformFailure) return send();
 			throw error;
@@ -246,6 +248,7 @@ async function requestOnce(
 		const answer = currentCall.run(call, () => request(options));
 		return await Promise.race([answer, late]);
 	} catch (error) {
+		hideToken(options.fullRoute, error);
 		if (signal.aborted) throw new PlatformTimeout(fate());
 		if (error instanceof RateLimitError)
 			throw new PlatformBusy(
@@ -260,4 +263,18 @@ async function requestOnce(
 	} finally {
 		signal.removeEventListener("abort", end);
 	}
+}
+
+/** Whoever knows the token in a path may write: no error shows it, in whatever it says of the request. */
+function hideToken(path: string, error: unknown): void {
+	const [, token] =
+		/^\/(?:webhooks|interactions)\/\d+\/([^/?]+)/.exec(path) ?? [];
+	if (token === undefined || !(error instanceof Error)) return;
+	const fields = error as unknown as Record<string, unknown>;
+	for (const name of Object.getOwnPropertyNames(error)) {
+		const value = fields[name];
+		if (typeof value === "string" && value.includes(token))
+			fields[name] = value.replaceAll(token, "…");
+	}
+	hideToken(path, error.cause);
 }

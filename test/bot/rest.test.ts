@@ -282,3 +282,34 @@ test.concurrent("a 401 is told of, and does not make the manager forget the toke
 	await platform.say("accepted");
 	expect(platform.channel.transcript()).toBe("alpha: accepted");
 });
+
+test.concurrent("no error has the token of a webhook in it, and a refused one says nothing of the bot's own", async () => {
+	await using platform = await startPlatform(shortMs);
+	const { simulator, rest, channel } = platform;
+	const { world, faults } = simulator;
+	const known = simulator.guild("The Cooks").channels.get(channel.id);
+	if (!known) throw new Error("the guild has the channel");
+	const { id, token = "" } = world.webhooks.add(known, { name: "Crier" });
+	const post = () =>
+		rest.post(Routes.webhook(id, token), {
+			...{ body: { content: "x" }, auth: false },
+		});
+	const match = `POST ${Routes.webhook(id, token)}`;
+	const times = 1;
+	const shown: string[] = [];
+	for (const fault of [
+		() => faults.refuse(match, 50013, { times }),
+		() => faults.refuse(match, 50027, { times }),
+		() => faults.fail(match, 502, { times }),
+		() => faults.drop(match, { when: "before", times }),
+		() => faults.stall(match, { times }),
+		() => faults.rateLimit(match, { retryAfterMs: 60_000, times }),
+	]) {
+		fault();
+		const error = await failureOf(post());
+		shown.push(Bun.inspect(error, { depth: 10 }));
+	}
+	expect(shown).toHaveLength(6);
+	for (const text of shown) expect(text).not.toContain(token);
+	expect(platform.unauthorized).toEqual([]);
+});

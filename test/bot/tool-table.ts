@@ -8,6 +8,7 @@ import { deletionsRows } from "./tool-rows/deletions.ts";
 import { diagnosticsRows } from "./tool-rows/diagnostics.ts";
 import { directMessagesRows } from "./tool-rows/direct-messages.ts";
 import { guildsRows } from "./tool-rows/guilds.ts";
+import { invitesRows } from "./tool-rows/invites.ts";
 import { membersRows } from "./tool-rows/members.ts";
 import { messagesRows } from "./tool-rows/messages.ts";
 import { moderationRows } from "./tool-rows/moderation.ts";
@@ -21,6 +22,7 @@ import { scheduledEventsRows } from "./tool-rows/scheduled-events.ts";
 import { stagesRows } from "./tool-rows/stages.ts";
 import { timeoutsRows } from "./tool-rows/timeouts.ts";
 import { voiceRows } from "./tool-rows/voice.ts";
+import { webhooksRows } from "./tool-rows/webhooks.ts";
 
 export const table: Record<string, Row> = {
 	...guildsRows,
@@ -42,4 +44,6 @@ export const table: Record<string, Row> = {
 	...automodRows,
 	...auditRows,
 	...diagnosticsRows,
+	...invitesRows,
+	...webhooksRows,
 };

@@ -29,6 +29,12 @@ import {
 import { searchGuildMessages } from "./guild-search.ts";
 import { getGuildInfo, listGuilds } from "./guilds.ts";
 import {
+	createInvite,
+	deleteInvite,
+	getInvite,
+	listInvites,
+} from "./invites.ts";
+import {
 	getMember,
 	listMembers,
 	lookupUserByName,
@@ -85,6 +91,15 @@ import {
 	modifyVoiceState,
 	moveVoiceMember,
 } from "./voice.ts";
+import {
+	createWebhook,
+	deleteWebhook,
+	deleteWebhookMessage,
+	editWebhook,
+	editWebhookMessage,
+	listWebhooks,
+	sendWebhookMessage,
+} from "./webhooks.ts";
 
 export const tools = [
 	listGuilds,
@@ -160,6 +175,17 @@ export const tools = [
 	editAutomodRule,
 	deleteAutomodRule,
 	getAuditLog,
+	listInvites,
+	createInvite,
+	getInvite,
+	deleteInvite,
+	listWebhooks,
+	createWebhook,
+	editWebhook,
+	deleteWebhook,
+	sendWebhookMessage,
+	editWebhookMessage,
+	deleteWebhookMessage,
 	listRecentToolCalls,
 	checkPermissions,
 ];

@@ -78,12 +78,15 @@ interface ForeignCase {
 	id(scene: Scene): string;
 	/** What the refusal says. */
 	refusal: string;
-	/** Who refuses: the bot, before anything about it is sent, or Discord, whom it is sent to below its channel. */
-	refusedBy: "the bot" | "Discord";
+	/**
+	 * Who refuses: the bot, before anything about it is sent; the bot, which has asked Discord what it is; or Discord, whom
+	 * it is sent to below its channel.
+	 */
+	refusedBy: "the bot" | "the bot, which asks" | "Discord";
 }
 
 interface CommonRow {
-	/** Every argument that is an id, or a list of ids, but guild_id. */
+	/** Every argument that is an id, a list of ids or a code, but guild_id. */
 	ids: Record<string, IdCase>;
 }
 
@@ -202,6 +205,17 @@ export function looked(refusal: string, id: (scene: Scene) => string): IdCase {
 	return {
 		unknown: refusal,
 		foreign: { id, refusal, refusedBy: "the bot" },
+	};
+}
+
+/** The bot asks Discord for it, and refuses what is not in the guild. */
+export function lookedFor(
+	refusal: string,
+	id: (scene: Scene) => string,
+): IdCase {
+	return {
+		unknown: refusal,
+		foreign: { id, refusal, refusedBy: "the bot, which asks" },
 	};
 }
 

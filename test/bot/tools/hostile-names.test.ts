@@ -32,6 +32,14 @@ test.each([
 		roles: [above.id],
 	});
 	const message = platform.addMessage(channel, user, { content: name });
+	const hook = platform.webhooks.add(channel, { name, user });
+	platform.webhooks.add(channel, {
+		...{ name, type: 2, source_guild: { id: "1", name } },
+		source_channel: { id: "2", name },
+	});
+	const { code: invite_code } = platform.invites.add(channel, {
+		inviter: user,
+	});
 	await world.heard();
 
 	const channel_id = channel.id;
@@ -96,6 +104,14 @@ test.each([
 		["add_reaction", { channel_id, message_id: message.id, emoji: "👍" }, 1],
 		["get_reactions", { channel_id, message_id: message.id, emoji: "👍" }, 2],
 		["clear_reactions", { channel_id, message_id: message.id }, 1],
+		["list_webhooks", {}, 3],
+		["edit_webhook", { webhook_id: hook.id, name }, 1],
+		["send_webhook_message", { webhook_id: hook.id, content: "x" }, 1],
+		["delete_webhook", { webhook_id: hook.id, dry_run: true }, 2],
+		["create_invite", { channel_id }, 2],
+		["list_invites", {}, 3],
+		["get_invite", { invite_code }, 2],
+		["delete_invite", { invite_code, dry_run: true }, 3],
 		["pin_message", { channel_id, message_id: message.id }, 1],
 		["list_pins", { channel_id }, 2],
 		["unpin_message", { channel_id, message_id: message.id }, 1],
@@ -107,7 +123,7 @@ test.each([
 			2,
 		],
 		["kick", { user_id: user.id, dry_run: true }, 2],
-		["delete_messages", { channel_id, count: 5, dry_run: true }, 5],
+		["delete_messages", { channel_id, count: 5, dry_run: true }, 6],
 		["list_channel_permissions", { channel_id }, 2],
 		["remove_channel_permissions", { channel_id, target_id: user.id }, 3],
 		["delete_messages", { channel_id, message_ids: [message.id] }, 1],

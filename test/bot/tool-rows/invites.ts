@@ -1,0 +1,117 @@
+// The rows of src/bot/tools/invites.ts.
+
+import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import {
+	botUser,
+	channelId,
+	foreignChannel,
+	lookedFor,
+	newChannel,
+	type Row,
+	type Scene,
+} from "./scene.ts";
+
+const inviteCode = lookedFor(
+	"There is no invite",
+	(scene) => newInvite(scene, foreignChannel(scene)).code,
+);
+
+function newInvite(scene: Scene, channel = newChannel(scene)) {
+	const inviter = botUser(scene.world);
+	return scene.world.simulator.world.invites.add(channel, { inviter });
+}
+
+/** The bot may no longer manage its guilds: what it manages are channels. */
+function managesChannelsAlone({ world }: Scene) {
+	const { world: platform } = world.simulator;
+	for (const guild of platform.guilds.values())
+		for (const role of guild.roles.values()) {
+			const rest = BigInt(role.permissions) & ~PermissionFlagsBits.ManageGuild;
+			if (String(rest) !== role.permissions)
+				platform.editRole(guild, role, { permissions: String(rest) });
+		}
+}
+
+export const invitesRows: Record<string, Row> = {
+	list_invites: {
+		effect: "asks",
+		ids: { channel_id: channelId },
+		ask(scene) {
+			const channel = newChannel(scene);
+			const { code } = newInvite(scene, channel);
+			return {
+				args: { channel_id: channel.id },
+				request: `GET /channels/${channel.id}/invites`,
+				answer: [
+					"1 invite(s) to #",
+					`${code} | https://discord.gg/${code} | to #${channel.name} (ID: ${channel.id}) | by @alpha`,
+					"| used: 0 | created: ",
+				],
+			};
+		},
+		needs: {
+			permission: "ManageChannels",
+			name: "MANAGE_CHANNELS",
+			in: "the channel",
+		},
+	},
+	create_invite: {
+		effect: "writes",
+		ids: { channel_id: channelId },
+		act(scene) {
+			const channel = newChannel(scene);
+			const { invites } = scene.world.simulator.world;
+			return {
+				args: { channel_id: channel.id, max_uses: 3 },
+				request: `POST /channels/${channel.id}/invites`,
+				done: () => invites.list({ channel_id: channel.id })[0]?.max_uses === 3,
+			};
+		},
+		reason: AuditLogEvent.InviteCreate,
+		needs: {
+			permission: "CreateInstantInvite",
+			name: "CREATE_INSTANT_INVITE",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	get_invite: {
+		effect: "asks",
+		ids: { invite_code: inviteCode },
+		ask(scene) {
+			const channel = newChannel(scene);
+			const { code } = newInvite(scene, channel);
+			return {
+				args: { invite_code: code },
+				request: `GET /invites/${code}`,
+				answer: [
+					`${code} | https://discord.gg/${code} | to #${channel.name} (ID: ${channel.id}) | by @alpha`,
+					`The guild has about ${scene.guild.members.size} member(s).`,
+				],
+			};
+		},
+		needs: "no permission",
+	},
+	delete_invite: {
+		effect: "writes",
+		ids: { invite_code: inviteCode },
+		act(scene) {
+			managesChannelsAlone(scene);
+			const channel = newChannel(scene);
+			const { code } = newInvite(scene, channel);
+			return {
+				args: { invite_code: code },
+				request: `DELETE /invites/${code}`,
+				done: () => !scene.world.simulator.world.invites.get(code),
+				channel: channel.id,
+			};
+		},
+		reason: AuditLogEvent.InviteDelete,
+		needs: {
+			permission: "ManageChannels",
+			name: "MANAGE_CHANNELS",
+			in: "the channel",
+		},
+		dryRun: /Would delete the invite \w+, after which nobody joins by /,
+	},
+};

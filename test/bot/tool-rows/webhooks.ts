@@ -1,0 +1,172 @@
+// The rows of src/bot/tools/webhooks.ts.
+
+import { AuditLogEvent } from "discord.js";
+import { authorOf } from "../../../src/simulator/webhooks.ts";
+import {
+	botUser,
+	channelId,
+	foreignChannel,
+	foundByDiscord,
+	lookedFor,
+	newChannel,
+	type Row,
+	type Scene,
+} from "./scene.ts";
+
+const webhookId = lookedFor(
+	"There is no webhook",
+	(scene) => newWebhook(scene, foreignChannel(scene)).hook.id,
+);
+const messageId = foundByDiscord("Unknown Message (code 10008)");
+
+function newWebhook(scene: Scene, channel = newChannel(scene)) {
+	const { world } = scene.world.simulator;
+	const user = botUser(scene.world);
+	const hook = world.webhooks.add(channel, { name: "Crier", user });
+	const path = `/webhooks/${hook.id}/${hook.token}`;
+	const messages = () => world.messages.in(channel.id);
+	return { world, channel, hook, path, messages };
+}
+
+/** A webhook that has written. */
+function newWritten(scene: Scene) {
+	const made = newWebhook(scene);
+	const message = made.world.addMessage(made.channel, authorOf(made.hook), {
+		content: "hear",
+		webhook_id: made.hook.id,
+	});
+	const args = { webhook_id: made.hook.id, message_id: message.id };
+	const path = `${made.path}/messages/${message.id}`;
+	return { ...made, message, path, args };
+}
+
+const needs = {
+	permission: "ManageWebhooks",
+	name: "MANAGE_WEBHOOKS",
+	in: "the channel",
+} as const;
+
+export const webhooksRows: Record<string, Row> = {
+	list_webhooks: {
+		effect: "asks",
+		ids: { channel_id: channelId },
+		ask(scene) {
+			const { channel, hook } = newWebhook(scene);
+			return {
+				args: { channel_id: channel.id },
+				request: `GET /channels/${channel.id}/webhooks`,
+				answer: [
+					"1 webhook(s) in #",
+					`Crier | ID: ${hook.id} | channel: ${channel.id} | kind: incoming | by @alpha (ID: ${hook.user?.id}) | can be written by`,
+				],
+			};
+		},
+		needs,
+	},
+	create_webhook: {
+		effect: "writes",
+		ids: { channel_id: channelId },
+		act(scene) {
+			const channel = newChannel(scene);
+			const { webhooks } = scene.world.simulator.world;
+			return {
+				args: { channel_id: channel.id, name: "Crier" },
+				request: `POST /channels/${channel.id}/webhooks`,
+				done: () =>
+					webhooks.list({ channel_id: channel.id })[0]?.name === "Crier",
+			};
+		},
+		reason: AuditLogEvent.WebhookCreate,
+		needs,
+		dryRun: "not destructive",
+	},
+	edit_webhook: {
+		effect: "writes",
+		ids: { webhook_id: webhookId, channel_id: channelId },
+		act(scene) {
+			const { hook, channel } = newWebhook(scene);
+			return {
+				args: { webhook_id: hook.id, name: "Herald" },
+				request: `PATCH /webhooks/${hook.id}`,
+				done: () => hook.name === "Herald",
+				channel: channel.id,
+			};
+		},
+		reason: AuditLogEvent.WebhookUpdate,
+		needs,
+		dryRun: "not destructive",
+	},
+	delete_webhook: {
+		effect: "writes",
+		ids: { webhook_id: webhookId },
+		act(scene) {
+			const { world, hook, channel } = newWebhook(scene);
+			return {
+				args: { webhook_id: hook.id },
+				request: `DELETE /webhooks/${hook.id}`,
+				done: () => !world.webhooks.has(hook.id),
+				channel: channel.id,
+			};
+		},
+		reason: AuditLogEvent.WebhookDelete,
+		needs,
+		dryRun:
+			/Would delete the webhook Crier \(ID: \d+\) in #thing-\d+ \(ID: \d+\), made by @alpha \(ID: \d+\): /,
+	},
+	send_webhook_message: {
+		effect: "writes",
+		ids: { webhook_id: webhookId, thread_id: channelId },
+		act(scene) {
+			const { hook, path, messages, channel } = newWebhook(scene);
+			return {
+				args: { webhook_id: hook.id, content: "hear" },
+				request: `POST ${path}`,
+				done: () => messages()[0]?.content === "hear",
+				channel: channel.id,
+			};
+		},
+		reason: "Discord takes none",
+		needs,
+		dryRun: "not destructive",
+	},
+	edit_webhook_message: {
+		effect: "writes",
+		ids: {
+			webhook_id: webhookId,
+			message_id: messageId,
+			thread_id: channelId,
+		},
+		act(scene) {
+			const { args, path, message, channel } = newWritten(scene);
+			return {
+				args: { ...args, content: "hush" },
+				request: `PATCH ${path}`,
+				done: () => message.content === "hush",
+				channel: channel.id,
+			};
+		},
+		reason: "Discord takes none",
+		needs,
+		dryRun: "not destructive",
+	},
+	delete_webhook_message: {
+		effect: "writes",
+		ids: {
+			webhook_id: webhookId,
+			message_id: messageId,
+			thread_id: channelId,
+		},
+		act(scene) {
+			const { args, path, messages, channel } = newWritten(scene);
+			return {
+				args,
+				request: `DELETE ${path}`,
+				done: () => messages().length === 0,
+				channel: channel.id,
+			};
+		},
+		reason: "Discord takes none",
+		needs,
+		dryRun: /Would delete the message of .* by @Crier \(ID: \d+\) \[webhook\]/,
+	},
+};

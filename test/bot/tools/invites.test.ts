@@ -1,0 +1,145 @@
+// Invites, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const { ManageChannels, ManageGuild, ViewAuditLog } = PermissionFlagsBits;
+
+function notes(world: TestWorld) {
+	const { world: platform, user } = world.simulator;
+	const channel = platform.addChannel(world.guild, { name: "notes" });
+	const ada = platform.users.get(user("ada").id);
+	if (!ada) throw new Error("ada has an account");
+	return { platform, channel, ada, invites: platform.invites };
+}
+
+/** The bot's own role has these permissions besides, or no longer. */
+function setBits({ simulator, guild }: TestWorld, bits: bigint, on: boolean) {
+	const role = [...guild.roles.values()].find(({ tags }) => tags);
+	if (!role) throw new Error("the bot has a role of its own");
+	const without = BigInt(role.permissions) & ~bits;
+	simulator.world.editRole(guild, role, {
+		permissions: String(on ? without | bits : without),
+	});
+}
+
+test("an invite is made as it is asked for, for a day if nothing is said", async () => {
+	await using world = await startWorld();
+	const { channel, invites } = notes(world);
+	await world.heard();
+	const make = async (args: object) => {
+		const { text } = await world.call("create_invite", {
+			...{ channel_id: channel.id, ...args },
+		});
+		return text;
+	};
+	const text = await make({});
+	const [first] = invites.list({ channel_id: channel.id });
+	expect(first).toMatchObject({ max_age: 86_400, max_uses: 0 });
+	expect(text.split("\n")).toEqual([
+		`This invite leads to #notes (ID: ${channel.id}):`,
+		expect.stringContaining(`https://discord.gg/${first?.code} | to #notes`),
+	]);
+	expect(await make({})).toContain(String(first?.code));
+	const other = { max_age_seconds: 0, max_uses: 3, temporary: true };
+	expect(await make({ ...other, unique: true })).toContain(
+		"| expires: never | used: 0 of 3 | for a visit only | created: ",
+	);
+	expect(invites.list({ channel_id: channel.id })).toHaveLength(2);
+	for (const bad of [{ max_age_seconds: 604_801 }, { max_uses: 101 }])
+		expect(await make(bad)).toContain("expected an integer");
+});
+
+test("the invites are listed with the latest first, and how often they were used by who manages the guild", async () => {
+	await using world = await startWorld();
+	const { channel, invites, ada } = notes(world);
+	setBits(world, ManageGuild, true);
+	await world.heard();
+	const none = await world.call("list_invites", { channel_id: channel.id });
+	expect(none.text).toBe(`There is no invite to #notes (ID: ${channel.id}).`);
+	const at = (created_at: string) =>
+		invites.add(channel, { inviter: ada, max_age: 0, created_at });
+	const old = at("2026-01-31T12:00:00.000Z");
+	const late = at("2026-02-01T12:00:00.000Z");
+	invites.use(old);
+	const { text } = await world.call("list_invites");
+	expect(text.split("\n")).toEqual([
+		"2 invite(s) to the guild, the latest first, times in UTC:",
+		expect.stringContaining(
+			`${late.code} | https://discord.gg/${late.code} | to #notes (ID: ${channel.id}) | by @ada (ID: ${ada.id}) | expires: never | used: 0 | created: 2026-02-01T12:00:00Z`,
+		),
+		expect.stringContaining(`${old.code} | `),
+	]);
+	expect(text).toContain("| used: 1 |");
+	setBits(world, ManageGuild, false);
+	await world.heard();
+	const partial = await world.call("list_invites");
+	expect(partial.text).toContain("as Discord orders them");
+	expect(partial.text).not.toContain("used: ");
+	expect(partial.text).toContain("MANAGE_GUILD only.");
+	setBits(world, ViewAuditLog, false);
+	await world.heard();
+	const refused = await world.call("list_invites");
+	expect(refused.text).toContain("lacks MANAGE_GUILD in the guild");
+});
+
+test("a link stands for its code, and what is none is refused", async () => {
+	await using world = await startWorld();
+	const { channel, invites, ada } = notes(world);
+	const { code } = invites.add(channel, { inviter: ada });
+	await world.heard();
+	for (const invite_code of [
+		code,
+		` ${code}\n`,
+		`https://discord.gg/${code}`,
+		`discord.gg/${code}`,
+		`https://discord.com/invite/${code}?event=1`,
+		`https://www.discordapp.com/invite/${code}/`,
+	]) {
+		const { text } = await world.call("get_invite", { invite_code });
+		expect(text).toStartWith(`${code} | https://discord.gg/${code} | to #not`);
+	}
+	for (const invite_code of [
+		"",
+		"x",
+		"a/b",
+		"../users/@me",
+		"https://example.com/abc",
+		"https://discord.gg/",
+	]) {
+		const { code } = await world.call("get_invite", { invite_code });
+		expect([invite_code, code]).toEqual([invite_code, -32602]);
+	}
+});
+
+test("an invite is deleted by who manages its channel, or the guild", async () => {
+	await using world = await startWorld();
+	const { platform, channel, invites, ada } = notes(world);
+	const { code } = invites.add(channel, { inviter: ada });
+	platform.setOverwrite(channel, {
+		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(ManageChannels),
+	});
+	setBits(world, ManageGuild, false);
+	await world.heard();
+	const remove = () => world.call("delete_invite", { invite_code: code });
+	expect((await remove()).text).toContain("lacks MANAGE_CHANNELS in #notes");
+	expect(invites.get(code)?.code).toBe(code);
+	setBits(world, ManageGuild, true);
+	await world.heard();
+	expect((await remove()).text).toStartWith(`Deleted the invite ${code} | `);
+	expect(invites.get(code)).toBeUndefined();
+	expect((await remove()).text).toContain(`There is no invite ${code} to`);
+});
+
+test("the store keeps of a code how long it is", async () => {
+	await using world = await startWorld();
+	const { channel, invites, ada } = notes(world);
+	const { code } = invites.add(channel, { inviter: ada });
+	await world.heard();
+	await world.call("get_invite", { invite_code: code });
+	const { text } = await world.call("list_recent_tool_calls");
+	expect(text).toContain("[8 characters]");
+	expect([text, ...world.logged].join("\n")).not.toContain(code);
+});

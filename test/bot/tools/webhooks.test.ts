@@ -1,0 +1,328 @@
+// Webhooks, seen on the platform: what is written by them, and that nobody sees their tokens.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { authorOf } from "../../../src/simulator/webhooks.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+function made(world: TestWorld, by = "ada") {
+	const { world: platform, user } = world.simulator;
+	const channel = platform.addChannel(world.guild, { name: "notes" });
+	const maker = platform.users.get(user(by).id);
+	if (!maker) throw new Error(`${by} has an account`);
+	const hook = platform.webhooks.add(channel, { name: "Crier", user: maker });
+	const token = String(hook.token);
+	const path = `/webhooks/${hook.id}/${token}`;
+	const write = (content: string) =>
+		platform.addMessage(channel, authorOf(hook), {
+			...{ content, webhook_id: hook.id },
+		});
+	return { platform, channel, maker, hook, token, path, write };
+}
+
+test("a message goes out under another name and picture, with embeds, and pings nobody", async () => {
+	await using world = await startWorld();
+	const { platform, channel, hook } = made(world);
+	const { id: ada } = world.simulator.user("ada");
+	await world.heard();
+	const content = `hear, @everyone and <@${ada}>`;
+	const { text } = await world.call("send_webhook_message", {
+		...{ webhook_id: hook.id, content, username: "Town" },
+		avatar_url: "https://example.com/a.png",
+		embeds: [{ title: "news" }],
+	});
+	const [message] = platform.messages.in(channel.id);
+	expect(message).toMatchObject({
+		...{ content, webhook_id: hook.id },
+		author: { username: "Town" },
+		embeds: [{ title: "news" }],
+		...{ mentions: [], mention_everyone: false },
+	});
+	expect(message?.author.avatar).toBeString();
+	expect(text).toBe(
+		`Message sent (ID: ${message?.id}) by the webhook Crier (ID: ${hook.id}) to #notes (ID: ${channel.id}).`,
+	);
+	await world.call("send_webhook_message", {
+		...{ webhook_id: hook.id, content, mentions: "everyone" },
+	});
+	expect(platform.messages.in(channel.id).at(-1)).toMatchObject({
+		...{ mention_everyone: true, mentions: [{ id: ada }] },
+	});
+});
+
+test("a bot that may not ping everyone does not do so by a webhook", async () => {
+	await using world = await startWorld();
+	const { platform, channel, hook, write } = made(world);
+	const message = write("hear");
+	platform.setOverwrite(channel, {
+		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.MentionEveryone),
+	});
+	await world.heard();
+	const args = {
+		...{ webhook_id: hook.id, content: "@here", mentions: "everyone" },
+	};
+	const sent = await world.call("send_webhook_message", args);
+	const edited = await world.call("edit_webhook_message", {
+		...args,
+		message_id: message.id,
+	});
+	for (const { text } of [sent, edited])
+		expect(text).toContain("lacks MENTION_EVERYONE in #notes");
+	expect(platform.messages.in(channel.id)).toHaveLength(1);
+	const tame = await world.call("send_webhook_message", {
+		...{ webhook_id: hook.id, content: "@here" },
+	});
+	expect(tame.isError).toBe(false);
+});
+
+test("nobody passes for Discord, and a webhook is edited only where something changes", async () => {
+	await using world = await startWorld();
+	const { channel, hook, write } = made(world);
+	const message = write("hear");
+	await world.heard();
+	const webhook_id = hook.id;
+	const refused: [string, object][] = [
+		["create_webhook", { channel_id: channel.id, name: "DisCord" }],
+		["create_webhook", { channel_id: channel.id, name: "x".repeat(81) }],
+		["edit_webhook", { webhook_id, name: "Clyde" }],
+		["edit_webhook", { webhook_id }],
+		["send_webhook_message", { webhook_id, content: "x", username: "clyde" }],
+		["send_webhook_message", { webhook_id, content: "x", avatar_url: "x" }],
+		["send_webhook_message", { webhook_id, content: "x", token: "y" }],
+		["edit_webhook_message", { webhook_id, message_id: message.id }],
+	];
+	for (const [tool, args] of refused)
+		expect([args, (await world.call(tool, { ...args })).code]).toEqual([
+			args,
+			-32602,
+		]);
+	const same = await world.call("edit_webhook", { webhook_id, name: "Crier" });
+	expect(same.text).toContain("Nothing would change: the webhook Crier");
+	const said = await world.call("edit_webhook_message", {
+		...{ webhook_id, message_id: message.id, content: "hear" },
+	});
+	expect(said.text).toContain("Nothing would change: the message");
+	expect(world.simulator.journal.entries()).toEqual([]);
+});
+
+test("a webhook is moved where the bot manages webhooks too, and nowhere else", async () => {
+	await using world = await startWorld();
+	const { platform, channel, hook } = made(world);
+	const open = platform.addChannel(world.guild, { name: "open" });
+	const closed = platform.addChannel(world.guild, { name: "closed" });
+	platform.setOverwrite(closed, {
+		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.ManageWebhooks),
+	});
+	await world.heard();
+	const webhook_id = hook.id;
+	const move = (channel_id: string) =>
+		world.call("edit_webhook", { webhook_id, channel_id });
+	expect((await move(closed.id)).text).toContain("lacks MANAGE_WEBHOOKS in");
+	expect(hook.channel_id).toBe(channel.id);
+	expect((await move(open.id)).text).toStartWith("Changed channel_id of the");
+	expect(hook.channel_id).toBe(open.id);
+});
+
+test("what nothing can be written by says why; it is listed and deleted all the same", async () => {
+	await using world = await startWorld();
+	const { platform, channel, hook } = made(world);
+	const beta = platform.users.get(world.simulator.bot("beta").id) ?? null;
+	const { webhooks } = platform;
+	const follower = webhooks.add(channel, {
+		...{ name: "News", type: 2 },
+		source_guild: { id: "1", name: "The Press" },
+		source_channel: { id: "2", name: "wire" },
+	});
+	const application = webhooks.add(channel, { name: "App", type: 3 });
+	const foreign = webhooks.add(channel, { name: "Betas", user: beta });
+	await world.heard();
+	const { text } = await world.call("list_webhooks");
+	expect(text.split("\n")).toEqual([
+		"4 webhook(s) in the guild, by id:",
+		expect.stringMatching(/^Crier \| ID: \d+ .* \| can be written by$/),
+		expect.stringContaining(
+			"kind: follower | follows: wire of The Press | cannot be written by: it passes on",
+		),
+		expect.stringContaining("kind: application | cannot be written by: it ans"),
+		expect.stringContaining("cannot be written by: another application made"),
+	]);
+	for (const { id } of [follower, application, foreign]) {
+		const sent = await world.call("send_webhook_message", {
+			...{ webhook_id: id, content: "x" },
+		});
+		expect(sent.isError).toBe(true);
+		expect(sent.text).toContain("create_webhook makes one of the bot's own");
+	}
+	const gone = await world.call("delete_webhook", { webhook_id: follower.id });
+	expect(gone.isError).toBe(false);
+	expect(webhooks.list({ channel_id: channel.id })).toEqual([
+		hook,
+		application,
+		foreign,
+	]);
+});
+
+test("a webhook that the bot may not manage is as good as none", async () => {
+	await using world = await startWorld();
+	const { platform, channel, hook } = made(world);
+	platform.setOverwrite(channel, {
+		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.ManageWebhooks),
+	});
+	await world.heard();
+	const { text } = await world.call("delete_webhook", { webhook_id: hook.id });
+	expect(text).toContain(`There is no webhook ${hook.id} in the guild`);
+	expect(text).toContain("that the bot may manage");
+});
+
+test("a thread has to be the channel's own, and a forum takes no message beside its posts", async () => {
+	await using world = await startWorld();
+	const { platform, hook } = made(world);
+	const other = platform.addChannel(world.guild, { name: "other" });
+	const forum = platform.addChannel(world.guild, {
+		...{ name: "ideas", type: ChannelType.GuildForum },
+	});
+	const poster = platform.webhooks.add(forum, { name: "Poster" });
+	await world.heard();
+	const send = (webhook_id: string, thread_id?: string) =>
+		world.call("send_webhook_message", {
+			...{ webhook_id, content: "x" },
+			...(thread_id && { thread_id }),
+		});
+	expect((await send(hook.id, other.id)).text).toContain(
+		`#other (ID: ${other.id}) is no thread of #notes`,
+	);
+	expect((await send(poster.id)).text).toContain("pass its id as thread_id");
+	expect(world.simulator.journal.entries()).toEqual([]);
+});
+
+test("a webhook writes in a thread of its channel, and changes and deletes what it wrote there", async () => {
+	await using world = await startWorld();
+	const { platform, channel, maker, hook } = made(world);
+	const thread = platform.threads.add(channel, maker, { name: "asides" });
+	await world.heard();
+	const said = () =>
+		platform.messages
+			.in(thread.id)
+			.filter(({ webhook_id }) => webhook_id === hook.id);
+	const there = { webhook_id: hook.id, thread_id: thread.id };
+	const sent = await world.call("send_webhook_message", {
+		...{ ...there, content: "hear" },
+	});
+	expect(sent.text).toContain(`to #asides (ID: ${thread.id}).`);
+	const [message] = said();
+	const message_id = message?.id;
+	const edited = await world.call("edit_webhook_message", {
+		...{ ...there, message_id, content: "hush" },
+	});
+	expect(edited.text).toStartWith("Changed content of the message");
+	expect(message?.content).toBe("hush");
+	const elsewhere = await world.call("delete_webhook_message", {
+		...{ webhook_id: hook.id, message_id },
+	});
+	expect(elsewhere.text).toContain("(code 10008)");
+	await world.call("delete_webhook_message", { ...there, message_id });
+	expect(said()).toEqual([]);
+});
+
+test("a webhook changes and deletes what it wrote, and nothing else", async () => {
+	await using world = await startWorld();
+	const { platform, channel, maker, hook, write } = made(world);
+	const own = write("hear");
+	const adas = platform.addMessage(channel, maker, { content: "mine" });
+	await world.heard();
+	const call = (tool: string, message_id: string, more = {}) =>
+		world.call(tool, { webhook_id: hook.id, message_id, ...more });
+	const change = { content: "hush", embeds: [{ title: "t" }] };
+	expect((await call("edit_webhook_message", own.id, change)).text).toBe(
+		`Changed content, embeds of the message ${own.id} in #notes (ID: ${channel.id}).`,
+	);
+	for (const [tool, more] of [
+		["edit_webhook_message", change],
+		["delete_webhook_message", {}],
+	] as const)
+		expect((await call(tool, adas.id, more)).text).toContain("(code 10008)");
+	expect((await call("delete_webhook_message", own.id)).isError).toBe(false);
+	expect(platform.messages.in(channel.id)).toEqual([adas]);
+});
+
+test("a full channel says how to make room", async () => {
+	await using world = await startWorld();
+	const { platform, channel } = made(world);
+	for (let index = 1; index < 15; index += 1)
+		platform.webhooks.add(channel, { name: `hook ${index}` });
+	await world.heard();
+	const { text } = await world.call("create_webhook", {
+		...{ channel_id: channel.id, name: "one more" },
+	});
+	expect(text).toContain("(code 30007). list_webhooks shows those");
+});
+
+test("a webhook's token that is refused is not the bot's", async () => {
+	await using world = await startWorld();
+	const { hook, path } = made(world);
+	await world.heard();
+	world.simulator.faults.refuse(`POST ${path}`, 50027);
+	const { text } = await world.call("send_webhook_message", {
+		...{ webhook_id: hook.id, content: "x" },
+	});
+	expect(text).toContain("Invalid Webhook Token (code 50027). The webhook has");
+	expect(world.bot.ready).toBe(true);
+	expect(world.logged.filter((line) => line.includes("401"))).toEqual([]);
+});
+
+test("no answer, log line or figure shows a webhook's token, whatever happens", async () => {
+	await using world = await startWorld();
+	const { simulator, logged } = world;
+	const { channel, hook, token, write } = made(world);
+	await world.heard();
+	const answers: string[] = [];
+	const call = async (tool: string, args: object) =>
+		answers.push((await world.call(tool, { ...args })).text);
+	const all = async () => {
+		const webhook_id = hook.id;
+		const { id: message_id } = write("hear");
+		const message = { webhook_id, message_id };
+		await call("list_webhooks", {});
+		await call("list_webhooks", { channel_id: channel.id });
+		await call("edit_webhook", { webhook_id, name: `Crier ${message_id}` });
+		await call("send_webhook_message", { webhook_id, content: "x" });
+		await call("edit_webhook_message", { ...message, content: "y" });
+		await call("delete_webhook_message", { ...message, dry_run: true });
+		await call("delete_webhook_message", message);
+		await call("delete_webhook", { webhook_id, dry_run: true });
+	};
+	await all();
+	const written = "* /webhooks/*/*";
+	const { faults } = simulator;
+	for (const fault of [
+		() => faults.drop(`${written}/*`, { when: "after" }),
+		() => faults.drop(`POST ${written.slice(2)}`, { when: "before" }),
+		() => faults.refuse(`${written}/*`, 50013),
+		() => faults.refuse(`POST ${written.slice(2)}`, 50035),
+		() => faults.fail(`${written}/*`, 502),
+		() => faults.fail(`POST ${written.slice(2)}`, 500),
+		() => faults.fail(`POST ${written.slice(2)}`, 401),
+		() =>
+			faults.rateLimit(`POST ${written.slice(2)}`, { retryAfterMs: 60_000 }),
+	]) {
+		const active = fault();
+		await all();
+		expect(active.hits).toBeGreaterThan(0);
+		active.release();
+	}
+	await call("create_webhook", { channel_id: channel.id, name: "Second" });
+	const tokens = simulator.world.webhooks
+		.list({ channel_id: channel.id })
+		.map((one) => String(one.token));
+	expect(tokens).toHaveLength(2);
+	expect(tokens).toContain(token);
+	const figures = await (
+		await fetch(new URL("/metrics", world.bot.url))
+	).text();
+	const shown = [...answers, ...logged, figures].join("\n");
+	for (const one of tokens) expect(shown).not.toContain(one);
+	expect(shown).toContain("send_webhook_message");
+});
