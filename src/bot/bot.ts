@@ -91,9 +91,11 @@ export function startBot(
 		log,
 		registry,
 	});
-	const tools =
-		givenTools ??
-		chooseTools([...allTools, ...features.tools], config.toml.mcp);
+	const offered = chooseTools(
+		[...allTools, ...features.tools],
+		config.toml.mcp,
+	);
+	const tools = givenTools ?? offered;
 	const auditChannel =
 		config.auditChannelId === undefined
 			? undefined
@@ -113,6 +115,12 @@ export function startBot(
 				guildId: config.guildId,
 				turns: new Map(),
 				audit,
+				self: {
+					name: config.botName,
+					toml: config.toml,
+					tools: offered,
+					store,
+				},
 				guilds: config.toml.mcp.guilds && new Set(config.toml.mcp.guilds),
 			}),
 			log,

@@ -4,15 +4,13 @@
 
 import type { APIMessage, Client } from "discord.js";
 import { ToolError } from "../mcp/tool.ts";
+import { isSwitchedOn, privilegedIntents } from "./intents.ts";
 
 const howToSwitchOn =
 	'Its operator can switch on "Message Content Intent" in the developer portal (Bot), and start it anew.';
 
-function readsContent({ application }: Client<true>): boolean {
-	return application.flags.any([
-		"GatewayMessageContent",
-		"GatewayMessageContentLimited",
-	] as const);
+function readsContent(discord: Client<true>): boolean {
+	return isSwitchedOn(discord, privilegedIntents.MessageContent);
 }
 
 /** Throws the ToolError to show where other people's texts are hidden; `so` says what does not work then. */

@@ -34,7 +34,9 @@ import {
 	requireRoleBelow,
 } from "./permissions.ts";
 import { permitWrites, type ToolRun, withinRun } from "./rest.ts";
+import type { TomlSettings } from "./settings.ts";
 import type { Audit } from "./store/audit.ts";
+import type { Store } from "./store/store.ts";
 import type { BotTool, PrivilegedIntent, Toolset } from "./toolsets.ts";
 import { inTurn, type Turns } from "./turns.ts";
 
@@ -42,6 +44,15 @@ import { inTurn, type Turns } from "./turns.ts";
 const toolTimeoutMs = 25_000;
 
 const tooLate = `The tool has not ended within ${toolTimeoutMs / 1000} seconds and was given up. What it had sent to Discord by then may have taken effect: look before repeating it.`;
+
+/** What the bot knows of itself. */
+export interface Self {
+	name: string;
+	toml: TomlSettings;
+	/** The tools that it offers. */
+	tools: readonly BotTool[];
+	store: Pick<Store, "state" | "since">;
+}
 
 /** What all tools of a bot act on. */
 export interface BotContext {
@@ -52,6 +63,7 @@ export interface BotContext {
 	turns: Turns;
 	/** The calls so far. */
 	audit: Pick<Audit, "recent">;
+	self: Self;
 	/** The only guilds that tools may touch; undefined: all that the bot is in. */
 	guilds?: ReadonlySet<string> | undefined;
 }
@@ -61,6 +73,7 @@ export interface ToolContext {
 	discord: Client<true>;
 	connection: Connection;
 	audit: Pick<Audit, "recent">;
+	self: Self;
 	/** Whether tools may touch a guild. */
 	mayTouch(guildId: string): boolean;
 }
@@ -147,11 +160,12 @@ export function tool<const Entries extends v.ObjectEntries>(
 				mayWrite: definition.effect === "write",
 			};
 			const work = async () => {
-				const { connection, audit } = bot;
+				const { connection, audit, self } = bot;
 				const context: ToolContext = {
 					discord: connection.discord,
 					connection,
 					audit,
+					self,
 					mayTouch: (guildId) => mayTouch(bot, guildId),
 				};
 				const found = takesGuild

@@ -2,17 +2,27 @@
 
 import { GuildMember, type Role } from "discord.js";
 import * as v from "valibot";
+import { version } from "../../lib/program.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { found, guild_id, list } from "../arguments.ts";
 import { tool } from "../context.ts";
-import { channelName, memberName, roleName } from "../describe.ts";
+import {
+	channelName,
+	memberName,
+	roleName,
+	time,
+	userName,
+} from "../describe.ts";
 import {
 	type Decision,
 	type Effective,
 	effectivePermissions,
 } from "../effective-permissions.ts";
 import { anyChannel, member, role } from "../find.ts";
+import { isSwitchedOn, privilegedIntents } from "../intents.ts";
 import { permissionNames, readBits } from "../permissions.ts";
+import { reportSetup } from "../setup-report.ts";
+import { oneLine } from "../text.ts";
 
 export const checkPermissions = tool({
 	name: "check_permissions",
@@ -79,3 +89,49 @@ function shownOf(
 function lineOf({ name, allowed, why }: Decision): string {
 	return `${name} | ${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
 }
+
+export const getBotInfo = tool({
+	name: "get_bot_info",
+	toolset: "diagnostics",
+	title: "Get the bot's facts",
+	description:
+		"Who the bot is: names and ids, version, how long it runs, its connection to Discord with latency, privileged intents, database, toolsets and how many guilds it is in.",
+	effect: "read",
+	input: v.strictObject({}),
+	run(_, { discord, connection, self, mayTouch }) {
+		const { user, application, ws, options, guilds } = discord;
+		const { connected, since } = connection.state;
+		const { tools, store } = self;
+		const touchable = guilds.cache.filter(({ id }) => mayTouch(id));
+		const toolsets = new Set(tools.map(({ toolset }) => toolset));
+		return [
+			`${userName(user)}, called ${oneLine(self.name)} in its configuration`,
+			`application: ID: ${application.id}`,
+			`version: ${version}, running since ${time(Date.now() - process.uptime() * 1000)}`,
+			`Discord's Gateway: ${connected ? "connected" : "not connected"} since ${time(since)}, latency: ${ws.ping < 0 ? "not measured yet" : `${Math.round(ws.ping)} ms`}`,
+			...Object.values(privilegedIntents).map(
+				(intent) =>
+					`${intent.title}: ${isSwitchedOn(discord, intent) ? "switched on" : "switched off"}, ${options.intents.has(intent.bit) ? "used" : "not used"} on Discord's Gateway`,
+			),
+			`guilds: ${touchable.size}, shown by list_guilds`,
+			`database: ${store.state} since ${time(store.since)}`,
+			`tools: ${tools.length}, of the toolsets ${[...toolsets].join(", ") || "none"}`,
+		];
+	},
+});
+
+export const runSetupCheck = tool({
+	name: "run_setup_check",
+	toolset: "diagnostics",
+	title: "Check the bot's setup",
+	description:
+		"Look for what keeps the bot's tools from working in a guild: intents, permissions, its role's rank, hidden channels, what its configuration names. A line for each: ok, warning or fault, and the next step.",
+	effect: "read",
+	input: v.strictObject({ guild_id }),
+	run(_, { discord, guild, connection, self, mayTouch }) {
+		const guilds = [...discord.guilds.cache.values()].filter(
+			({ id, available }) => available && mayTouch(id),
+		);
+		return reportSetup({ guild, guilds, connection, self });
+	},
+});

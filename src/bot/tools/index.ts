@@ -19,7 +19,7 @@ import {
 	moveChannel,
 } from "./channels.ts";
 import { deleteMessage, deleteMessages } from "./deletions.ts";
-import { checkPermissions } from "./diagnostics.ts";
+import { checkPermissions, getBotInfo, runSetupCheck } from "./diagnostics.ts";
 import {
 	deletePrivateMessage,
 	editPrivateMessage,
@@ -188,4 +188,6 @@ export const tools = [
 	deleteWebhookMessage,
 	listRecentToolCalls,
 	checkPermissions,
+	getBotInfo,
+	runSetupCheck,
 ];

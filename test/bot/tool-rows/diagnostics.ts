@@ -32,4 +32,27 @@ export const diagnosticsRows: Record<string, Row> = {
 			"BAN_MEMBERS | denied because no role grants it",
 		],
 	},
+	get_bot_info: {
+		effect: "reads",
+		ids: {},
+		args: () => ({}),
+		answer: ({ world }) => [
+			`@alpha (ID: ${world.simulator.bot("alpha").id}), called Alpha in its configuration`,
+			"Server Members Intent: switched on, used",
+			"Message Content Intent: switched on, not used",
+			"guilds: 2, shown by list_guilds",
+			"database: ready since ",
+		],
+	},
+	run_setup_check: {
+		effect: "reads",
+		ids: {},
+		args: () => ({}),
+		answer: ({ guild }) => [
+			`Setup in ${guild.name} (ID: ${guild.id}): `,
+			" 0 fault(s).",
+			"ok: Message Content Intent: switched on",
+			"ok: rank: @alpha (ID: ",
+		],
+	},
 };

@@ -50,6 +50,13 @@ test.each([
 		["lookup_user_by_name", { query: "member x" }, 2],
 		["lookup_user_by_name", { query: `nobody ${name}`.slice(0, 100) }, 1],
 		["get_guild_info", {}, 10],
+		["search_members", { query: "member x" }, 2],
+		["search_guild_messages", { channel_ids: [channel_id] }, 2],
+		[
+			"check_permissions",
+			{ role_id: role.id, channel_id, permissions: ["VIEW_CHANNEL"] },
+			2,
+		],
 		["list_channels", {}, 1 + guild.channels.size],
 		["get_channel", { channel_id }, 9],
 		["get_channel", { channel_id: lounge.id }, 12],
@@ -142,6 +149,18 @@ test.each([
 		expect([tool, args, shown.length]).toEqual([tool, args, lines]);
 		for (const line of shown) expect(line).not.toMatch(unsafe);
 	}
+	const begins: [string, RegExp][] = [
+		["run_setup_check", /^(Setup in|ok:|warning:|fault:) /],
+		[
+			"get_audit_log",
+			/^(\d+ action|\d{4}-\d\d-\d\dT\S+ \| [A-Z_]+ \| ID: \d+ \|)/,
+		],
+	];
+	for (const [tool, beginning] of begins)
+		for (const line of (await world.call(tool)).text.split("\n")) {
+			expect(line).toMatch(beginning);
+			expect(line).not.toMatch(unsafe);
+		}
 	expect(member.nick).toBe("y");
 	expect(guild.bans.has(user.id)).toBe(true);
 });

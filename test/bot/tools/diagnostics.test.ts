@@ -1,0 +1,180 @@
+// What the bot says of itself, and of what is amiss with its setup.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { startBot } from "../../../src/bot/bot.ts";
+import { toml } from "../../../src/bot/settings.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
+import type { Guild } from "../../../src/simulator/entities.ts";
+import { demoSeed } from "../../../src/simulator/seed.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { connectTo } from "../../support/mcp.ts";
+import { until } from "../../support/until.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const report = async (world: TestWorld) =>
+	(await world.call("run_setup_check")).text.split("\n");
+
+function botRole(guild: Guild) {
+	const role = [...guild.roles.values()].find(({ tags }) => tags?.bot_id);
+	if (!role) throw new Error("the bot has a role");
+	return role;
+}
+
+function botIn({ simulator, guild }: TestWorld) {
+	const member = guild.members.get(simulator.bot("alpha").id);
+	if (!member) throw new Error("alpha is a member");
+	return member;
+}
+
+/** A world in which the operator has switched on no more intents than these. */
+function seedWith(...privilegedIntents: ("GuildMembers" | "MessageContent")[]) {
+	const seed = demoSeed();
+	const bots = seed.bots.map((bot) => ({ ...bot, privilegedIntents }));
+	return { ...seed, bots };
+}
+
+test("get_bot_info says who the bot is, how it is connected and what it offers, and no secret", async () => {
+	await using world = await startWorld({ seed: seedWith("GuildMembers") });
+	const { simulator } = world;
+	const { text } = await world.call("get_bot_info");
+	const { id, token } = simulator.bot("alpha");
+	expect(text).toStartWith(`@alpha (ID: ${id}), called Alpha`);
+	expect(text).toContain(`\napplication: ID: ${id}\n`);
+	expect(text).toMatch(/\nversion: \d+\.\d+\.\d+\S*, running since \d{4}-/);
+	expect(text).toMatch(
+		/\nDiscord's Gateway: connected since \S+Z, latency: (\d+ ms|not measured yet)\n/,
+	);
+	expect(text).toContain("\nServer Members Intent: switched on, used");
+	expect(text).toContain("\nMessage Content Intent: switched off, not used");
+	expect(text).toContain("\nPresence Intent: switched off, not used");
+	expect(text).toContain("\nguilds: 1, shown by list_guilds\n");
+	expect(text).toContain(`\ntools: ${tools.length}, of the toolsets core, `);
+	expect(text).not.toContain(token);
+});
+
+test("a permission that is lacking is a warning, with the tools that need it and an invitation that grants it", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const role = botRole(guild);
+	const bits =
+		BigInt(role.permissions) &
+		~(PermissionFlagsBits.KickMembers | PermissionFlagsBits.MentionEveryone);
+	simulator.world.editRole(guild, role, { permissions: String(bits) });
+	await world.heard();
+	const lines = await report(world);
+	const warning = lines.find((line) => line.includes("KICK_MEMBERS"));
+	expect(warning).toStartWith(
+		"warning: KICK_MEMBERS: not granted in the guild as a whole, and needed by kick",
+	);
+	const url = new URL(/https:\S+/.exec(warning ?? "")?.[0] ?? "");
+	const granted = BigInt(url.searchParams.get("permissions") ?? 0);
+	expect(granted & PermissionFlagsBits.KickMembers).not.toBe(0n);
+	expect(granted & bits).toBe(bits);
+	expect(lines.join("\n")).toMatch(
+		/MENTION_EVERYONE: .* needed by send_message \(with mentions\)/,
+	);
+	simulator.world.editRole(guild, role, {
+		permissions: String(PermissionFlagsBits.Administrator),
+	});
+	await world.heard();
+	expect((await report(world)).join("\n")).not.toContain("not granted");
+});
+
+test("roles above the bot's, and channels that it cannot see, are warnings that name them", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const [first] = await report(world);
+	expect(first).toStartWith(`Setup in The Cooks (ID: ${guild.id}): `);
+	expect(await report(world)).toContain(
+		`ok: rank: @alpha (ID: ${botRole(guild).id}) ranks above all other roles (${guild.roles.size - 1})`,
+	);
+	const boss = simulator.world.addRole(guild, { name: "Boss", position: 99 });
+	const vault = simulator.world.addChannel(guild, { name: "vault" });
+	simulator.world.setOverwrite(vault, {
+		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.ViewChannel),
+	});
+	await world.heard();
+	const lines = await report(world);
+	expect(lines.find((line) => line.startsWith("warning: rank: "))).toContain(
+		`1 rank above it, which the bot cannot manage, nor their members: @Boss (ID: ${boss.id})`,
+	);
+	expect(
+		lines.find((line) => line.startsWith("warning: channels: ")),
+	).toContain(`hidden from the bot: #vault (ID: ${vault.id}). Next step: `);
+	const warnings = lines.filter((line) => line.startsWith("warning: "));
+	expect(lines[0]).toContain(` ${warnings.length} warning(s), 0 fault(s).`);
+});
+
+test("an intent that is switched off is a fault, with the tools that need it", async () => {
+	await using world = await startWorld({ seed: seedWith("GuildMembers") });
+	const lines = await report(world);
+	expect(lines.find((line) => line.startsWith("fault: "))).toMatch(
+		/^fault: Message Content Intent: it is switched off, and needed by .*\. Next step: Its operator can switch it on/,
+	);
+	expect(lines).toContain("ok: Server Members Intent: switched on");
+	expect(lines[0]).toContain(" 1 fault(s).");
+});
+
+test("a bot that is timed out, or has no role, is told so as a fault", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	simulator.world.editMember(guild, botIn(world), {
+		roles: [],
+		communication_disabled_until: new Date(
+			Date.now() + 3_600_000,
+		).toISOString(),
+	});
+	await world.heard();
+	const text = (await report(world)).join("\n");
+	expect(text).toContain("fault: permissions: the bot is timed out in");
+	expect(text).toContain("fault: rank: the bot has no role");
+});
+
+test("a role or channel of config.toml that is not there is a fault, and no guild that tools may not touch is named", async () => {
+	await using simulator = await startSimulator();
+	const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) =>
+		simulator.guild(name),
+	);
+	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
+	if (!cooks || !bakers || !alpha) throw new Error("the demo's world has all");
+	simulator.world.addMember(bakers, alpha, {});
+	const nobody = "12345678901234567";
+	const config = v.parse(toml, {
+		bot_name: "Alpha",
+		features: { welcome: true, join_role: true },
+		welcome: { channel: simulator.channel("The Cooks/general").id },
+		join_role: { role: nobody },
+		mcp: { toolsets: ["diagnostics"], guilds: [cooks.id] },
+	});
+	const { log } = recordLog();
+	const bot = startBot(
+		botConfig({
+			discordToken: simulator.bot("alpha").token,
+			discordApiUrl: simulator.api,
+			guildId: cooks.id,
+			toml: config,
+		}),
+		log,
+	);
+	try {
+		await until("the bot is ready", () => bot.ready);
+		const mcp = await connectTo(bot.url);
+		const { text } = await mcp.call("run_setup_check");
+		expect(text).toContain(`ok: guilds: The Cooks (ID: ${cooks.id})\n`);
+		expect(text).toContain("ok: welcome.channel: #general (ID: ");
+		expect(text).toContain(
+			`fault: join_role.role: there is no role ${nobody} in The Cooks (ID: ${cooks.id}). Next step: `,
+		);
+		expect(text).not.toContain("Bakers");
+		const info = await mcp.call("get_bot_info");
+		expect(info.text).toContain("\nguilds: 1, ");
+		expect(info.text).toEndWith("of the toolsets diagnostics");
+	} finally {
+		await bot.close();
+	}
+});
