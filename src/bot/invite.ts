@@ -30,7 +30,6 @@ export const toolPermissions: readonly Permission[] = [
 	"ManageGuild",
 	"CreateEvents",
 	"ManageEvents",
-	"ManageGuild",
 	"ManageWebhooks",
 	"CreateInstantInvite",
 	// Without it nothing counts that is allowed in a voice channel.

@@ -156,6 +156,7 @@ const memberFilters = {
 export const searchMembers = tool({
 	name: "search_members",
 	toolset: "core",
+	extra: true,
 	title: "Search members",
 	description:
 		"List the members who fit all that is given, by id: names, id, role ids, when they joined. Takes at least one filter.",
