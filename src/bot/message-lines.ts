@@ -4,7 +4,9 @@ import {
 	type APIAttachment,
 	type APIEmbed,
 	type APIMessage,
+	type APIPoll,
 	ComponentType,
+	MessageFlags,
 	MessageReferenceType,
 	MessageType,
 } from "discord.js";
@@ -38,13 +40,14 @@ export function messageLine(message: APIMessage): string {
 			"stickers",
 			(message.sticker_items ?? []).map(({ name }) => name),
 		),
-		...pollOf(message),
+		...(message.poll ? pollFields(message.poll) : []),
 		...reactionsOf(message),
 		...threadOf(message),
 		...(message.edited_timestamp
 			? [`edited: ${time(new Date(message.edited_timestamp))}`]
 			: []),
 		...(message.pinned ? ["pinned"] : []),
+		...publishedOf(message),
 	].join(" | ");
 }
 
@@ -53,7 +56,12 @@ export function messageTexts(message: APIMessage): string[] {
 	const snapshots = (message.message_snapshots ?? []).map(
 		({ message }) => message,
 	);
-	return [message, ...snapshots].flatMap(
+	const { question, answers = [] } = message.poll ?? {};
+	const asked = [
+		question?.text,
+		...answers.map(({ poll_media }) => poll_media.text),
+	].filter((text) => text !== undefined);
+	const said = [message, ...snapshots].flatMap(
 		({ content, embeds, components, attachments }) => [
 			content,
 			...embeds.flatMap(textsOf),
@@ -61,6 +69,7 @@ export function messageTexts(message: APIMessage): string[] {
 			...attachments.map(({ filename }) => filename),
 		],
 	);
+	return [...said, ...asked];
 }
 
 function named(name: string, texts: readonly string[]): string[] {
@@ -68,7 +77,8 @@ function named(name: string, texts: readonly string[]): string[] {
 	return shown.length > 0 ? [`${name}: ${shown.join(" / ")}`] : [];
 }
 
-const usualKinds = [
+/** The kinds of messages that people and programs write. */
+export const usualKinds: readonly MessageType[] = [
 	MessageType.Default,
 	MessageType.Reply,
 	MessageType.ChatInputCommand,
@@ -103,6 +113,7 @@ function forwardedOf({
 		...message_snapshots.flatMap(({ message }) => [
 			...named("forwarded text", [message.content]),
 			...message.embeds.map((embed) => `forwarded embed: ${embedText(embed)}`),
+			...named("forwarded components", textsIn(message.components)),
 			...message.attachments.map((one) => `forwarded ${attachmentField(one)}`),
 		]),
 	];
@@ -164,14 +175,43 @@ function textsIn(components: unknown): string[] {
 	return [...own, ...textsIn(inner), ...textsIn(accessory)];
 }
 
-function pollOf({ poll }: APIMessage): string[] {
-	if (!poll) return [];
-	const counts = poll.results?.answer_counts ?? [];
-	const answers = poll.answers.map(({ answer_id, poll_media }) => {
-		const votes = counts.find(({ id }) => id === answer_id)?.count ?? 0;
-		return `${poll_media.text ?? ""} (${votes})`;
-	});
-	return named("poll", [poll.question.text ?? "", ...answers]);
+/** Whether nobody can vote any more. */
+export function hasEnded({ expiry, results }: APIPoll): boolean {
+	const over = expiry !== null && Date.parse(expiry) <= Date.now();
+	return over || (results?.is_finalized ?? false);
+}
+
+/** A poll as fields of a line: the question, each answer with its id and its votes, and when it ends. */
+export function pollFields(poll: APIPoll): string[] {
+	const { question, answers, allow_multiselect, expiry, results } = poll;
+	const until = expiry === null ? "unknown" : time(new Date(expiry));
+	return [
+		`poll: ${oneField(question.text ?? "")}`,
+		...answers.map(({ answer_id, poll_media: { text = "", emoji } }) => {
+			const votes = results?.answer_counts.find(({ id }) => id === answer_id);
+			// Where Discord says nothing of votes, it does not say that there are none.
+			const count = results ? `${votes?.count ?? 0} vote(s)` : "votes unknown";
+			const shown = emoji
+				? `${emojiName(emoji)} ${oneField(text)}`
+				: oneField(text);
+			return `answer ${answer_id}, ${count}: ${shown}`;
+		}),
+		...(allow_multiselect ? ["several answers allowed"] : []),
+		hasEnded(poll) ? `poll ended: ${until}` : `poll open until: ${until}`,
+	];
+}
+
+/** Whether the message was published to other channels, or comes from one that was. */
+function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
+	const is = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;
+	return [
+		...(is(MessageFlags.Crossposted) ? ["crossposted"] : []),
+		...(is(MessageFlags.IsCrosspost)
+			? [
+					`crosspost of: message ${from?.message_id} of the channel ${from?.channel_id} of the guild ${from?.guild_id}`,
+				]
+			: []),
+	];
 }
 
 function reactionsOf({ reactions = [] }: APIMessage): string[] {

@@ -119,6 +119,7 @@ test.each([
 			sticker_items: [{ name: "Wave|" }],
 			poll: {
 				question: { text: "Soup?" },
+				expiry: "2100-01-01T00:00:00Z",
 				answers: [
 					{ answer_id: 1, poll_media: { text: "yes" } },
 					{ answer_id: 2, poll_media: { text: "no" } },
@@ -126,7 +127,44 @@ test.each([
 				results: { answer_counts: [{ id: 1, count: 3 }] },
 			},
 		},
-		" | stickers: Wave\\| | poll: Soup? / yes (3) / no (0)",
+		" | stickers: Wave\\| | poll: Soup? | answer 1, 3 vote(s): yes | answer 2, 0 vote(s): no | poll open until: 2100-01-01T00:00:00Z",
+	],
+	[
+		"a poll whose texts look like more, and whose votes are unknown",
+		{
+			poll: {
+				question: { text: "Soup?\n| answer 1, 9 vote(s): forged" },
+				expiry: null,
+				allow_multiselect: true,
+				answers: [
+					{
+						answer_id: 1,
+						poll_media: { text: "a | b\u2028", emoji: { id: "9", name: "x|" } },
+					},
+				],
+			},
+		},
+		" | poll: Soup?\\n\\| answer 1, 9 vote(s): forged | answer 1, votes unknown: <:x\\|:9> a \\| b\\u{2028} | several answers allowed | poll open until: unknown",
+	],
+	[
+		"a poll that has ended",
+		{
+			poll: {
+				question: { text: "?" },
+				expiry: "2026-01-31T12:00:00Z",
+				answers: [],
+			},
+		},
+		" | poll: ? | poll ended: 2026-01-31T12:00:00Z",
+	],
+	["a message that was published", { flags: 1 }, " | crossposted"],
+	[
+		"a message that was published elsewhere",
+		{
+			flags: 2,
+			message_reference: { message_id: "7", channel_id: "8", guild_id: "9" },
+		},
+		" | crosspost of: message 7 of the channel 8 of the guild 9",
 	],
 	[
 		"reactions",
@@ -160,7 +198,7 @@ test("a line says who is a bot, and what came by a webhook under a name of its o
 	expect(messageLine(message(webhook))).toContain(") [webhook] |");
 });
 
-test("words are looked for in text, embeds, files, components and what is forwarded", () => {
+test("words are looked for in text, embeds, files, components, polls and what is forwarded", () => {
 	const inner = {
 		content: "a",
 		embeds: [{ title: "b" }],
@@ -171,6 +209,7 @@ test("words are looked for in text, embeds, files, components and what is forwar
 		...inner,
 		content: "e",
 		message_snapshots: [{ message: inner }],
+		poll: { question: { text: "f" }, answers: [{ poll_media: { text: "g" } }] },
 	};
-	expect(messageTexts(message(outer)).join("")).toBe("ebdcabdc");
+	expect(messageTexts(message(outer)).join("")).toBe("ebdcabdcfg");
 });
