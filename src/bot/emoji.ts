@@ -1,7 +1,13 @@
 // Emoji as tools take them, as Discord's routes want them, and as results show them.
 
-import type { APIReaction, Guild } from "discord.js";
+import {
+	type APIEmoji,
+	type APIReaction,
+	type Guild,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
+import { ToolError } from "../mcp/tool.ts";
 import { oneField } from "./text.ts";
 
 /** A Unicode emoji by itself, or one of a guild by its id. */
@@ -29,6 +35,29 @@ export const emoji = v.pipe(
 	}),
 	v.description("The emoji itself (👍), or a guild's own as <:name:id>."),
 );
+
+/** An emoji that a guild has of its own. */
+export interface GuildEmoji extends APIEmoji {
+	id: string;
+	name: string;
+}
+
+/** The emoji of a guild, asked for: nobody tells the bot of changes. */
+export async function emojisOf({ client, id }: Guild): Promise<GuildEmoji[]> {
+	return (await client.rest.get(Routes.guildEmojis(id))) as GuildEmoji[];
+}
+
+/** One of them. */
+export async function guildEmoji(
+	guild: Guild,
+	id: string,
+): Promise<GuildEmoji> {
+	const found = (await emojisOf(guild)).find((one) => one.id === id);
+	if (found) return found;
+	throw new ToolError(
+		`There is no emoji ${id} in the guild ${guild.id}. list_emojis shows its emoji.`,
+	);
+}
 
 /** The emoji as a part of a path. Of a guild's emoji Discord reads the id, and wants some name before it. */
 export function emojiPath({ id, name }: Emoji, guild: Guild): string {

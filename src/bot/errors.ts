@@ -56,6 +56,39 @@ const advice = new Map<number | string, string>([
 		codes.CannotExecuteActionOnThisChannelType,
 		"Channels of this kind do not take it; list_channels shows the kinds.",
 	],
+	[
+		codes.MaximumNumberOfEmojisReached,
+		"list_emojis shows them, and delete_emoji makes room.",
+	],
+	[
+		codes.MaximumNumberOfAnimatedEmojisReached,
+		"list_emojis shows them, and delete_emoji makes room.",
+	],
+	[
+		codes.FailedToResizeAssetBelowTheMaximumSize,
+		"Take a smaller picture: Discord shows emoji in 128 by 128 pixels.",
+	],
+	[
+		codes.ThisMessageWasAlreadyCrossposted,
+		"Everyone who follows the channel has it. Nothing was done.",
+	],
+	[
+		codes.CannotForwardMessageWithUnreadableContent,
+		'The bot may not read what others write; its operator can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
+	],
+	[
+		codes.NSFWChannelMessageReferenceNotAllowed,
+		"What stands in an age-restricted channel is forwarded only to another one; list_channels shows which ones are.",
+	],
+	[codes.PollExpired, "The poll has ended; get_message shows its result."],
+	[
+		codes.CannotEditAPollMessage,
+		"Polls stay as they are asked; end_poll ends one, and create_poll asks anew.",
+	],
+	[
+		codes.CannotUseAnEmojiIncludedWithThePoll,
+		"Take an emoji itself, or one of a guild that the bot is in; list_emojis shows them.",
+	],
 	[codes.UnknownBan, "This user is not banned; get_bans lists who is."],
 	[
 		codes.MaximumNumberOfPinsReachedForTheChannel,

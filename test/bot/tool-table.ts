@@ -7,6 +7,8 @@ import { channelsRows } from "./tool-rows/channels.ts";
 import { deletionsRows } from "./tool-rows/deletions.ts";
 import { diagnosticsRows } from "./tool-rows/diagnostics.ts";
 import { directMessagesRows } from "./tool-rows/direct-messages.ts";
+import { emojisRows } from "./tool-rows/emojis.ts";
+import { forwardingRows } from "./tool-rows/forwarding.ts";
 import { guildsRows } from "./tool-rows/guilds.ts";
 import { invitesRows } from "./tool-rows/invites.ts";
 import { membersRows } from "./tool-rows/members.ts";
@@ -14,6 +16,7 @@ import { messagesRows } from "./tool-rows/messages.ts";
 import { moderationRows } from "./tool-rows/moderation.ts";
 import { overwritesRows } from "./tool-rows/overwrites.ts";
 import { pinsRows } from "./tool-rows/pins.ts";
+import { pollsRows } from "./tool-rows/polls.ts";
 import { reactionsRows } from "./tool-rows/reactions.ts";
 import { readingRows } from "./tool-rows/reading.ts";
 import { rolesRows } from "./tool-rows/roles.ts";
@@ -32,6 +35,8 @@ export const table: Record<string, Row> = {
 	...readingRows,
 	...reactionsRows,
 	...pinsRows,
+	...forwardingRows,
+	...pollsRows,
 	...directMessagesRows,
 	...channelsRows,
 	...overwritesRows,
@@ -42,6 +47,7 @@ export const table: Record<string, Row> = {
 	...timeoutsRows,
 	...scheduledEventsRows,
 	...automodRows,
+	...emojisRows,
 	...auditRows,
 	...diagnosticsRows,
 	...invitesRows,

@@ -26,6 +26,9 @@ import {
 	readPrivateMessages,
 	sendPrivateMessage,
 } from "./direct-messages.ts";
+import { createEmoji, deleteEmoji, editEmoji, listEmojis } from "./emojis.ts";
+import { sendFile } from "./files.ts";
+import { crosspostMessage, forwardMessage } from "./forwarding.ts";
 import { searchGuildMessages } from "./guild-search.ts";
 import { getGuildInfo, listGuilds } from "./guilds.ts";
 import {
@@ -51,6 +54,7 @@ import {
 	syncChannelPermissions,
 } from "./overwrites.ts";
 import { listPins, pinMessage, unpinMessage } from "./pins.ts";
+import { createPoll, endPoll, getPollVoters } from "./polls.ts";
 import {
 	addReaction,
 	clearReactions,
@@ -109,6 +113,7 @@ export const tools = [
 	searchMembers,
 	getMember,
 	sendMessage,
+	sendFile,
 	editMessage,
 	deleteMessage,
 	deleteMessages,
@@ -123,6 +128,11 @@ export const tools = [
 	pinMessage,
 	unpinMessage,
 	listPins,
+	forwardMessage,
+	crosspostMessage,
+	createPoll,
+	endPoll,
+	getPollVoters,
 	sendPrivateMessage,
 	readPrivateMessages,
 	editPrivateMessage,
@@ -186,6 +196,10 @@ export const tools = [
 	sendWebhookMessage,
 	editWebhookMessage,
 	deleteWebhookMessage,
+	listEmojis,
+	createEmoji,
+	editEmoji,
+	deleteEmoji,
 	listRecentToolCalls,
 	checkPermissions,
 	getBotInfo,

@@ -167,13 +167,15 @@ export function newRole({ world }: Scene, guild: Guild) {
 }
 
 export function written({ world }: Scene, channel: GuildChannel) {
-	const author = world.simulator.world.users.get(
-		world.simulator.user("ada").id,
-	);
-	if (!author) throw new Error("ada has an account");
-	return world.simulator.world.addMessage(channel, author, {
+	return world.simulator.world.addMessage(channel, adaIn(world), {
 		content: "a secret text",
 	});
+}
+
+export function adaIn({ simulator }: TestWorld): User {
+	const user = simulator.world.users.get(simulator.user("ada").id);
+	if (!user) throw new Error("ada has an account");
+	return user;
 }
 
 /** A message that the bot wrote in a channel, or directly. */

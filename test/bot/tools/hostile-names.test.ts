@@ -40,9 +40,19 @@ test.each([
 	const { code: invite_code } = platform.invites.add(channel, {
 		inviter: user,
 	});
+	const emoji = platform.emojis.add(guild, user, { name });
+	const asked = platform.polls.add(channel, user, {
+		question: { text: name },
+		answers: [
+			{ answer_id: 1, poll_media: { text: name, emoji: { id: "9", name } } },
+		],
+		expiry: new Date(Date.now() + 60_000).toISOString(),
+	});
+	platform.polls.vote(channel, asked, user, [1]);
 	await world.heard();
 
 	const channel_id = channel.id;
+	const poll = { channel_id, message_id: asked.id };
 	const target = { target_type: "member", target_id: user.id };
 	const calls: [string, Record<string, unknown>, number][] = [
 		["list_guilds", {}, 2],
@@ -103,6 +113,19 @@ test.each([
 		["set_nickname", { user_id: user.id, nickname: "y" }, 1],
 		["timeout", { user_id: user.id, duration: "10" }, 1],
 		["remove_timeout", { user_id: user.id }, 1],
+		["list_emojis", {}, 2],
+		["edit_emoji", { emoji_id: emoji.id, role_ids: [role.id] }, 1],
+		["delete_emoji", { emoji_id: emoji.id, dry_run: true }, 2],
+		["create_emoji", { name, image: name }, 1],
+		["get_message", poll, 1],
+		["get_poll_voters", { ...poll, answer_id: 1 }, 2],
+		["get_poll_voters", { ...poll, answer_id: 2 }, 1],
+		["end_poll", poll, 1],
+		["forward_message", { ...poll, to_channel_id: channel_id }, 1],
+		["crosspost_message", poll, 1],
+		["create_poll", { channel_id, question: name, answers: [] }, 1],
+		["send_file", { channel_id, filename: name, text: name }, 1],
+		["delete_message", { ...poll }, 1],
 		["get_recent_messages", { channel_id }, 2],
 		["get_recent_messages", { channel_id, after: message.id }, 1],
 		["get_message", { channel_id, message_id: message.id }, 1],

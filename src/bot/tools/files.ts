@@ -1,0 +1,90 @@
+// Files that are sent along with a message. A file comes with the call: a URL that a model names could lead into the
+// operator's own network, so none is fetched.
+
+import { type APIMessage, Routes } from "discord.js";
+import * as v from "valibot";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { flag, found, guild_id } from "../arguments.ts";
+import { readBase64 } from "../base64.ts";
+import { tool } from "../context.ts";
+import { textChannel } from "../find.ts";
+import {
+	allowedMentions,
+	content,
+	mentions,
+	pingsEveryone,
+} from "../message-form.ts";
+import { oneLine } from "../text.ts";
+
+/** Letters and digits, and a few signs between them: nothing that parts a path or hides an ending. */
+const plainName =
+	/^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N} ._()+-]{0,98}[\p{L}\p{M}\p{N}_)])?$/u;
+
+export const sendFile = tool({
+	name: "send_file",
+	toolset: "messages",
+	title: "Send a file",
+	description:
+		"Send a file of up to about 45 KB, as text or as bytes. URLs are not fetched.",
+	effect: "write",
+	permissions: ["SendMessages", "AttachFiles", pingsEveryone],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "channel or thread to send to"),
+		filename: v.pipe(
+			v.string(),
+			v.check(
+				(input) => plainName.test(input),
+				({ input }) =>
+					`expected a plain file name of at most 100 characters, such as report.txt, received ${oneLine(JSON.stringify(input.slice(0, 100)))}`,
+			),
+			v.description("Such as report.txt."),
+		),
+		text: v.optional(v.pipe(v.string(), v.description("The file as text."))),
+		data_base64: v.optional(
+			v.pipe(v.string(), v.description("The file as bytes.")),
+		),
+		content: v.optional(content),
+		mentions,
+		spoiler: v.optional(flag("Hide it until it is clicked."), false),
+	}),
+	async run(args, { discord, channel }) {
+		const { data, contentType } = readFile(args);
+		const filename = `${args.spoiler ? "SPOILER_" : ""}${args.filename}`;
+		const message = (await discord.rest.post(
+			Routes.channelMessages(channel.id),
+			{
+				body: {
+					...(args.content !== undefined && { content: args.content }),
+					allowed_mentions: allowedMentions(args.mentions),
+				},
+				files: [{ name: filename, data, contentType }],
+			},
+		)) as APIMessage;
+		return `File sent: ${oneLine(filename)}, ${data.length} bytes (message ID: ${message.id}).`;
+	},
+});
+
+/** The one that is given of the two. */
+function readFile({
+	text,
+	data_base64,
+}: {
+	text?: string | undefined;
+	data_base64?: string | undefined;
+}): { data: Buffer; contentType: string } {
+	if ((text === undefined) === (data_base64 === undefined))
+		throw invalidParameters(["text, data_base64: expected one of the two"]);
+	const data =
+		text === undefined ? readBase64(data_base64 ?? "") : Buffer.from(text);
+	if (!data) throw invalidParameters(["data_base64: expected base64"]);
+	if (data.length === 0)
+		throw invalidParameters(["text: expected at least 1 character"]);
+	return {
+		data,
+		contentType:
+			text === undefined
+				? "application/octet-stream"
+				: "text/plain; charset=utf-8",
+	};
+}

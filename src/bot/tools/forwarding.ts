@@ -1,0 +1,99 @@
+// Messages passed on: to another channel, or to everyone who follows an announcement channel.
+
+import {
+	type APIMessage,
+	ChannelType,
+	MessageFlags,
+	MessageReferenceType,
+	MessageType,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import { found, guild_id, snowflake } from "../arguments.ts";
+import { tool } from "../context.ts";
+import { channelName } from "../describe.ts";
+import { textChannel } from "../find.ts";
+import { allowedMentions, currentMessage } from "../message-form.ts";
+import { usualKinds } from "../message-lines.ts";
+import { requirePermissions } from "../permissions.ts";
+
+export const forwardMessage = tool({
+	name: "forward_message",
+	toolset: "messages",
+	extra: true,
+	title: "Forward a message",
+	description:
+		"Send a copy of a message to another channel of the guild, with a link to where it stands. It pings nobody.",
+	effect: "write",
+	permissions: ["SendMessages"],
+	permissionsIn: "to_channel_id",
+	intents: ["MessageContent"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "channel or thread"),
+		message_id: snowflake("message"),
+		to_channel_id: found(textChannel, "channel or thread to send to"),
+	}),
+	async run({ message_id }, { discord, guild, channel, to_channel }) {
+		const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
+		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
+		const message = await currentMessage(channel, message_id);
+		const what = `the message ${message_id} of ${channelName(channel)}`;
+		if (message.poll || !usualKinds.includes(message.type))
+			throw new ToolError(
+				`Discord does not forward ${message.poll ? "polls" : `messages of the kind ${MessageType[message.type] ?? message.type}`}, such as ${what}. Nothing was done.`,
+			);
+		const forward = (await discord.rest.post(
+			Routes.channelMessages(to_channel.id),
+			{
+				body: {
+					message_reference: {
+						type: MessageReferenceType.Forward,
+						message_id,
+						channel_id: channel.id,
+					},
+					allowed_mentions: allowedMentions("none"),
+				},
+			},
+		)) as APIMessage;
+		return `Forwarded ${what} to ${channelName(to_channel)} (message ID: ${forward.id}).`;
+	},
+});
+
+export const crosspostMessage = tool({
+	name: "crosspost_message",
+	toolset: "messages",
+	extra: true,
+	title: "Publish a message",
+	description:
+		"Publish a message of an announcement channel to all channels that follow it. It cannot be taken back from there.",
+	effect: "write",
+	idempotent: true,
+	turns: "message_id",
+	permissions: ["SendMessages", "ReadMessageHistory"],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(textChannel, "announcement channel"),
+		message_id: snowflake("message"),
+	}),
+	async run({ message_id }, { discord, guild, channel }) {
+		const where = channelName(channel);
+		if (channel.type !== ChannelType.GuildAnnouncement)
+			throw new ToolError(
+				`${where} is no announcement channel. list_channels shows which ones are.`,
+			);
+		const { author, flags = 0 } = await currentMessage(channel, message_id);
+		if (author.id !== discord.user.id)
+			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
+		if ((flags & MessageFlags.Crossposted) !== 0)
+			throw new ToolError(
+				`The message ${message_id} in ${where} is published already. Nothing was done.`,
+			);
+		await discord.rest.post(
+			Routes.channelMessageCrosspost(channel.id, message_id),
+		);
+		return `Published the message ${message_id} of ${where}.`;
+	},
+});

@@ -1,0 +1,85 @@
+// The rows of src/bot/tools/forwarding.ts and src/bot/tools/files.ts.
+
+import { ChannelType } from "discord.js";
+import {
+	channelId,
+	messageId,
+	newChannel,
+	type Row,
+	written,
+} from "./scene.ts";
+
+export const forwardingRows: Record<string, Row> = {
+	forward_message: {
+		effect: "writes",
+		ids: {
+			channel_id: channelId,
+			message_id: messageId,
+			to_channel_id: channelId,
+		},
+		act(scene) {
+			const from = newChannel(scene);
+			const to = newChannel(scene);
+			const message = written(scene, from);
+			const { messages } = scene.world.simulator.world;
+			return {
+				args: {
+					...{ channel_id: from.id, message_id: message.id },
+					to_channel_id: to.id,
+				},
+				request: `POST /channels/${to.id}/messages`,
+				done: () =>
+					messages.in(to.id)[0]?.message_snapshots?.[0]?.message.content ===
+					"a secret text",
+				channel: to.id,
+			};
+		},
+		reason: "Discord takes none",
+		needs: {
+			permission: "SendMessages",
+			name: "SEND_MESSAGES",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	crosspost_message: {
+		effect: "writes",
+		ids: { channel_id: channelId, message_id: messageId },
+		act(scene) {
+			const channel = newChannel(scene, ChannelType.GuildAnnouncement);
+			const message = written(scene, channel);
+			return {
+				args: { channel_id: channel.id, message_id: message.id },
+				request: `POST /channels/${channel.id}/messages/${message.id}/crosspost`,
+				done: () => (message.flags & 1) !== 0,
+			};
+		},
+		reason: "Discord takes none",
+		needs: {
+			permission: "ManageMessages",
+			name: "MANAGE_MESSAGES",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	send_file: {
+		effect: "writes",
+		ids: { channel_id: channelId },
+		act(scene) {
+			const { id } = newChannel(scene);
+			const { messages } = scene.world.simulator.world;
+			return {
+				args: { channel_id: id, filename: "soup.txt", text: "soup" },
+				request: `POST /channels/${id}/messages`,
+				done: () => messages.in(id)[0]?.attachments[0]?.filename === "soup.txt",
+			};
+		},
+		reason: "Discord takes none",
+		needs: {
+			permission: "AttachFiles",
+			name: "ATTACH_FILES",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+};

@@ -1,0 +1,100 @@
+// The rows of src/bot/tools/polls.ts.
+
+import {
+	adaIn,
+	anyId,
+	botUser,
+	channelId,
+	messageId,
+	newChannel,
+	type Row,
+	type Scene,
+} from "./scene.ts";
+
+const lunch = {
+	question: { text: "Lunch?" },
+	answers: ["Soup", "Bread"].map((text, index) => ({
+		...{ answer_id: index + 1, poll_media: { text } },
+	})),
+};
+
+/** A poll of the bot, in which ada has voted for soup. */
+function asked(scene: Scene) {
+	const { polls } = scene.world.simulator.world;
+	const channel = newChannel(scene);
+	const expiry = new Date(Date.now() + 3_600_000).toISOString();
+	const author = botUser(scene.world);
+	const message = polls.add(channel, author, { ...lunch, expiry });
+	const ada = adaIn(scene.world);
+	polls.vote(channel, message, ada, [1]);
+	return {
+		...{ message, ada },
+		args: { channel_id: channel.id, message_id: message.id },
+		path: `/channels/${channel.id}/polls/${message.id}`,
+	};
+}
+
+export const pollsRows: Record<string, Row> = {
+	create_poll: {
+		effect: "writes",
+		ids: { channel_id: channelId },
+		act(scene) {
+			const { id } = newChannel(scene);
+			const { messages } = scene.world.simulator.world;
+			return {
+				args: {
+					...{ channel_id: id, question: "Lunch?" },
+					answers: [{ text: "Soup", emoji: "🍲" }, { text: "Bread" }],
+				},
+				request: `POST /channels/${id}/messages`,
+				done: () => messages.in(id)[0]?.poll?.question.text === "Lunch?",
+			};
+		},
+		reason: "Discord takes none",
+		needs: { permission: "SendPolls", name: "SEND_POLLS", in: "the channel" },
+		dryRun: "not destructive",
+	},
+	end_poll: {
+		effect: "writes",
+		ids: { channel_id: channelId, message_id: messageId },
+		act(scene) {
+			const { message, args, path } = asked(scene);
+			return {
+				args,
+				request: `POST ${path}/expire`,
+				done: () => message.poll.ended,
+			};
+		},
+		reason: "Discord takes none",
+		needs: {
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
+			in: "the channel",
+		},
+		dryRun: "not destructive",
+	},
+	get_poll_voters: {
+		effect: "asks",
+		ids: {
+			channel_id: channelId,
+			message_id: messageId,
+			after: anyId("it is a place in the order of ids, and no thing"),
+		},
+		ask(scene) {
+			const { ada, args, path } = asked(scene);
+			return {
+				args: { ...args, answer_id: 1 },
+				request: `GET ${path}/answers/1`,
+				answer: [
+					"1 voter(s) for answer 1 (Soup) of the poll",
+					`@ada | ID: ${ada.id}`,
+				],
+			};
+		},
+		needs: {
+			permission: "ReadMessageHistory",
+			name: "READ_MESSAGE_HISTORY",
+			in: "the channel",
+		},
+	},
+};

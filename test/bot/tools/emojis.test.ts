@@ -1,0 +1,176 @@
+// A guild's own emoji, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const { CreateGuildExpressions, ManageGuildExpressions } = PermissionFlagsBits;
+
+function base64(text: string): string {
+	return Buffer.from(text, "latin1").toString("base64");
+}
+const png = base64("\x89PNG\r\n\x1a\nxx");
+const gif = base64("GIF89axx");
+
+function userNamed({ simulator }: TestWorld, name: string) {
+	const user = simulator.world.users.get(simulator.user(name).id);
+	if (!user) throw new Error(`${name} has an account`);
+	return user;
+}
+
+function add(world: TestWorld, by: string, name: string, animated = false) {
+	const { emojis } = world.simulator.world;
+	return emojis.add(world.guild, userNamed(world, by), { name, animated });
+}
+
+/** Takes a permission from the bot's own role. */
+async function forbid(world: TestWorld, bit: bigint) {
+	const { simulator, guild } = world;
+	const role = [...guild.roles.values()].find(({ managed }) => managed);
+	if (!role) throw new Error("the bot has a role of its own");
+	const permissions = String(BigInt(role.permissions) & ~bit);
+	simulator.world.editRole(guild, role, { permissions });
+	await world.heard();
+}
+
+test.each([
+	["PNG", png, false],
+	["PNG as a data URI of another kind", `data:image/jpeg;base64,${png}`, false],
+	["GIF", gif, true],
+	["JPEG", base64("\xff\xd8\xff\xe0"), false],
+	["WebP", base64("RIFF\x00\x00\x00\x00WEBPVP8 "), false],
+	["AVIF", base64("\x00\x00\x00\x20ftypavif\x00\x00"), false],
+])("a %s becomes an emoji", async (_, image, animated) => {
+	await using world = await startWorld();
+	const { text } = await world.call("create_emoji", { name: "soup", image });
+	const [made] = world.guild.emojis.values();
+	expect(made).toMatchObject({ name: "soup", animated });
+	expect(text).toBe(
+		`Created the emoji <${animated ? "a" : ""}:soup:${made?.id}> (ID: ${made?.id}).`,
+	);
+});
+
+test("what is no picture, or no name, is refused before Discord is asked", async () => {
+	await using world = await startWorld();
+	const refused: [string, object][] = [
+		["image", { image: "soup" }],
+		["image", { image: base64("<svg/>") }],
+		["image", { image: `${png.slice(0, -3)}*==` }],
+		["image", { image: "https://example.com/soup.png" }],
+		["image", { image: `data:text/html;base64,${png}` }],
+		["name", { name: "x" }],
+		["name", { name: "a".repeat(33) }],
+		["name", { name: "so up" }],
+		["name", { name: "süp" }],
+	];
+	for (const [field, args] of refused) {
+		const call = { name: "soup", image: png, ...args };
+		const { code, text } = await world.call("create_emoji", call);
+		expect(code).toBe(-32602);
+		expect(text).toContain(`${field}: expected `);
+	}
+	expect(world.simulator.journal.entries()).toEqual([]);
+});
+
+test("a full guild is told so, with how to make room", async () => {
+	await using world = await startWorld();
+	for (let index = 0; index < 50; index += 1) add(world, "ada", `e${index}`);
+	const args = { name: "soup", image: png };
+	const { text } = await world.call("create_emoji", args);
+	expect(text).toContain("(code 30008). list_emojis shows them");
+	const moving = await world.call("create_emoji", { ...args, image: gif });
+	expect(moving.isError).toBe(false);
+});
+
+test("emoji are listed by id, with who may use them", async () => {
+	await using world = await startWorld();
+	const none = await world.call("list_emojis", {});
+	expect(none.text).toBe(
+		`The guild ${world.guild.id} has no emoji of its own.`,
+	);
+	const soup = add(world, "ada", "soup", true);
+	const bread = add(world, "alpha", "bread");
+	bread.roles = ["1", "2"];
+	const { ada, alpha } = {
+		ada: userNamed(world, "ada").id,
+		alpha: userNamed(world, "alpha").id,
+	};
+	expect((await world.call("list_emojis", {})).text.split("\n")).toEqual([
+		"2 emoji, by id:",
+		`<a:soup:${soup.id}> | ID: ${soup.id} | made by: @ada (ID: ${ada})`,
+		`<:bread:${bread.id}> | ID: ${bread.id} | made by: @alpha (ID: ${alpha}) | only for roles: 1, 2`,
+	]);
+});
+
+test("an edit changes only what is given, and nothing where nothing would change", async () => {
+	await using world = await startWorld();
+	const emoji = add(world, "ada", "soup");
+	const ids = [...world.guild.roles.keys()].slice(0, 2);
+	const edit = (args: object) =>
+		world.call("edit_emoji", { emoji_id: emoji.id, ...args });
+	expect((await edit({})).code).toBe(-32602);
+	expect((await edit({ name: "soup" })).text).toContain(
+		"Nothing would change: the emoji <:soup:",
+	);
+	expect((await edit({ role_ids: [] })).text).toContain("Nothing would change");
+	expect((await edit({ role_ids: ids })).text).toContain("Changed role_ids of");
+	expect(emoji).toMatchObject({ name: "soup", roles: ids });
+	const turned = ids.toReversed();
+	expect((await edit({ role_ids: turned })).isError).toBe(true);
+	await edit({ name: "stew" });
+	expect(emoji).toMatchObject({ name: "stew", roles: ids });
+	await edit({ role_ids: [] });
+	expect(emoji.roles).toEqual([]);
+});
+
+test("the bot's own emoji take either permission, those of others the one to manage them", async () => {
+	await using world = await startWorld();
+	const own = add(world, "alpha", "mine");
+	const other = add(world, "ada", "hers");
+	const calls = (id: string) => [
+		world.call("edit_emoji", { emoji_id: id, name: `n${Date.now()}` }),
+		world.call("delete_emoji", { emoji_id: id, dry_run: true }),
+	];
+	await forbid(world, ManageGuildExpressions);
+	for (const { isError } of await Promise.all(calls(own.id)))
+		expect(isError).toBe(false);
+	for (const { text } of await Promise.all(calls(other.id)))
+		expect(text).toContain("lacks MANAGE_GUILD_EXPRESSIONS in the guild");
+	await forbid(world, CreateGuildExpressions);
+	for (const { isError } of await Promise.all(calls(own.id)))
+		expect(isError).toBe(true);
+	expect(other.name).toBe("hers");
+});
+
+test("managing is enough to change one's own emoji, and not to make one", async () => {
+	await using world = await startWorld();
+	const own = add(world, "alpha", "mine");
+	await forbid(world, CreateGuildExpressions);
+	const edited = await world.call("edit_emoji", {
+		...{ emoji_id: own.id, name: "ours" },
+	});
+	expect(edited.isError).toBe(false);
+	const args = { name: "soup", image: png };
+	expect((await world.call("create_emoji", args)).text).toContain(
+		"lacks CREATE_GUILD_EXPRESSIONS",
+	);
+});
+
+test("an emoji that was just made is a reaction and an answer of a poll", async () => {
+	await using world = await startWorld();
+	const made = await world.call("create_emoji", { name: "soup", image: png });
+	const emoji = /<:soup:\d+>/.exec(made.text)?.[0];
+	const said = await world.simulator
+		.user("ada")
+		.say("The Cooks/general", "lunch?");
+	const { channel_id } = said;
+	const reacted = await world.call("add_reaction", {
+		...{ channel_id, message_id: said.id, emoji },
+	});
+	expect(reacted.text).toStartWith(`Put ${emoji} on`);
+	const { text } = await world.call("create_poll", {
+		...{ channel_id, question: "Lunch?" },
+		answers: [{ text: "Soup", emoji }, { text: "Bread" }],
+	});
+	expect(text).toContain(`| answer 1, 0 vote(s): ${emoji} Soup |`);
+});

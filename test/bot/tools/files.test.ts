@@ -1,0 +1,128 @@
+// Files that are sent: what is in them, what they are called, and whom what is said of them pings.
+
+import { expect, test } from "bun:test";
+import {
+	channelNamed,
+	startWorld,
+	type TestWorld,
+} from "../../support/world.ts";
+
+function sendTo(world: TestWorld) {
+	const channel_id = channelNamed(world, "general").id;
+	return {
+		send: (args: object) =>
+			world.call("send_file", {
+				...{ channel_id, filename: "soup.txt", text: "soup" },
+				...args,
+			}),
+		last: () => world.simulator.world.messages.in(channel_id).at(-1),
+	};
+}
+
+test("text and bytes arrive as they are", async () => {
+	await using world = await startWorld();
+	const { send, last } = sendTo(world);
+	const read = async () => {
+		const [file] = last()?.attachments ?? [];
+		const bytes = await (await fetch(file?.url ?? "")).bytes();
+		return [file?.filename, file?.size, Buffer.from(bytes).toString("base64")];
+	};
+	const { text } = await send({ text: "süß\n\u0000", content: "look" });
+	expect(text).toBe(
+		`File sent: soup.txt, 7 bytes (message ID: ${last()?.id}).`,
+	);
+	expect(last()?.content).toBe("look");
+	const written = Buffer.from("süß\n\u0000").toString("base64");
+	expect(await read()).toEqual(["soup.txt", 7, written]);
+	const data_base64 = Buffer.from([0, 255, 13, 10]).toString("base64");
+	const bytes = { filename: "a.bin", text: undefined, data_base64 };
+	await send({ ...bytes, spoiler: true });
+	expect(await read()).toEqual(["SPOILER_a.bin", 4, data_base64]);
+	expect(last()?.content).toBe("");
+});
+
+test.each([
+	["a path upwards", "../../x"],
+	["a path", "a/b.txt"],
+	["a path of Windows", "a\\b.txt"],
+	["a line break", "a\nb.txt"],
+	["a carriage return and a header", 'a.txt"\r\nX-Evil: 1'],
+	["a null", "a\u0000.txt"],
+	["a turned direction", "a\u202etxt.exe"],
+	["a quotation mark", 'a".txt'],
+	["300 characters", `${"a".repeat(296)}.txt`],
+	["101 characters", `${"a".repeat(97)}.txt`],
+	["nothing", ""],
+	["a dot", "."],
+	["two dots", ".."],
+	["a hidden name", ".bashrc"],
+	["a blank at the end", "a.txt "],
+	["a lone surrogate", "a\ud800b.txt"],
+	["a stream of NTFS", "a.txt:b"],
+])("a name with %s is refused, and nothing is sent", async (_, filename) => {
+	await using world = await startWorld();
+	const { send } = sendTo(world);
+	const { code, text } = await send({ filename });
+	expect(code).toBe(-32602);
+	expect(text).toContain("filename: expected a plain file name");
+	expect(text).not.toContain("\n");
+	expect(world.simulator.journal.entries()).toEqual([]);
+});
+
+test.each([
+	"soup.txt",
+	"Menü (2026-01-31) v1.0+b.json",
+	"献立.md",
+	`${"a".repeat(96)}.txt`,
+])("%s is a plain file name", async (filename) => {
+	await using world = await startWorld();
+	const { send } = sendTo(world);
+	expect((await send({ filename })).isError).toBe(false);
+});
+
+test("text or bytes are given, one of the two, and not nothing", async () => {
+	await using world = await startWorld();
+	const { send } = sendTo(world);
+	const cases: [object, string][] = [
+		[{ text: undefined }, "text, data_base64: expected one of the two"],
+		[{ data_base64: "AAAA" }, "text, data_base64: expected one of the two"],
+		[{ text: "" }, "text: expected at least 1 character"],
+		...["", "AAA", "A*==", "AA AA", "https://x/y"].map(
+			(data_base64): [object, string] => [
+				{ text: undefined, data_base64 },
+				"data_base64: expected base64",
+			],
+		),
+	];
+	for (const [args, refusal] of cases) {
+		const { code, text } = await send(args);
+		expect(code).toBe(-32602);
+		expect(text).toContain(refusal);
+	}
+	expect(
+		world.simulator.requests.list().filter(({ method }) => method !== "GET"),
+	).toEqual([]);
+});
+
+test("what is said with a file pings whom `mentions` says, and nobody else", async () => {
+	await using world = await startWorld();
+	const { send, last } = sendTo(world);
+	const ada = world.simulator.user("ada").id;
+	const content = `<@${ada}> @everyone`;
+	await send({ content });
+	expect(last()).toMatchObject({ mentions: [], mention_everyone: false });
+	await send({ content, mentions: "everyone" });
+	expect(last()).toMatchObject({
+		mentions: [{ id: ada }],
+		mention_everyone: true,
+	});
+});
+
+test("a file as large as a request can hold is sent", async () => {
+	await using world = await startWorld();
+	const { send, last } = sendTo(world);
+	const data_base64 = Buffer.alloc(45_000, 1).toString("base64");
+	const sent = await send({ text: undefined, data_base64 });
+	expect(sent.isError).toBe(false);
+	expect(last()?.attachments[0]?.size).toBe(45_000);
+});

@@ -1,0 +1,172 @@
+// Messages that are passed on, seen on the platform and by those who read them.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type { GuildChannel } from "../../../src/simulator/entities.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
+	const { world } = simulator;
+	const from = world.addChannel(guild, {
+		name: "from",
+		type: type as GuildChannel["type"],
+	});
+	const to = world.addChannel(guild, { name: "to" });
+	const user = (name: string) => {
+		const found = world.users.get(simulator.user(name).id);
+		if (!found) throw new Error(`${name} has an account`);
+		return found;
+	};
+	return {
+		...{ world, from, to, ada: user("ada"), alpha: user("alpha") },
+		forbid: (channel: GuildChannel, bits: bigint) =>
+			world.setOverwrite(channel, {
+				...{ id: user("alpha").id, type: 1, allow: "0" },
+				deny: String(bits),
+			}),
+	};
+}
+
+test("a forward shows what was forwarded, escaped, and pings nobody", async () => {
+	await using world = await startWorld();
+	const { from, to, ada, world: platform } = place(world);
+	const message = platform.addMessage(from, ada, {
+		content: `@everyone <@${ada.id}>\n| ID: 1`,
+		attachments: [
+			{
+				...{ id: "1", filename: "a|b.png", content_type: "image/png", size: 7 },
+				...{ url: "https://cdn/a.png", proxy_url: "" },
+			},
+		],
+	});
+	await world.heard();
+	const { text } = await world.call("forward_message", {
+		...{ channel_id: from.id, message_id: message.id, to_channel_id: to.id },
+	});
+	const [forward] = platform.messages.in(to.id);
+	expect(text).toBe(
+		`Forwarded the message ${message.id} of #from (ID: ${from.id}) to #to (ID: ${to.id}) (message ID: ${forward?.id}).`,
+	);
+	expect(forward).toMatchObject({ mentions: [], mention_everyone: false });
+	const seen = await world.call("get_message", {
+		...{ channel_id: to.id, message_id: forward?.id },
+	});
+	expect(seen.text.split(" | ").slice(2)).toEqual([
+		`forwarded: message ${message.id} of the channel ${from.id}`,
+		`forwarded text: @everyone <@${ada.id}>\\n\\| ID: 1`,
+		"forwarded attachment: a\\|b.png (image/png, 7 bytes) https://cdn/a.png",
+	]);
+});
+
+test("polls and Discord's own messages are not forwarded, and nothing is sent", async () => {
+	await using world = await startWorld();
+	const { from, to, ada, world: platform } = place(world);
+	const poll = platform.polls.add(from, ada, {
+		question: { text: "?" },
+		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
+		expiry: new Date(Date.now() + 60_000).toISOString(),
+	});
+	platform.pin(from, poll, ada);
+	const notice = platform.messages.in(from.id).at(-1);
+	await world.heard();
+	const forward = async (message_id = "") =>
+		(
+			await world.call("forward_message", {
+				...{ channel_id: from.id, message_id, to_channel_id: to.id },
+			})
+		).text;
+	expect(await forward(poll.id)).toContain("does not forward polls");
+	expect(await forward(notice?.id)).toContain(
+		"does not forward messages of the kind ChannelPinnedMessage",
+	);
+	expect(world.simulator.journal.entries()).toEqual([]);
+});
+
+test("what the bot may not read where it stands is not forwarded", async () => {
+	await using world = await startWorld();
+	const { from, to, ada, world: platform, forbid } = place(world);
+	const message = platform.addMessage(from, ada, { content: "secret" });
+	forbid(from, PermissionFlagsBits.ReadMessageHistory);
+	await world.heard();
+	const { text } = await world.call("forward_message", {
+		...{ channel_id: from.id, message_id: message.id, to_channel_id: to.id },
+	});
+	expect(text).toContain(
+		`lacks READ_MESSAGE_HISTORY in #from (ID: ${from.id})`,
+	);
+});
+
+test("a bot without message content is told why it cannot forward what others write", async () => {
+	await using world = await startWorld({
+		seed: {
+			bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] }],
+			users: [{ username: "ada" }],
+			guilds: [
+				{
+					name: "The Cooks",
+					owner: "ada",
+					bots: [{ username: "alpha", permissions: 0n }],
+				},
+			],
+		},
+	});
+	const { from, to, ada, world: platform } = place(world);
+	const message = platform.addMessage(from, ada, { content: "secret" });
+	await world.heard();
+	const { text } = await world.call("forward_message", {
+		...{ channel_id: from.id, message_id: message.id, to_channel_id: to.id },
+	});
+	expect(text).toContain("(code 160014). The bot may not read");
+	expect(text).toContain("Message Content Intent");
+});
+
+test("a message is published once, and shows that it was", async () => {
+	await using world = await startWorld();
+	const {
+		from,
+		ada,
+		world: platform,
+	} = place(world, ChannelType.GuildAnnouncement);
+	const message = platform.addMessage(from, ada, { content: "news" });
+	await world.heard();
+	const args = { channel_id: from.id, message_id: message.id };
+	expect((await world.call("crosspost_message", args)).text).toBe(
+		`Published the message ${message.id} of #from (ID: ${from.id}).`,
+	);
+	expect((await world.call("get_message", args)).text).toEndWith(
+		"| text: news | crossposted",
+	);
+	const again = await world.call("crosspost_message", args);
+	expect(again.text).toContain("is published already");
+	expect(world.simulator.journal.entries()).toHaveLength(1);
+});
+
+test("its own messages the bot publishes without managing those of others", async () => {
+	await using world = await startWorld();
+	const {
+		from,
+		alpha,
+		forbid,
+		world: platform,
+	} = place(world, ChannelType.GuildAnnouncement);
+	forbid(from, PermissionFlagsBits.ManageMessages);
+	const message = platform.addMessage(from, alpha, { content: "news" });
+	await world.heard();
+	const { isError } = await world.call("crosspost_message", {
+		...{ channel_id: from.id, message_id: message.id },
+	});
+	expect(isError).toBe(false);
+});
+
+test("only announcement channels publish", async () => {
+	await using world = await startWorld();
+	const { from, ada, world: platform } = place(world);
+	const message = platform.addMessage(from, ada, { content: "news" });
+	await world.heard();
+	const { text } = await world.call("crosspost_message", {
+		...{ channel_id: from.id, message_id: message.id },
+	});
+	expect(text).toContain("#from (ID: ");
+	expect(text).toContain("is no announcement channel. list_channels");
+	expect(world.simulator.journal.entries()).toEqual([]);
+});

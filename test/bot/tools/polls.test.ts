@@ -1,0 +1,192 @@
+// Polls: asked, voted in by people, read, and ended.
+
+import { expect, test } from "bun:test";
+import {
+	channelNamed,
+	startWorld,
+	type TestWorld,
+} from "../../support/world.ts";
+
+const lunch = {
+	question: "Lunch?",
+	answers: [{ text: "Soup", emoji: "🍲" }, { text: "Bread" }],
+};
+
+async function ask(world: TestWorld, args: object = {}) {
+	const channel_id = channelNamed(world, "general").id;
+	const { text } = await world.call("create_poll", {
+		...{ channel_id, ...lunch },
+		...args,
+	});
+	const id = /\(ID: (\d+)\)/.exec(text)?.[1] ?? "";
+	const message = world.simulator.world.messages.get(channel_id, id);
+	return {
+		text,
+		message,
+		where: { channel_id, message_id: id },
+		said: { id, channel_id },
+	};
+}
+
+test("a poll is asked with its answers, for a day unless it says otherwise", async () => {
+	await using world = await startWorld();
+	const { text, message } = await ask(world);
+	const expiry = message?.poll?.expiry ?? "";
+	const shown = expiry.replace(/\.\d+Z$/, "Z");
+	expect(text).toBe(
+		`Poll sent (ID: ${message?.id}) | poll: Lunch? | answer 1, 0 vote(s): 🍲 Soup | answer 2, 0 vote(s): Bread | poll open until: ${shown}`,
+	);
+	const hours = (at = "") => Math.round((Date.parse(at) - Date.now()) / 3.6e6);
+	expect(hours(expiry)).toBe(24);
+	const long = await ask(world, {
+		duration_hours: 768,
+		allow_multiselect: true,
+	});
+	expect(hours(long.message?.poll?.expiry)).toBe(768);
+	expect(long.text).toContain("| several answers allowed |");
+});
+
+test("what Discord would not ask is refused before it is sent", async () => {
+	await using world = await startWorld();
+	const [one] = lunch.answers;
+	const wrong: [string, object][] = [
+		["question", { question: "" }],
+		["question", { question: "x".repeat(301) }],
+		["answers", { answers: [one] }],
+		[
+			"answers",
+			{
+				answers: Array(11)
+					.fill({ ...one })
+					.map((a) => ({ ...a })),
+			},
+		],
+		["answers.0.text", { answers: [{ text: "x".repeat(56) }, one] }],
+		["answers.0.emoji", { answers: [{ text: "x", emoji: "soup" }, one] }],
+		["duration_hours", { duration_hours: 769 }],
+		["duration_hours", { duration_hours: 0 }],
+	];
+	for (const [field, args] of wrong)
+		expect((await ask(world, args)).text).toContain(`${field}: expected `);
+	expect(world.simulator.journal.entries()).toEqual([]);
+	const emoji = "<:gone:123456789012345678>";
+	const { text } = await ask(world, { answers: [{ text: "x", emoji }, one] });
+	expect(text).toContain("(code 520004). Take an emoji itself");
+});
+
+test("a poll pings nobody", async () => {
+	await using world = await startWorld();
+	const { message } = await ask(world, { question: "@everyone?" });
+	expect(message).toMatchObject({ mentions: [], mention_everyone: false });
+	const [entry] = world.simulator.journal.entries();
+	expect(entry?.body).toMatchObject({ allowed_mentions: { parse: [] } });
+});
+
+test("votes are counted where messages are read, until the poll is ended", async () => {
+	await using world = await startWorld();
+	const { where, said } = await ask(world);
+	const { simulator } = world;
+	await simulator.user("ada").vote(said, "Soup");
+	await simulator.user("zoe").vote(said, "Soup");
+	const read = async () => (await world.call("get_message", where)).text;
+	expect(await read()).toMatch(
+		/\| poll: Lunch\? \| answer 1, 2 vote\(s\): 🍲 Soup \| answer 2, 0 vote\(s\): Bread \| poll open until: \S+Z$/,
+	);
+	const { text } = await world.call("end_poll", where);
+	expect(text).toMatch(
+		/^Ended the poll \d+ in #general \(ID: \d+\) \| poll: Lunch\? \| answer 1, 2 vote\(s\): 🍲 Soup \| .* \| poll ended: \S+Z$/,
+	);
+	expect(await read()).toContain("| poll ended: ");
+	const { text: latest } = await world.call("get_recent_messages", {
+		...{ channel_id: where.channel_id, limit: 1 },
+	});
+	expect(latest).toContain(
+		"| kind: PollResult | embed: poll_question_text: Lunch?",
+	);
+});
+
+test("only the bot's own poll is ended, and only once", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const { where } = await ask(world);
+	expect((await world.call("end_poll", where)).isError).toBe(false);
+	const again = await world.call("end_poll", where);
+	expect(again.text).toContain("Nothing would change: the poll ");
+	const { channel } = simulator.channel(where.channel_id);
+	const ada = simulator.world.users.get(simulator.user("ada").id);
+	if (!ada) throw new Error("ada has an account");
+	const hers = simulator.world.polls.add(channel, ada, {
+		question: { text: "?" },
+		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
+		expiry: new Date(Date.now() + 60_000).toISOString(),
+	});
+	const before = simulator.journal.entries().length;
+	const other = await world.call("end_poll", { ...where, message_id: hers.id });
+	expect(other.text).toContain("is by @ada");
+	const { text } = await world.call("send_message", {
+		...{ channel_id: where.channel_id, content: "no poll" },
+	});
+	const message_id = /\d{17,}/.exec(text)?.[0];
+	const none = await world.call("end_poll", { ...where, message_id });
+	expect(none.text).toContain("has no poll");
+	expect(simulator.journal.entries()).toHaveLength(before + 1);
+	expect(hers.poll.ended).toBe(false);
+});
+
+test("voters are listed page by page, in the order of their ids", async () => {
+	await using world = await startWorld();
+	const { where, said } = await ask(world);
+	const names = ["zoe", "ada", "liwei"];
+	for (const name of names) await world.simulator.user(name).vote(said, 1);
+	const seen: string[] = [];
+	let after: string | undefined;
+	for (let calls = 0; calls < 4; calls += 1) {
+		const { text } = await world.call("get_poll_voters", {
+			...{ ...where, answer_id: 1, limit: 2 },
+			...(after && { after }),
+		});
+		seen.push(
+			...Array.from(text.matchAll(/^@(\S+)/gm), ([, name]) => name ?? ""),
+		);
+		after = /^next_after=(\d+)$/m.exec(text)?.[1];
+		if (!after) break;
+	}
+	expect(seen).toEqual(["ada", "zoe", "liwei"]);
+	const none = await world.call("get_poll_voters", { ...where, answer_id: 2 });
+	expect(none.text).toBe(
+		`Nobody has voted for answer 2 (Bread) of the poll ${said.id}.`,
+	);
+	const wrong = await world.call("get_poll_voters", { ...where, answer_id: 3 });
+	expect(wrong.text).toContain("has no answer 3; there is 1, 2.");
+});
+
+test("a poll that Discord hides from the bot is not taken for none without a word", async () => {
+	await using world = await startWorld({
+		seed: {
+			bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] }],
+			users: [{ username: "ada" }],
+			guilds: [
+				{
+					...{ name: "The Cooks", owner: "ada" },
+					bots: [{ username: "alpha", permissions: 0n }],
+					channels: [{ name: "general" }],
+				},
+			],
+		},
+	});
+	const { simulator } = world;
+	const { channel, id } = simulator.channel("general");
+	const ada = simulator.world.users.get(simulator.user("ada").id);
+	if (!ada) throw new Error("ada has an account");
+	const hers = simulator.world.polls.add(channel, ada, {
+		question: { text: "secret?" },
+		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
+		expiry: new Date(Date.now() + 60_000).toISOString(),
+	});
+	const { text } = await world.call("get_poll_voters", {
+		...{ channel_id: id, message_id: hers.id, answer_id: 1 },
+	});
+	expect(text).toContain("has no poll");
+	expect(text).toContain("Message Content Intent");
+	expect(text).not.toContain("secret?");
+});
