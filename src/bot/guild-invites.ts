@@ -9,6 +9,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { published } from "../mcp/json-schema.ts";
 import { ToolError } from "../mcp/tool.ts";
 import { time } from "./describe.ts";
 import { absentIf } from "./find.ts";
@@ -33,6 +34,7 @@ export const foundInvite = {
 			(code) => /^[A-Za-z0-9-]{2,32}$/.test(code),
 			"expected the code of an invite, such as the end of https://discord.gg/CODE",
 		),
+		published({ pattern: "[A-Za-z0-9-]{2}" }),
 		v.description("Its code, or a link to it."),
 	),
 	find: invite,

@@ -73,7 +73,10 @@ export const createInvite = tool({
 			integer(0, 604_800, "How long it lasts; 0 for ever."),
 			86_400,
 		),
-		max_uses: v.optional(integer(0, 100, "0 for any number."), 0),
+		max_uses: v.optional(
+			integer(0, 100, "How many may use it; 0 for any number."),
+			0,
+		),
 		temporary: v.optional(
 			flag("Who has no role when they go offline is put out."),
 			false,

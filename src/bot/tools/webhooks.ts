@@ -173,8 +173,8 @@ export const sendWebhookMessage = tool({
 		avatar_url: v.optional(
 			v.pipe(
 				text(1, 2048, "Another picture, for this message."),
-				v.check(
-					(input) => /^https?:\/\/\S+$/.test(input),
+				v.regex(
+					/^https?:\/\/\S+$/,
 					"expected a link that begins with https://",
 				),
 			),
