@@ -15,6 +15,7 @@ import type { JsonObject } from "../mcp/json-rpc.ts";
 import {
 	invalidParameters,
 	tool as mcpTool,
+	type ToolCall,
 	type ToolDefinition,
 	ToolError,
 	type ToolOutput,
@@ -29,10 +30,9 @@ import {
 	type Needed,
 	neededBy,
 	type Permission,
-	requireMemberBelow,
 	requirePermissions,
-	requireRoleBelow,
 } from "./permissions.ts";
+import { requireMembersBelow, requireRolesBelow } from "./ranks.ts";
 import { permitWrites, type ToolRun, withinRun } from "./rest.ts";
 import type { TomlSettings } from "./settings.ts";
 import type { Audit } from "./store/audit.ts";
@@ -124,8 +124,11 @@ interface Needs<Args> {
 	 * one would undo what the other did. An empty one stands for the instance's own guild.
 	 */
 	turns?: keyof Args & string;
-	/** Whether the role or the person that the arguments name must rank below the bot. */
-	ranked?: boolean;
+	/**
+	 * Whether the roles, or else the people, that `role_id`, `role_ids`, `user_id` and `user_ids` name must rank below the
+	 * bot; with "others" the bot itself is let through.
+	 */
+	ranked?: boolean | "others";
 	/** What has to be switched on in the developer portal for it to see everything. */
 	intents?: readonly PrivilegedIntent[];
 }
@@ -197,9 +200,9 @@ export function tool<const Entries extends v.ObjectEntries>(
 
 /** What a destructive tool would do, and how to do it. */
 export interface Plan {
-	/** What would happen, with counts and ids. */
-	preview: ToolOutput;
-	act(): Promise<ToolOutput>;
+	/** What would happen, with counts and ids; a function where that takes asking. */
+	preview: ToolOutput | (() => Promise<ToolOutput>);
+	act(call: ToolCall): Promise<ToolOutput>;
 }
 
 function dryRun(byDefault: boolean) {
@@ -231,17 +234,17 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 		...(rest as Omit<BotToolDefinition<v.ObjectEntries>, "effect" | "run">),
 		effect: "destructive",
 		input: v.strictObject({ ...input.entries, ...dryRun(dryRunByDefault) }),
-		async run({ dry_run, ...args }, context) {
+		async run({ dry_run, ...args }, context, call) {
 			const { preview, act } = await plan(
 				args as v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
 				context as ContextFor<Entries>,
 			);
 			if (dry_run) {
-				const lines = typeof preview === "string" ? [preview] : preview;
-				return ["Dry run: nothing was done.", ...lines];
+				const said = typeof preview === "function" ? await preview() : preview;
+				return ["Dry run: nothing was done.", ...[said].flat()];
 			}
 			permitWrites();
-			return act();
+			return act(call);
 		},
 	});
 }
@@ -287,7 +290,8 @@ async function findAll<Args extends object>(
 		requirePermissions(guild, undefined, bitsIn(undefined, guildPermissions));
 	if (permissions) {
 		const held = botPermissions(guild, undefined);
-		const names = neededBy(permissions, given, held);
+		const { id } = guild.client.user;
+		const names = neededBy(permissions, given, { id, held });
 		const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
 		const there = things[thingName(permissionsIn)] as
 			| GuildBasedChannel
@@ -303,20 +307,34 @@ async function findAll<Args extends object>(
 			requirePermissions(guild, channel, needed | impliedIn(channel));
 		}
 	}
-	if (ranked) {
-		const { role, user } = things;
-		const member =
-			user instanceof GuildMember ? user : (user as Person | undefined)?.member;
-		// Who gives or takes a role has to stand above the role, not above the person.
-		if (role instanceof Role) requireRoleBelow(guild, role);
-		else if (member) requireMemberBelow(guild, member);
-	}
+	if (ranked) requireBelow(guild, things, ranked);
 	return { guild, ...things };
 }
 
 /** What an argument names, as `ThingName` has it. */
 function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
+}
+
+function requireBelow(
+	guild: Guild,
+	{ role, roles = [], user, users = [] }: Record<string, unknown>,
+	ranked: true | "others",
+): void {
+	const named = [role, roles].flat().filter((one) => one instanceof Role);
+	// Who gives or takes a role has to stand above the role, not above the person.
+	if (named.length > 0) {
+		requireRolesBelow(guild, named);
+		return;
+	}
+	const members = [user, users]
+		.flat()
+		.map((one) =>
+			one instanceof GuildMember ? one : (one as Person | undefined)?.member,
+		)
+		.filter((one) => one !== undefined);
+	const others = members.filter(({ id }) => id !== guild.client.user.id);
+	requireMembersBelow(guild, ranked === "others" ? others : members);
 }
 
 /** A thing that belongs to a channel, as far as that is known. */

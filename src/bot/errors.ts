@@ -160,7 +160,11 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.CannotDeleteChannelRequiredForCommunityGuilds,
-		"A community needs this channel: its settings have to name another one first.",
+		"A community needs this channel: edit_guild has to name another one first.",
+	],
+	[
+		codes.FailedToBanUsers,
+		"None of them was banned: they are banned already, rank above the bot, or are no users; get_bans lists who is banned.",
 	],
 	[
 		codes.CannotSendAnEmptyMessage,

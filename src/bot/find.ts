@@ -18,6 +18,7 @@ import {
 	type VoiceState,
 } from "discord.js";
 import { ToolError } from "../mcp/tool.ts";
+import type { Finder } from "./arguments.ts";
 import type { Connection } from "./connection.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
@@ -110,11 +111,14 @@ export async function category(
 }
 
 /** A category, or null for the empty id: no category. */
-export async function categoryOrNone(
-	guild: Guild,
-	id: string,
-): Promise<CategoryChannel | null> {
-	return id === "" ? null : category(guild, id);
+export const categoryOrNone = orNone(category);
+
+/** A channel of any kind, or null for the empty id. */
+export const channelOrNone = orNone(channel);
+
+function orNone<Thing>(find: Finder<Thing>): Finder<Thing | null> {
+	return (guild, id, connection) =>
+		id === "" ? null : find(guild, id, connection);
 }
 
 export function role(guild: Guild, id: string): Role {
@@ -138,7 +142,10 @@ export async function member(
 	connection: Connection,
 ): Promise<GuildMember> {
 	const found = await memberOrNone(guild, id, connection);
-	if (found) return found;
+	return found ?? throwNoMember(guild, id);
+}
+
+function throwNoMember(guild: Guild, id: string): never {
 	throw new ToolError(
 		`Nobody with the id ${id} is a member of the guild ${guild.id}. lookup_user_by_name finds members.`,
 	);
@@ -152,6 +159,37 @@ export async function currentMember(
 ): Promise<GuildMember> {
 	const known = await member(guild, id, connection);
 	return guild.members.fetch({ user: known.id, force: true });
+}
+
+/** One of many members: there are as many look-ups, and none of them asks Discord. */
+export function knownMember(
+	guild: Guild,
+	id: string,
+	connection: Connection,
+): GuildMember {
+	const { member } = knownPerson(guild, id, connection);
+	return member ?? throwNoMember(guild, id);
+}
+
+/** One of many people, who may or may not be members; whether there is such a user is not looked up. */
+export function knownPerson(
+	guild: Guild,
+	id: string,
+	connection: Connection,
+): { id: string; member: GuildMember | undefined } {
+	requireKnownMembers(guild, connection);
+	return { id, member: guild.members.cache.get(id) };
+}
+
+/** Throws the ToolError to show while the bot does not know all members. */
+export function requireKnownMembers(
+	guild: Guild,
+	connection: Connection,
+): void {
+	if (connection.knowsMembers(guild)) return;
+	throw new ToolError(
+		`The members of the guild ${guild.id} are still being loaded (${guild.members.cache.size} of ${guild.memberCount}). Nothing was done; call again in a moment.`,
+	);
 }
 
 /** The channel in which the bot and a member talk directly. Bots have none with each other. */

@@ -6,10 +6,9 @@ import {
 	type GuildBasedChannel,
 	type GuildMember,
 	PermissionFlagsBits,
-	type Role,
 } from "discord.js";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
-import { channelName, memberName, roleName, time } from "./describe.ts";
+import { channelName, roleName, time } from "./describe.ts";
 import { oneLine } from "./text.ts";
 
 /** discord.js's name of a permission, as tools declare it. */
@@ -23,7 +22,7 @@ export interface NeededWith<Args> {
 	/** A permission in the guild as a whole that will do instead. */
 	orInGuild?: Permission;
 	/** When it is; without this, when the argument is given and neither false nor empty. */
-	when?(args: Args): boolean;
+	when?(args: Args, botId: string): boolean;
 }
 
 /** A permission that a tool needs, always or with some of its arguments. */
@@ -33,13 +32,14 @@ export type Needed<Args> = Permission | NeededWith<Args>;
 export function neededBy<Args extends object>(
 	needed: readonly Needed<Args>[],
 	args: Args,
-	held: bigint,
+	bot: { id: string; held: bigint },
 ): Permission[] {
 	return needed.flatMap((one) => {
 		if (typeof one === "string") return [one];
 		const { orInGuild } = one;
-		if (orInGuild && (held & PermissionFlagsBits[orInGuild]) !== 0n) return [];
-		const isNeeded = one.when?.(args) ?? isGiven(args[one.with]);
+		if (orInGuild && (bot.held & PermissionFlagsBits[orInGuild]) !== 0n)
+			return [];
+		const isNeeded = one.when?.(args, bot.id) ?? isGiven(args[one.with]);
 		return isNeeded ? [one.permission] : [];
 	});
 }
@@ -182,33 +182,6 @@ export function requirePermissions(
 		: `the guild ${guild.id} as a whole`;
 	throw new ToolError(
 		`The bot lacks ${describeBits(missing)} in ${where}. ${whoCanGrant(guild, channel)} Nothing was done.`,
-	);
-}
-
-/** Throws the ToolError to show unless the role ranks below the bot's highest. */
-export function requireRoleBelow(guild: Guild, role: Role): void {
-	const me = botMember(guild);
-	if (guild.ownerId === me.id) return;
-	if (me.roles.highest.comparePositionTo(role) > 0) return;
-	throw new ToolError(
-		`${roleName(role)} does not rank below the bot's highest role, ${roleName(me.roles.highest)}. Someone who ranks above both can move the bot's role up. Nothing was done.`,
-	);
-}
-
-/** Throws the ToolError to show unless the member ranks below the bot; the owner ranks below nobody. */
-export function requireMemberBelow(guild: Guild, member: GuildMember): void {
-	const me = botMember(guild);
-	const nothing = "Nothing was done.";
-	if (member.id === me.id)
-		throw new ToolError(`${memberName(member)} is the bot itself. ${nothing}`);
-	if (member.id === guild.ownerId)
-		throw new ToolError(
-			`${memberName(member)} owns the guild: nobody can do this to its owner. ${nothing}`,
-		);
-	if (guild.ownerId === me.id) return;
-	if (me.roles.highest.comparePositionTo(member.roles.highest) > 0) return;
-	throw new ToolError(
-		`${memberName(member)} does not rank below the bot: ${roleName(member.roles.highest)} is not below ${roleName(me.roles.highest)}. Someone who ranks above both can move the bot's role up. ${nothing}`,
 	);
 }
 

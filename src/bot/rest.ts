@@ -94,6 +94,24 @@ export function permitWrites(): void {
 	if (run) run.mayWrite = true;
 }
 
+/** What is left of the time of the tool at work, in milliseconds. */
+export function timeLeftMs(): number {
+	const { endsAt = Infinity } = currentRun.getStore() ?? {};
+	return endsAt - performance.now();
+}
+
+/** Runs `work`, its platform calls ending `reserveMs` before the tool has to: time to say what became of them. */
+export function endingEarlier<T>(
+	reserveMs: number,
+	work: () => Promise<T>,
+): Promise<T> {
+	const run = currentRun.getStore();
+	if (!run) return work();
+	const timeout = AbortSignal.timeout(Math.max(0, timeLeftMs() - reserveMs));
+	const signal = AbortSignal.any([run.signal, timeout]);
+	return withinRun({ ...run, signal, endsAt: run.endsAt - reserveMs }, work);
+}
+
 /** What Discord answered, in a word: "failed" is no answer. */
 export type PlatformOutcome =
 	| "ok"
