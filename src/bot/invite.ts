@@ -23,6 +23,7 @@ export const toolPermissions: readonly Permission[] = [
 	"ManageChannels",
 	"ManageRoles",
 	"ManageNicknames",
+	"ChangeNickname",
 	"ModerateMembers",
 	"KickMembers",
 	"BanMembers",

@@ -2,7 +2,11 @@
 // its way; the test does the rest. A row that lacks a kind of case does not compile. The rows of a noun stand in a file.
 
 import { auditRows } from "./tool-rows/audit.ts";
+
 import { automodRows } from "./tool-rows/automod.ts";
+
+import { bulkRows } from "./tool-rows/bulk.ts";
+
 import { channelsRows } from "./tool-rows/channels.ts";
 import { deletionsRows } from "./tool-rows/deletions.ts";
 import { diagnosticsRows } from "./tool-rows/diagnostics.ts";
@@ -48,6 +52,7 @@ export const table: Record<string, Row> = {
 	...scheduledEventsRows,
 	...automodRows,
 	...emojisRows,
+	...bulkRows,
 	...auditRows,
 	...diagnosticsRows,
 	...invitesRows,

@@ -2,12 +2,17 @@
 
 import { listRecentToolCalls } from "./audit.ts";
 import { getAuditLog } from "./audit-log.ts";
+
 import {
 	createAutomodRule,
 	deleteAutomodRule,
 	editAutomodRule,
 	listAutomodRules,
 } from "./automod.ts";
+
+import { bulkBan } from "./bulk-ban.ts";
+import { bulkRoleUpdate } from "./bulk-roles.ts";
+
 import { moveChannels } from "./channel-moves.ts";
 import {
 	cloneChannel,
@@ -30,6 +35,7 @@ import { createEmoji, deleteEmoji, editEmoji, listEmojis } from "./emojis.ts";
 import { sendFile } from "./files.ts";
 import { crosspostMessage, forwardMessage } from "./forwarding.ts";
 import { searchGuildMessages } from "./guild-search.ts";
+import { editGuild } from "./guild-settings.ts";
 import { getGuildInfo, listGuilds } from "./guilds.ts";
 import {
 	createInvite,
@@ -55,6 +61,7 @@ import {
 } from "./overwrites.ts";
 import { listPins, pinMessage, unpinMessage } from "./pins.ts";
 import { createPoll, endPoll, getPollVoters } from "./polls.ts";
+import { getPruneCount, pruneMembers } from "./prune.ts";
 import {
 	addReaction,
 	clearReactions,
@@ -62,6 +69,7 @@ import {
 	removeReaction,
 } from "./reactions.ts";
 import { getMessage, getRecentMessages } from "./reading.ts";
+import { moveRoles } from "./role-order.ts";
 import {
 	assignRole,
 	createRole,
@@ -108,6 +116,7 @@ import {
 export const tools = [
 	listGuilds,
 	getGuildInfo,
+	editGuild,
 	listMembers,
 	lookupUserByName,
 	searchMembers,
@@ -154,13 +163,18 @@ export const tools = [
 	getRoleMembers,
 	createRole,
 	editRole,
+	moveRoles,
 	deleteRole,
 	assignRole,
 	removeRole,
+	bulkRoleUpdate,
 	ban,
+	bulkBan,
 	unban,
 	getBans,
 	kick,
+	getPruneCount,
+	pruneMembers,
 	timeout,
 	removeTimeout,
 	setNickname,

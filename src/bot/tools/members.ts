@@ -244,11 +244,22 @@ export const setNickname = tool({
 	toolset: "moderation",
 	title: "Set a nickname",
 	description:
-		"Set what a member is called in a guild; without `nickname`, or with an empty one, their own name counts again.",
+		"Set what a member or the bot is called; without `nickname`, or with an empty one, their own name counts again.",
 	effect: "write",
 	idempotent: true,
-	permissions: ["ManageNicknames"],
-	ranked: true,
+	permissions: [
+		{
+			permission: "ManageNicknames",
+			with: "user_id",
+			when: ({ user_id }, botId) => user_id !== botId,
+		},
+		{
+			permission: "ChangeNickname",
+			with: "user_id",
+			when: ({ user_id }, botId) => user_id === botId,
+		},
+	],
+	ranked: "others",
 	turns: "user_id",
 	input: v.strictObject({
 		guild_id,
@@ -264,9 +275,12 @@ export const setNickname = tool({
 			throw new ToolError(
 				`Nothing would change: ${memberName(member)} has ${called(before)} already. Nothing was done.`,
 			);
-		const edited = await guild.members.edit(member.id, {
-			nick: nickname || null,
-		});
+		const nick = nickname || null;
+		const { members } = guild;
+		const isBot = member.id === guild.client.user.id;
+		const edited = await (isBot
+			? members.editMe({ nick })
+			: members.edit(member.id, { nick }));
 		return `${memberName(edited)} now has ${called(edited.nickname ?? "")}, and had ${called(before)}.`;
 	},
 });

@@ -309,12 +309,17 @@ export const removeRole = tool({
 	},
 });
 
-/** Throws the ToolError to show for a role that nobody gives and takes, and where it would change nothing. */
-function requireChange(member: GuildMember, role: Role, has: boolean): void {
+/** Throws the ToolError to show for a role that nobody gives and takes. */
+export function requireAssignable(role: Role): void {
 	if (role.id === role.guild.id || role.managed)
 		throw new ToolError(
 			`${roleName(role)} ${whyFixed(role)}: it is neither given nor taken. Nothing was done.`,
 		);
+}
+
+/** The same, and where it would change nothing. */
+function requireChange(member: GuildMember, role: Role, has: boolean): void {
+	requireAssignable(role);
 	if (member.roles.cache.has(role.id) === has) return;
 	throw new ToolError(
 		`Nothing would change: ${memberName(member)} ${has ? "does not have" : "has"} ${roleName(role)}${has ? "" : " already"}. Nothing was done.`,

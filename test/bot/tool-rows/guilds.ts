@@ -1,6 +1,7 @@
 // The rows of src/bot/tools/guilds.ts.
 
-import type { Row } from "./scene.ts";
+import { AuditLogEvent } from "discord.js";
+import { channelId, freshName, type Row, voiceChannelId } from "./scene.ts";
 
 export const guildsRows: Record<string, Row> = {
 	list_guilds: {
@@ -12,6 +13,26 @@ export const guildsRows: Record<string, Row> = {
 			`${guild.name} | ID: ${guild.id}`,
 			`${other.name} | ID: ${other.id}`,
 		],
+	},
+	edit_guild: {
+		effect: "writes",
+		ids: {
+			afk_channel_id: voiceChannelId,
+			system_channel_id: channelId,
+			rules_channel_id: channelId,
+			public_updates_channel_id: channelId,
+		},
+		act({ guild }) {
+			const name = freshName();
+			return {
+				args: { name },
+				request: `PATCH /guilds/${guild.id}`,
+				done: () => guild.name === name,
+			};
+		},
+		reason: AuditLogEvent.GuildUpdate,
+		needs: { permission: "ManageGuild", name: "MANAGE_GUILD", in: "the guild" },
+		dryRun: "not destructive",
 	},
 	get_guild_info: {
 		effect: "asks",

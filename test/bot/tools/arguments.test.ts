@@ -56,7 +56,7 @@ function probes(schema: Schema): Probe[] {
 	if (schema.enum)
 		return [
 			...schema.enum.map((one): Probe => [one, true]),
-			...["", "none ", schema.enum[0]?.toUpperCase(), 0].map(
+			...["", "none ", otherCase(schema.enum[0] ?? ""), 0].map(
 				(one): Probe => [one, false],
 			),
 		];
@@ -117,6 +117,11 @@ function probes(schema: Schema): Probe[] {
 		];
 	}
 	throw new Error(`no probes are known for ${JSON.stringify(schema)}`);
+}
+
+function otherCase(text: string): string {
+	const upper = text.toUpperCase();
+	return text === upper ? text.toLowerCase() : upper;
 }
 
 /** An object with what is required, and nothing else. */

@@ -1,8 +1,9 @@
 // list_members, lookup_user_by_name and search_members.
 
 import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
-import { startWorld } from "../../support/world.ts";
+import { roleNamed, startWorld, writes } from "../../support/world.ts";
 
 test("lookup_user_by_name finds by nickname, display name and username, without case and accents, best first", async () => {
 	await using world = await startWorld();
@@ -285,4 +286,31 @@ test("search_members says so while members are still being loaded", async () => 
 		return text.includes("are still being loaded") && text;
 	});
 	expect(answer).toContain("some are missing here");
+});
+
+test("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME alone", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const alpha = guild.members.get(simulator.bot("alpha").id);
+	const rename = (nickname: string) =>
+		world.call("set_nickname", { user_id: alpha?.user.id, nickname });
+	const { ManageNicknames, ChangeNickname } = PermissionFlagsBits;
+	const withoutBit = (name: string, bit: bigint) => {
+		const role = roleNamed(world, name);
+		const permissions = String(BigInt(role.permissions) & ~bit);
+		simulator.world.editRole(guild, role, { permissions });
+		return world.heard();
+	};
+	await withoutBit("alpha", ManageNicknames);
+	const { text } = await rename("Chef Alpha");
+	expect(text).toContain('now has the nickname "Chef Alpha"');
+	expect(alpha?.nick).toBe("Chef Alpha");
+	expect(writes(world)).toEqual([`PATCH /guilds/${guild.id}/members/%40me`]);
+	await withoutBit("@everyone", ChangeNickname);
+	const refused = await rename("Boss");
+	expect(refused.isError).toBe(true);
+	expect(refused.text).toStartWith(
+		"The bot lacks CHANGE_NICKNAME in the guild",
+	);
+	expect(writes(world)).toHaveLength(1);
 });

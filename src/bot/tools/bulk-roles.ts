@@ -1,0 +1,132 @@
+// Giving a role to many members, or taking it from them.
+
+import { type GuildMember, Routes, SnowflakeUtil } from "discord.js";
+import * as v from "valibot";
+import { invalidParameters } from "../../mcp/tool.ts";
+import {
+	choice,
+	flag,
+	found,
+	guild_id,
+	list,
+	type Moment,
+	moment,
+	reason,
+	snowflake,
+} from "../arguments.ts";
+import { sample, writeEach } from "../bulk.ts";
+import { destructiveTool } from "../context.ts";
+import { roleName } from "../describe.ts";
+import { knownMember, requireKnownMembers, role } from "../find.ts";
+import { describe, pageOf } from "./members.ts";
+import { requireAssignable } from "./roles.ts";
+
+const previewSize = 5;
+
+export const bulkRoleUpdate = destructiveTool({
+	name: "bulk_role_update",
+	toolset: "roles",
+	extra: true,
+	title: "Give or take a role, many members",
+	description:
+		"Give a role to the members whom all given filters fit, or take it from them, in the order of ids. When not all are done in time, `next_after` goes on as `after`.",
+	permissions: ["ManageRoles"],
+	intents: ["GuildMembers"],
+	ranked: true,
+	turns: "role_id",
+	idempotent: true,
+	dryRunByDefault: true,
+	input: v.strictObject({
+		guild_id,
+		role_id: found(role, "role"),
+		action: choice(["add", "remove"], "Give it, or take it away."),
+		user_ids: v.optional(
+			list(found(knownMember, "member"), 1, 1000, "Only these members."),
+		),
+		has_role_id: v.optional(found(role, "role that they must have")),
+		joined_before: v.optional(moment("Joined before")),
+		joined_after: v.optional(moment("Joined after")),
+		is_bot: v.optional(flag("Only bots, or only people.")),
+		after: v.optional(snowflake("last member of the call before")),
+		reason,
+	}),
+	plan({ action, after, ...filter }, { guild, role, connection }) {
+		requireAssignable(role);
+		const fits = fitting(filter);
+		requireKnownMembers(guild, connection);
+		const fit = [...guild.members.cache.values()].filter(fits);
+		const { shown: members } = pageOf(
+			fit.filter(
+				({ roles }) => roles.cache.has(role.id) !== (action === "add"),
+			),
+			after,
+			fit.length,
+		);
+		const name = roleName(role);
+		const beyond = after ? ` with an id above ${after}` : "";
+		const how =
+			action === "add"
+				? (count: string) => `give ${count} the role ${name}`
+				: (count: string) => `take the role ${name} from ${count}`;
+		const nothing = `Nothing to do: the filters fit ${fit.length} member(s), and none of them${beyond} ${action === "add" ? "lacks" : "has"} ${name}.`;
+		if (members.length === 0)
+			return { preview: nothing, act: async () => nothing };
+		return {
+			preview: [
+				`Would ${how(`${members.length} of the ${fit.length} member(s) whom the filters fit`)}:`,
+				...sample(members, previewSize, describe),
+			],
+			act: (call) =>
+				writeEach(
+					{
+						items: members,
+						idOf: ({ id }) => id,
+						describe,
+						write({ id }) {
+							const route = Routes.guildMemberRole(guild.id, id, role.id);
+							const { rest } = guild.client;
+							return action === "add" ? rest.put(route) : rest.delete(route);
+						},
+						done: (count, of) =>
+							action === "add"
+								? `Gave ${count} of ${of} member(s) the role ${name}:`
+								: `Took the role ${name} from ${count} of ${of} member(s):`,
+					},
+					call,
+				),
+		};
+	},
+});
+
+interface Filter {
+	user_ids?: readonly string[] | undefined;
+	has_role_id?: string | undefined;
+	joined_before?: Moment | undefined;
+	joined_after?: Moment | undefined;
+	is_bot?: boolean | undefined;
+}
+
+/** Whether all that is asked of a member holds. Throws an RpcError where nothing is. */
+function fitting({
+	user_ids,
+	has_role_id,
+	joined_before,
+	joined_after,
+	is_bot,
+}: Filter): (member: GuildMember) => boolean {
+	const given = { user_ids, has_role_id, joined_before, joined_after, is_bot };
+	if (Object.values(given).every((one) => one === undefined))
+		throw invalidParameters([
+			`${Object.keys(given).join(", ")}: expected at least one of these`,
+		]);
+	const ids = user_ids && new Set(user_ids);
+	const at = ({ first }: Moment) => SnowflakeUtil.timestampFrom(first);
+	const before = joined_before ? at(joined_before) : Infinity;
+	const since = joined_after ? at(joined_after) : -Infinity;
+	return ({ id, user, roles, joinedTimestamp: joined }) =>
+		(!ids || ids.has(id)) &&
+		(has_role_id === undefined || roles.cache.has(has_role_id)) &&
+		(is_bot === undefined || user.bot === is_bot) &&
+		((!joined_before && !joined_after) ||
+			(joined !== null && joined < before && joined >= since));
+}

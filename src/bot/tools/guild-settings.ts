@@ -1,0 +1,182 @@
+// A guild's settings.
+
+import { type APIGuild, type Guild, Locale, Routes } from "discord.js";
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import {
+	choice,
+	flag,
+	foundOrNone,
+	guild_id,
+	integer,
+	reason,
+	text,
+} from "../arguments.ts";
+import { tool } from "../context.ts";
+import { channelName } from "../describe.ts";
+import { changesOf } from "../edits.ts";
+import { channelOrNone } from "../find.ts";
+import { oneLine } from "../text.ts";
+
+/** Discord's names, in the order of their numbers. */
+const levels = {
+	verification_level: ["NONE", "LOW", "MEDIUM", "HIGH", "VERY_HIGH"],
+	default_message_notifications: ["ALL_MESSAGES", "ONLY_MENTIONS"],
+	explicit_content_filter: ["DISABLED", "MEMBERS_WITHOUT_ROLES", "ALL_MEMBERS"],
+} as const;
+
+const afkTimeouts = [60, 300, 900, 1800, 3600];
+
+/** What only communities have. */
+const ofCommunities = [
+	"rules_channel_id",
+	"public_updates_channel_id",
+	"preferred_locale",
+] as const;
+
+const level = <Field extends keyof typeof levels>(field: Field, what: string) =>
+	v.optional(choice(levels[field], what));
+const channel = (what: string) => v.optional(foundOrNone(channelOrNone, what));
+
+export const editGuild = tool({
+	name: "edit_guild",
+	toolset: "guild",
+	title: "Edit a guild",
+	description:
+		"Change a guild's settings: only what is given, and not to what it is already. Answers with old and new values.",
+	effect: "write",
+	idempotent: true,
+	turns: "guild_id",
+	permissions: ["ManageGuild"],
+	input: v.strictObject({
+		guild_id,
+		name: v.optional(text(2, 100, "New name.")),
+		description: v.optional(text(0, 300, 'New description, or "" for none.')),
+		verification_level: level(
+			"verification_level",
+			"What accounts need before they can write.",
+		),
+		default_message_notifications: level(
+			"default_message_notifications",
+			"Of what members are notified by default.",
+		),
+		explicit_content_filter: level(
+			"explicit_content_filter",
+			"Whose media Discord scans.",
+		),
+		afk_channel_id: channel("voice channel for who is idle"),
+		afk_timeout: v.optional(
+			v.pipe(
+				integer(60, 3600, "Idle seconds: 60, 300, 900, 1800 or 3600."),
+				v.check(
+					(input) => afkTimeouts.includes(input),
+					`expected one of ${afkTimeouts.join(", ")}`,
+				),
+			),
+		),
+		system_channel_id: channel("channel for Discord's notices"),
+		rules_channel_id: channel("channel with the rules (COMMUNITY)"),
+		public_updates_channel_id: channel("moderators' channel (COMMUNITY)"),
+		preferred_locale: v.optional(
+			choice(Object.values(Locale), "Language (COMMUNITY)."),
+		),
+		premium_progress_bar_enabled: v.optional(
+			flag("Show how many boosts are to come."),
+		),
+		reason,
+	}),
+	async run(args, { guild }) {
+		const route = Routes.guild(guild.id);
+		const current = (await guild.client.rest.get(route)) as APIGuild;
+		const before = settingsOf(current);
+		const fields = Object.keys(before) as (keyof Settings)[];
+		const given = fields.map((field) => [field, args[field]]);
+		const changes = changesOf(
+			before,
+			Object.fromEntries(given) as Given,
+			`the guild ${guild.id}`,
+		);
+		requireCommunity(current, changes);
+		const edited = (await guild.client.rest.patch(route, {
+			body: toBody(changes),
+		})) as APIGuild;
+		const after = settingsOf(edited);
+		const changed = fields.filter((field) => before[field] !== after[field]);
+		if (changed.length === 0)
+			throw new ToolError(
+				`Discord took the edit of the guild ${guild.id} and changed nothing.`,
+			);
+		return [
+			`Changed ${changed.length} setting(s) of the guild ${oneLine(edited.name)} (ID: ${guild.id}):`,
+			...changed.map((field) => {
+				const [old, now] = [before, after].map((settings) =>
+					shown(guild, field, settings[field]),
+				);
+				return `${field}: ${old} → ${now}`;
+			}),
+		];
+	},
+});
+
+type Settings = ReturnType<typeof settingsOf>;
+type Given = { [Field in keyof Settings]: Settings[Field] | undefined };
+
+/** A guild's settings as the tool takes them: levels by name, "" for none. */
+function settingsOf(guild: APIGuild) {
+	const nameOf = (field: keyof typeof levels) =>
+		levels[field][guild[field]] ?? String(guild[field]);
+	return {
+		name: guild.name,
+		description: guild.description ?? "",
+		verification_level: nameOf("verification_level"),
+		default_message_notifications: nameOf("default_message_notifications"),
+		explicit_content_filter: nameOf("explicit_content_filter"),
+		afk_channel_id: guild.afk_channel_id ?? "",
+		afk_timeout: guild.afk_timeout,
+		system_channel_id: guild.system_channel_id ?? "",
+		rules_channel_id: guild.rules_channel_id ?? "",
+		public_updates_channel_id: guild.public_updates_channel_id ?? "",
+		preferred_locale: guild.preferred_locale as string,
+		premium_progress_bar_enabled: guild.premium_progress_bar_enabled,
+	};
+}
+
+/** The same as Discord takes them. */
+function toBody(changes: Partial<Settings>): Record<string, unknown> {
+	return Object.fromEntries(
+		Object.entries(changes).map(([field, value]) => {
+			if (field in levels) {
+				const names: readonly string[] = levels[field as keyof typeof levels];
+				return [field, names.indexOf(String(value))];
+			}
+			return [field, value === "" ? null : value];
+		}),
+	);
+}
+
+/** Throws the ToolError to show for settings that only communities have. */
+function requireCommunity(
+	{ id, features }: APIGuild,
+	changes: Partial<Settings>,
+): void {
+	if (features.some((feature) => feature === "COMMUNITY")) return;
+	const asked = ofCommunities.filter((field) => changes[field] !== undefined);
+	if (asked.length === 0) return;
+	throw new ToolError(
+		`Only communities have ${asked.join(", ")}, and the guild ${id} lacks COMMUNITY. An administrator can enable it in Discord's own server settings. Nothing was done.`,
+	);
+}
+
+function shown(
+	guild: Guild,
+	field: keyof Settings,
+	value: string | number | boolean,
+): string {
+	if (value === "") return "none";
+	if (field.endsWith("_channel_id")) {
+		const channel = guild.channels.cache.get(String(value));
+		return channel ? channelName(channel) : `ID: ${value}`;
+	}
+	const isText = field === "name" || field === "description";
+	return isText ? `"${oneLine(String(value))}"` : String(value);
+}

@@ -1,0 +1,134 @@
+// The order of roles: who stands above ranks higher.
+
+import { type APIRole, type Guild, type Role, Routes } from "discord.js";
+import * as v from "valibot";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { found, guild_id, list, reason } from "../arguments.ts";
+import { tool } from "../context.ts";
+import { roleName } from "../describe.ts";
+import { role } from "../find.ts";
+import { compareIds } from "../ids.ts";
+import { isBelow } from "../ranks.ts";
+import { oneField } from "../text.ts";
+
+export const moveRoles = tool({
+	name: "move_roles",
+	toolset: "roles",
+	extra: true,
+	title: "Move roles",
+	description:
+		"Put roles right below or right above another one, in the given order. Who has a higher role ranks higher. Answers with the new order.",
+	effect: "write",
+	idempotent: true,
+	turns: "guild_id",
+	permissions: ["ManageRoles"],
+	ranked: true,
+	input: v.strictObject({
+		guild_id,
+		role_ids: list(
+			found(role, "role"),
+			1,
+			250,
+			"Ids of the roles, the highest first.",
+		),
+		below_role_id: v.optional(found(role, "role right above them")),
+		above_role_id: v.optional(
+			found(role, "role right below them; give one of the two"),
+		),
+		reason,
+	}),
+	async run({ role_ids, below_role_id, above_role_id }, { guild }) {
+		if ((below_role_id === undefined) === (above_role_id === undefined))
+			throw invalidParameters([
+				"below_role_id, above_role_id: expected exactly one of the two",
+			]);
+		const before = await currentOrder(guild);
+		const after = moved(before, role_ids, { below_role_id, above_role_id });
+		const positions = positionsFor(before, after);
+		if (positions.length === 0)
+			throw new ToolError(
+				"Nothing would change: these roles stand there already, in this order. Nothing was done.",
+			);
+		requireReach(guild, after, role_ids);
+		const roles = (await guild.client.rest.patch(Routes.guildRoles(guild.id), {
+			body: positions,
+		})) as APIRole[];
+		roles.sort((a, b) => b.position - a.position || compareIds(a.id, b.id));
+		return [
+			`Moved ${role_ids.length} role(s). Now there are ${roles.length}, from the top:`,
+			...roles.map(
+				({ id, name }) => `@${oneField(name).replace(/^@/, "")} | ID: ${id}`,
+			),
+		];
+	},
+});
+
+/** The roles from the bottom, as they are now: asked for, as what an edit builds on. */
+async function currentOrder(guild: Guild): Promise<Role[]> {
+	const roles = await guild.roles.fetch();
+	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));
+}
+
+/** The order with these roles, the highest first, right below or above another one. */
+function moved(
+	order: readonly Role[],
+	ids: readonly string[],
+	place: {
+		below_role_id: string | undefined;
+		above_role_id: string | undefined;
+	},
+): Role[] {
+	const target = place.below_role_id ?? place.above_role_id ?? "";
+	const everyone = order[0]?.guild.id ?? "";
+	if (ids.includes(everyone) || place.below_role_id === everyone)
+		throw new ToolError(
+			"The role that everyone has stays below all others. Nothing was done.",
+		);
+	if (ids.includes(target))
+		throw invalidParameters([
+			`role_ids: the role ${target} cannot stand next to itself`,
+		]);
+	const byId = new Map(order.map((role) => [role.id, role]));
+	const roles = ids.flatMap((id) => byId.get(id) ?? []).reverse();
+	const others = order.filter(({ id }) => !ids.includes(id));
+	const at = others.findIndex(({ id }) => id === target);
+	// Gone since the call began: it was found then.
+	if (at < 0 || roles.length < ids.length)
+		throw new ToolError(
+			"One of these roles has just been deleted. Nothing was done; list_roles shows those that there are.",
+		);
+	return others.toSpliced(place.above_role_id ? at + 1 : at, 0, ...roles);
+}
+
+/** The positions that change for this order, no more than need to. */
+function positionsFor(before: readonly Role[], after: readonly Role[]) {
+	const low = after.findIndex((role, index) => role !== before[index]);
+	const high = after.findLastIndex((role, index) => role !== before[index]);
+	const changes: { id: string; position: number }[] = [];
+	let last = before[low - 1]?.rawPosition ?? 0;
+	for (const [index, role] of after.entries()) {
+		if (index < low || low < 0) continue;
+		// Above the ones that change places all stay, unless there is too little room.
+		if (index > high && role.rawPosition > last) break;
+		// Two that share a position stand by their ids: each needs one of its own.
+		last = Math.max(before[index]?.rawPosition ?? 0, last + 1);
+		if (role.rawPosition !== last)
+			changes.push({ id: role.id, position: last });
+	}
+	return changes;
+}
+
+/** Throws the ToolError to show where one of these roles would no longer stand below the bot's highest. */
+function requireReach(
+	guild: Guild,
+	order: readonly Role[],
+	ids: readonly string[],
+): void {
+	const own = order.findIndex((role) => !isBelow(guild, role));
+	const top = order.findLastIndex(({ id }) => ids.includes(id));
+	const role = order[top];
+	if (own < 0 || top < own || !role) return;
+	throw new ToolError(
+		`${roleName(role)} would no longer rank below the bot's highest role. Someone who ranks above both can move it. Nothing was done.`,
+	);
+}

@@ -1,0 +1,126 @@
+// The rows of src/bot/tools/bulk-ban.ts, bulk-roles.ts, prune.ts and role-order.ts.
+
+import { AuditLogEvent } from "discord.js";
+import {
+	anyId,
+	memberId,
+	newMember,
+	newRole,
+	type Row,
+	roleId,
+	type Scene,
+} from "./scene.ts";
+
+const pruned = {
+	permission: "KickMembers",
+	name: "KICK_MEMBERS",
+	in: "the guild",
+} as const;
+
+/** Someone with a role of their own, who has been away for ten days. */
+function newlyAway(scene: Scene) {
+	const { guild, world } = scene;
+	const member = newMember(scene, guild);
+	const role = newRole(scene, guild);
+	const { world: platform } = world.simulator;
+	platform.editMember(guild, member, { roles: [role.id] });
+	const at = new Date(Date.now() - 10 * 86_400_000);
+	platform.activity.setLastSeen(member, at);
+	return { ...member.user, role };
+}
+
+export const bulkRows: Record<string, Row> = {
+	bulk_ban: {
+		effect: "writes",
+		ids: {
+			user_ids: anyId("people who are not members can be banned, too"),
+		},
+		act(scene) {
+			const { guild } = scene;
+			const { user } = newMember(scene, guild);
+			return {
+				args: { user_ids: [user.id], dry_run: false },
+				request: `POST /guilds/${guild.id}/bulk-ban`,
+				done: () => guild.bans.has(user.id) && !guild.members.has(user.id),
+			};
+		},
+		reason: AuditLogEvent.MemberBanAdd,
+		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
+		dryRun:
+			/^Would ban 1 user\(s\), 1 of them members:\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
+	},
+	bulk_role_update: {
+		effect: "writes",
+		ids: {
+			role_id: roleId,
+			user_ids: memberId,
+			has_role_id: roleId,
+			after: anyId("it is a place in the order of ids, and no thing"),
+		},
+		act(scene) {
+			const { guild } = scene;
+			const member = newMember(scene, guild);
+			const { id } = newRole(scene, guild);
+			return {
+				args: {
+					...{ role_id: id, action: "add", user_ids: [member.user.id] },
+					dry_run: false,
+				},
+				request: `PUT /guilds/${guild.id}/members/${member.user.id}/roles/${id}`,
+				done: () => member.roles.includes(id),
+			};
+		},
+		reason: AuditLogEvent.MemberRoleUpdate,
+		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
+		dryRun:
+			/^Would give 1 of the 1 member\(s\) whom the filters fit the role @thing-\d+ \(ID: \d+\):$/m,
+	},
+	get_prune_count: {
+		effect: "asks",
+		ids: { include_role_ids: roleId },
+		ask(scene) {
+			const { role } = newlyAway(scene);
+			return {
+				args: { days: 9, include_role_ids: [role.id] },
+				request: `GET /guilds/${scene.guild.id}/prune`,
+				answer: [
+					`1 member(s) of the guild ${scene.guild.id} have been away for 9 day(s) and have no roles but @${role.name} (ID: ${role.id}).`,
+				],
+			};
+		},
+		needs: pruned,
+	},
+	prune_members: {
+		effect: "writes",
+		ids: { include_role_ids: roleId },
+		act(scene) {
+			const { id, role } = newlyAway(scene);
+			return {
+				args: { include_role_ids: [role.id], dry_run: false },
+				request: `POST /guilds/${scene.guild.id}/prune`,
+				done: () => !scene.guild.members.has(id),
+			};
+		},
+		reason: AuditLogEvent.MemberPrune,
+		needs: pruned,
+		dryRun:
+			/^Would remove 1 member\(s\) of the guild \d+ who have been away for 7 day\(s\) and have no roles but @thing-\d+ \(ID: \d+\)\.$/m,
+	},
+	move_roles: {
+		effect: "writes",
+		ids: { role_ids: roleId, below_role_id: roleId, above_role_id: roleId },
+		act(scene) {
+			const upper = newRole(scene, scene.guild);
+			// A new role stands below those that there are.
+			const lower = newRole(scene, scene.guild);
+			return {
+				args: { role_ids: [lower.id], above_role_id: upper.id },
+				request: `PATCH /guilds/${scene.guild.id}/roles`,
+				done: () => lower.position > upper.position,
+			};
+		},
+		reason: AuditLogEvent.RoleUpdate,
+		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
+		dryRun: "not destructive",
+	},
+};

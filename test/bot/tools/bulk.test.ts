@@ -1,0 +1,300 @@
+// The tools that act on many members at once, seen on the platform.
+
+import { expect, test } from "bun:test";
+import type { Member, Role } from "../../../src/simulator/entities.ts";
+import { moderatorPermissions } from "../../../src/simulator/seed.ts";
+import {
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	writes,
+} from "../../support/world.ts";
+
+const done = { dry_run: false };
+
+/** New members, in the order of their ids. */
+function newMembers({ simulator, guild }: TestWorld, count: number): Member[] {
+	const { world } = simulator;
+	return Array.from({ length: count }, (_, index) =>
+		world.addMember(guild, world.addUser({ username: `new-${index}` })),
+	);
+}
+
+const idsOf = (members: readonly Member[]) =>
+	members.map(({ user }) => user.id);
+
+const holders = (members: readonly Member[], { id }: Role) =>
+	members.flatMap(({ roles }, index) => (roles.includes(id) ? [index] : []));
+
+async function giving(world: TestWorld, count: number) {
+	const role = roleNamed(world, "Newcomer");
+	const members = newMembers(world, count);
+	await world.heard();
+	const [first] = idsOf(members);
+	const args = { role_id: role.id, action: "add", user_ids: idsOf(members) };
+	return {
+		...{ role, members, args, first },
+		give: (more: Record<string, unknown> = {}) =>
+			world.call("bulk_role_update", { ...args, ...done, ...more }),
+		requestFor: (index: number) =>
+			`PUT /guilds/${world.guild.id}/members/${members[index]?.user.id}/roles/${role.id}`,
+	};
+}
+
+test("bulk_role_update says what it would do unless it is told to do it, then does it to those whom it changes", async () => {
+	await using world = await startWorld();
+	const { role, members, args, give } = await giving(world, 7);
+	const [, , third] = members;
+	if (third)
+		world.simulator.world.editMember(world.guild, third, { roles: [role.id] });
+	await world.heard();
+	const dry = await world.call("bulk_role_update", args);
+	expect(dry.text).toStartWith(
+		`Dry run: nothing was done.\nWould give 6 of the 7 member(s) whom the filters fit the role @Newcomer (ID: ${role.id}):\nnew-0 (@new-0) | ID: `,
+	);
+	expect(dry.text).toEndWith("\n… and 1 more");
+	expect(writes(world)).toEqual([]);
+	const { text, isError } = await give();
+	expect(isError).toBe(false);
+	expect(text).toStartWith(
+		`Gave 6 of 6 member(s) the role @Newcomer (ID: ${role.id}):\nnew-0`,
+	);
+	expect(text).not.toContain("next_after");
+	expect(holders(members, role)).toHaveLength(7);
+	expect(writes(world)).toHaveLength(6);
+	await world.heard();
+	const again = await give();
+	expect(again).toMatchObject({ isError: false });
+	expect(again.text).toStartWith(
+		"Nothing to do: the filters fit 7 member(s), and none of them lacks @Newcomer",
+	);
+	expect(writes(world)).toHaveLength(6);
+});
+
+test("bulk_role_update goes by all of its filters", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { world: platform } = simulator;
+	const [role, regular] = [
+		roleNamed(world, "Newcomer"),
+		roleNamed(world, "Regular"),
+	];
+	const members = newMembers(world, 4);
+	for (const [index, joined_at] of [
+		"2026-01-01T00:00:00.000Z",
+		"2026-01-31T00:00:00.000Z",
+		"2026-02-01T00:00:00.000Z",
+	].entries()) {
+		const member = members[index];
+		if (!member) continue;
+		member.joined_at = joined_at;
+		platform.editMember(guild, member, { roles: [regular.id] });
+	}
+	await world.heard();
+	const fit = async (filter: Record<string, unknown>) => {
+		const { text } = await world.call("bulk_role_update", {
+			...{ role_id: role.id, action: "add", ...filter },
+		});
+		return Array.from(text.matchAll(/@new-(\d)/g), ([, index]) => index).join();
+	};
+	expect(await fit({ has_role_id: regular.id, is_bot: false })).toContain(
+		"0,1,2",
+	);
+	const of = { user_ids: idsOf(members) };
+	expect(await fit(of)).toBe("0,1,2,3");
+	expect(await fit({ ...of, joined_before: "2026-01-31" })).toBe("0");
+	expect(await fit({ ...of, joined_after: "2026-01-31" })).toBe("1,2,3");
+	const january = { joined_after: "2026-01-01", joined_before: "2026-02-01" };
+	expect(await fit({ ...january })).toBe("0,1");
+	expect(await fit({ ...of, has_role_id: regular.id, ...january })).toBe("0,1");
+	expect(await fit({ ...of, is_bot: true })).toBe("");
+	const none = await world.call("bulk_role_update", {
+		...{ role_id: role.id, action: "add" },
+	});
+	expect(none).toMatchObject({ code: -32602 });
+	expect(none.text).toContain("is_bot: expected at least one of these");
+});
+
+test("bulk_role_update names each member that Discord refuses, and goes on with the others", async () => {
+	await using world = await startWorld();
+	const { role, members, give, requestFor } = await giving(world, 4);
+	world.simulator.faults.refuse(requestFor(1), 50013);
+	world.simulator.faults.refuse(requestFor(2), 10007);
+	const { text, isError } = await give();
+	expect(isError).toBe(false);
+	expect(holders(members, role)).toEqual([0, 3]);
+	expect(text).toStartWith("Gave 2 of 4 member(s)");
+	expect(text).toContain("\n2 refused by Discord:\nnew-1 (@new-1) | ID: ");
+	expect(text).toContain("Missing Permissions (code 50013). The bot lacks");
+	expect(text).toContain("(code 10007). This person is not a member");
+	expect(text).not.toContain("next_after");
+});
+
+test("bulk_role_update stops where an outcome is unknown, and goes on behind it", async () => {
+	await using world = await startWorld();
+	const { role, members, give, requestFor } = await giving(world, 4);
+	world.simulator.faults.drop(requestFor(1), { when: "before", times: 1 });
+	const { text, isError } = await give();
+	expect(isError).toBe(false);
+	expect(holders(members, role)).toEqual([0]);
+	const after = members[1]?.user.id;
+	expect(text).toContain("1 of unknown outcome:\nnew-1 (@new-1) | ID: ");
+	expect(text).toContain("2 not begun: what became of the one before");
+	expect(text).toEndWith(`\nnext_after=${after}`);
+	const rest = await give({ after });
+	expect(rest.text).toStartWith("Gave 2 of 2 member(s)");
+	expect(holders(members, role)).toEqual([0, 2, 3]);
+	const requests = writes(world);
+	expect(new Set(requests).size).toBe(requests.length);
+});
+
+test("bulk_role_update ends at once when Discord's rate limit takes longer than its time", async () => {
+	await using world = await startWorld();
+	const { role, members, give, requestFor } = await giving(world, 4);
+	world.simulator.faults.rateLimit(requestFor(2), {
+		retryAfterMs: 60_000,
+		times: 1,
+	});
+	const { text } = await give();
+	expect(holders(members, role)).toEqual([0, 1]);
+	expect(text).toContain(
+		"2 not begun: Discord API error: Discord's rate limit",
+	);
+	expect(text).toEndWith(`\nnext_after=${members[1]?.user.id}`);
+});
+
+test("bulk_role_update refuses roles that nobody gives, and those above the bot, whatever the members' ranks", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const above = simulator.world.addRole(guild, { name: "Above", position: 99 });
+	const { give, role, members } = await giving(world, 1);
+	for (const [role_id, refusal] of [
+		[above.id, "does not rank below the bot's highest role"],
+		[guild.id, "is what everyone has"],
+	] as const) {
+		const { text, isError } = await give({ role_id });
+		expect(isError).toBe(true);
+		expect(text).toContain(refusal);
+	}
+	const [member] = members;
+	if (member) simulator.world.editMember(guild, member, { roles: [above.id] });
+	await world.heard();
+	expect((await give()).isError).toBe(false);
+	expect(holders(members, role)).toEqual([0]);
+});
+
+test("bulk tools do nothing before all members are known", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const guild = simulator.guild("The Bakers");
+	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
+	if (!alpha) throw new Error("alpha has an account");
+	simulator.sockets.holdMembers(true);
+	simulator.world.addMember(guild, alpha, {
+		botPermissions: moderatorPermissions,
+	});
+	const role = simulator.world.addRole(guild, { name: "Cake" });
+	await world.heard();
+	const guild_id = guild.id;
+	const user_ids = [simulator.user("liwei").id];
+	const update = { guild_id, role_id: role.id, action: "add", ...done };
+	const refused = [
+		await world.call("bulk_ban", { guild_id, user_ids, ...done }),
+		await world.call("bulk_role_update", { ...update, user_ids }),
+		await world.call("bulk_role_update", { ...update, is_bot: false }),
+	];
+	for (const { text, isError } of refused) {
+		expect(isError).toBe(true);
+		expect(text).toStartWith(
+			`The members of the guild ${guild.id} are still being loaded (1 of 5). Nothing was done;`,
+		);
+	}
+	expect(writes(world)).toEqual([]);
+	simulator.sockets.holdMembers(false);
+});
+
+test("bulk_ban bans members and others, and says who was not banned", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const members = newMembers(world, 2);
+	const outsider = simulator.world.addUser({ username: "outsider" });
+	const banned = simulator.world.addUser({ username: "banned" });
+	simulator.world.addBan(guild, banned);
+	await world.heard();
+	const user_ids = [...idsOf(members), outsider.id, banned.id];
+	const args = { user_ids, delete_message_seconds: 60 };
+	const dry = await world.call("bulk_ban", args);
+	expect(dry.text).toContain(
+		"\nWould ban 4 user(s), 2 of them members, and delete what they wrote in the last 60 seconds:\nnew-0",
+	);
+	expect(dry.text).toContain(`\nnot a member | ID: ${outsider.id}`);
+	expect(writes(world)).toEqual([]);
+	const { text, isError } = await world.call("bulk_ban", { ...args, ...done });
+	expect(isError).toBe(false);
+	expect(text).toStartWith("Banned 3 of 4 user(s):\nnew-0 (@new-0) | ID: ");
+	expect(text).toContain("\n1 not banned, because they are already");
+	expect(text).toEndWith(`| ID: ${banned.id}`);
+	expect([...guild.bans.keys()].sort()).toEqual(user_ids.sort());
+	const again = await world.call("bulk_ban", {
+		user_ids: [banned.id],
+		...done,
+	});
+	expect(again.isError).toBe(true);
+	expect(again.text).toContain("(code 500000). None of them was banned");
+});
+
+test("one refusal names all who stand too high, and nobody is banned", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const above = simulator.world.addRole(guild, { name: "Above", position: 99 });
+	const members = newMembers(world, 14);
+	for (const member of members.slice(2))
+		simulator.world.editMember(guild, member, { roles: [above.id] });
+	await world.heard();
+	const ban = (user_ids: string[]) =>
+		world.call("bulk_ban", { user_ids, ...done });
+	const some = await ban([
+		...idsOf(members.slice(0, 3)),
+		guild.owner_id,
+		simulator.bot("alpha").id,
+	]);
+	expect(some.isError).toBe(true);
+	expect(some.text).toStartWith("3 of 5 member(s) out of the bot's reach: ");
+	expect(some.text).toContain("new-2 (@new-2, ID: ");
+	expect(some.text).toContain("owns the guild");
+	expect(some.text).toContain("is the bot itself");
+	expect(some.text).toEndWith("Nothing was done.");
+	const many = await ban(idsOf(members));
+	expect(many.text).toStartWith("12 of 14 member(s) out of the bot's reach: ");
+	expect(many.text).toContain("; and 2 more. Someone who ranks above both");
+	expect(many.text).not.toContain("new-12");
+	expect(writes(world)).toEqual([]);
+});
+
+test("prune_members removes whom get_prune_count counts, and tells no number that was not asked for", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const members = newMembers(world, 3);
+	for (const member of members)
+		simulator.world.activity.setLastSeen(
+			member,
+			new Date(Date.now() - 8 * 86_400_000),
+		);
+	const count = async (args = {}) =>
+		(await world.call("get_prune_count", args)).text;
+	const who = "have been away for 7 day(s) and have no roles";
+	expect(await count()).toBe(`3 member(s) of the guild ${guild.id} ${who}.`);
+	expect(await count({ days: 9 })).toStartWith("0 member(s)");
+	const dry = await world.call("prune_members");
+	expect(dry.text).toContain(`Would remove 3 member(s) of the guild`);
+	expect(writes(world)).toEqual([]);
+	const { text } = await world.call("prune_members", {
+		...{ ...done, compute_prune_count: false },
+	});
+	expect(text).toBe(
+		`Discord removes the members who ${who}; how many they are was not asked for.`,
+	);
+	for (const id of idsOf(members)) expect(guild.members.has(id)).toBe(false);
+	const none = await world.call("prune_members", done);
+	expect(none.text).toBe(`Removed 0 member(s) who ${who}.`);
+});

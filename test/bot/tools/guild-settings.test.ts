@@ -1,0 +1,184 @@
+// The tools that change a guild as a whole: its settings, and the order of its roles.
+
+import { describe, expect, test } from "bun:test";
+import {
+	channelNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	writes,
+} from "../../support/world.ts";
+
+describe("edit_guild", () => {
+	test("changes what is given and nothing else, and says what it was and is", async () => {
+		await using world = await startWorld();
+		const { guild } = world;
+		const [general, lounge] = [
+			channelNamed(world, "general"),
+			channelNamed(world, "Lounge"),
+		];
+		const { text, isError } = await world.call("edit_guild", {
+			name: "The\nChefs",
+			description: "We cook.",
+			verification_level: "VERY_HIGH",
+			default_message_notifications: "ONLY_MENTIONS",
+			explicit_content_filter: "ALL_MEMBERS",
+			afk_channel_id: lounge.id,
+			afk_timeout: 3600,
+			system_channel_id: general.id,
+			premium_progress_bar_enabled: true,
+		});
+		expect(isError).toBe(false);
+		expect(text.split("\n")).toEqual([
+			`Changed 9 setting(s) of the guild The\\nChefs (ID: ${guild.id}):`,
+			'name: "The Cooks" → "The\\nChefs"',
+			'description: none → "We cook."',
+			"verification_level: NONE → VERY_HIGH",
+			"default_message_notifications: ALL_MESSAGES → ONLY_MENTIONS",
+			"explicit_content_filter: DISABLED → ALL_MEMBERS",
+			`afk_channel_id: none → #Lounge (ID: ${lounge.id})`,
+			"afk_timeout: 300 → 3600",
+			`system_channel_id: none → #general (ID: ${general.id})`,
+			"premium_progress_bar_enabled: false → true",
+		]);
+		expect(guild).toMatchObject({
+			verification_level: 4,
+			default_message_notifications: 1,
+			explicit_content_filter: 2,
+			afk_channel_id: lounge.id,
+			system_channel_id: general.id,
+		});
+		const cleared = await world.call("edit_guild", {
+			...{ description: "", afk_channel_id: "", system_channel_id: general.id },
+		});
+		expect(cleared.text.split("\n")).toEqual([
+			`Changed 2 setting(s) of the guild The\\nChefs (ID: ${guild.id}):`,
+			'description: "We cook." → none',
+			`afk_channel_id: #Lounge (ID: ${lounge.id}) → none`,
+		]);
+		expect(guild).toMatchObject({ description: null, afk_channel_id: null });
+		expect(world.simulator.journal.entries().at(-1)?.body).toEqual({
+			description: null,
+			afk_channel_id: null,
+		});
+	});
+
+	test("builds on what Discord has, however late its event is", async () => {
+		await using world = await startWorld();
+		world.simulator.sockets.holdEvents(true);
+		const errors = [];
+		for (const name of ["AA", "BB", "AA", "AA"])
+			errors.push((await world.call("edit_guild", { name })).isError);
+		expect(errors).toEqual([false, false, false, true]);
+	});
+
+	test.each([
+		[{}, "expected at least one of these"],
+		[{ verification_level: "EXTREME" }, "verification_level: expected"],
+		[{ afk_timeout: 100 }, "afk_timeout: expected one of 60, 300"],
+		[{ preferred_locale: "xx" }, "preferred_locale: expected "],
+		[{ name: "x" }, "name: expected 2 to 100 characters"],
+	])("refuses %j before Discord sees it", async (args, fault) => {
+		await using world = await startWorld();
+		const { code, text } = await world.call("edit_guild", args);
+		expect(code).toBe(-32602);
+		expect(text).toContain(fault);
+		expect(writes(world)).toEqual([]);
+	});
+
+	test("sets what only communities have in communities only", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const rules_channel_id = channelNamed(world, "general").id;
+		const edit = () =>
+			world.call("edit_guild", {
+				...{ rules_channel_id, preferred_locale: "fr", name: "The Chefs" },
+			});
+		const { text, isError } = await edit();
+		expect(isError).toBe(true);
+		expect(text).toStartWith(
+			"Only communities have rules_channel_id, preferred_locale, and the guild",
+		);
+		expect(writes(world)).toEqual([]);
+		simulator.world.editGuild(guild, { features: ["COMMUNITY"] });
+		expect((await edit()).isError).toBe(false);
+		expect(guild).toMatchObject({ rules_channel_id, preferred_locale: "fr" });
+	});
+});
+
+describe("move_roles", () => {
+	const order = ({ guild }: TestWorld) =>
+		[...guild.roles.values()]
+			.sort((a, b) => b.position - a.position)
+			.map(({ name }) => name)
+			.join(" ");
+	const mover = (world: TestWorld) => (names: string[], where: object) =>
+		world.call("move_roles", {
+			role_ids: names.map((name) => roleNamed(world, name).id),
+			...where,
+		});
+
+	test("puts roles below or above another one in one request, and answers with the order", async () => {
+		await using world = await startWorld();
+		const { guild } = world;
+		const move = mover(world);
+		const id = (name: string) => roleNamed(world, name).id;
+		expect(order(world)).toBe("alpha Staff Regular Newcomer @everyone");
+		const { text } = await move(["Newcomer", "Regular"], {
+			below_role_id: id("alpha"),
+		});
+		expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
+		expect(text.split("\n")).toEqual([
+			"Moved 2 role(s). Now there are 5, from the top:",
+			...["alpha", "Newcomer", "Regular", "Staff", "everyone"].map(
+				(name) =>
+					`@${name} | ID: ${id(name === "everyone" ? "@everyone" : name)}`,
+			),
+		]);
+		await move(["Newcomer"], { above_role_id: guild.id });
+		expect(order(world)).toBe("alpha Regular Staff Newcomer @everyone");
+		await move(["Newcomer", "Regular"], { above_role_id: id("Staff") });
+		expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
+		expect(writes(world)).toEqual(
+			Array(3).fill(`PATCH /guilds/${guild.id}/roles`),
+		);
+		// Regular was where it is now, and is not mentioned.
+		const { body } = world.simulator.journal.entries().at(-1) ?? {};
+		expect(body).toEqual([
+			{ id: id("Staff"), position: 1 },
+			{ id: id("Regular"), position: 2 },
+			{ id: id("Newcomer"), position: 3 },
+		]);
+	});
+
+	test("refuses what would change nothing, and what cannot be", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const above = simulator.world.addRole(guild, {
+			name: "Above",
+			position: 9,
+		});
+		await world.heard();
+		const move = mover(world);
+		const id = (name: string) => roleNamed(world, name).id;
+		for (const [names, where, refusal] of [
+			[["Staff", "Regular"], { below_role_id: id("alpha") }, "Nothing would"],
+			[["Staff"], {}, "expected exactly one of the two"],
+			[["Staff"], { below_role_id: id("Staff") }, "next to itself"],
+			[["@everyone"], { above_role_id: id("Staff") }, "stays below all others"],
+			[["Staff"], { below_role_id: guild.id }, "stays below all others"],
+			[["Staff"], { above_role_id: id("alpha") }, "would no longer rank below"],
+			[["Staff"], { below_role_id: above.id }, "would no longer rank below"],
+			[
+				["Staff", "alpha", "Above"],
+				{ above_role_id: guild.id },
+				"2 of 3 role(s) out of the bot's reach: @alpha (ID: ",
+			],
+		] as const) {
+			const { text, isError } = await move([...names], where);
+			expect(isError).toBe(true);
+			expect(text).toContain(refusal);
+		}
+		expect(writes(world)).toEqual([]);
+	});
+});
