@@ -125,17 +125,41 @@ function readTime(text: string): number | undefined {
 const instantPattern =
 	/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?$/;
 
+/** What is published of it: how it begins. */
+const instantStart = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d";
+
+function readInstant(text: string): string | undefined {
+	const at = instantPattern.test(text) ? readTime(text) : undefined;
+	return at === undefined ? undefined : new Date(at).toISOString();
+}
+
 /** A time, as ISO 8601 to the millisecond, in UTC. `what` completes "…: a time". */
 export function instant(what: string) {
-	const fault = ({ input }: { input: string }) =>
-		`expected a time such as 2026-01-31T12:00:00Z, received ${JSON.stringify(input)}`;
 	return v.pipe(
 		v.string(),
-		v.regex(instantPattern, fault),
-		v.check((input) => readTime(input) !== undefined, fault),
-		v.transform((input) => new Date(readTime(input) ?? 0).toISOString()),
-		published({ pattern: undefined }),
+		v.check(
+			(input) => readInstant(input) !== undefined,
+			({ input }) =>
+				`expected a time such as 2026-01-31T12:00:00Z, received ${JSON.stringify(input)}`,
+		),
+		v.transform((input) => readInstant(input) ?? ""),
+		published({ pattern: `^${instantStart}` }),
 		v.description(`${what}: a time (ISO 8601, UTC).`),
+	);
+}
+
+/** The same with an empty text for none. */
+export function instantOrNone(what: string) {
+	return v.pipe(
+		v.string(),
+		v.check(
+			(input) => input === "" || readInstant(input) !== undefined,
+			({ input }) =>
+				`expected a time such as 2026-01-31T12:00:00Z or nothing, received ${JSON.stringify(input)}`,
+		),
+		v.transform((input) => readInstant(input) ?? ""),
+		published({ pattern: `^($|${instantStart})` }),
+		v.description(`${what}: a time (ISO 8601, UTC), or "" for none.`),
 	);
 }
 

@@ -238,12 +238,20 @@ export interface GuildSettings {
 	premium_progress_bar_enabled: boolean;
 }
 
+/** Until when nobody joins by an invite, and members do not write to each other directly. ISO 8601; null for neither. */
+export interface IncidentsData {
+	readonly invites_disabled_until: string | null;
+	readonly dms_disabled_until: string | null;
+}
+
 /** A guild and everything in it, each by its id; members and bans by the user's. */
 export interface Guild extends GuildSettings {
 	readonly id: string;
 	owner_id: string;
 	/** Discord's names of what it is and may, such as COMMUNITY. */
 	features: string[];
+	/** What is switched off for a while. */
+	incidents_data: IncidentsData | null;
 	readonly roles: Map<string, Role>;
 	readonly channels: Map<string, GuildChannel>;
 	/** The threads of all its channels, archived or not. */

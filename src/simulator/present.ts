@@ -161,6 +161,7 @@ export function guild(of: Guild): Json {
 		id: of.id,
 		owner_id: of.owner_id,
 		features: of.features,
+		incidents_data: of.incidents_data,
 		...settings(of),
 		roles: [...of.roles.values()],
 		icon: null,

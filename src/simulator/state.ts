@@ -46,7 +46,7 @@ import { Webhooks } from "./webhooks.ts";
 
 /** What may be changed of a guild. */
 export type GuildChanges = Changes<
-	GuildSettings & Pick<Guild, "owner_id" | "features">
+	GuildSettings & Pick<Guild, "owner_id" | "features" | "incidents_data">
 >;
 /** What may be changed of a member. */
 export type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
@@ -146,6 +146,7 @@ export class World extends Structure {
 			owner_id: given.owner.id,
 			...newGuildSettings,
 			features: [],
+			incidents_data: null,
 			roles: new Map(),
 			channels: new Map(),
 			threads: new Map(),

@@ -14,6 +14,7 @@ import { directMessagesRows } from "./tool-rows/direct-messages.ts";
 import { emojisRows } from "./tool-rows/emojis.ts";
 import { forwardingRows } from "./tool-rows/forwarding.ts";
 import { guildsRows } from "./tool-rows/guilds.ts";
+import { incidentsRows } from "./tool-rows/incidents.ts";
 import { invitesRows } from "./tool-rows/invites.ts";
 import { membersRows } from "./tool-rows/members.ts";
 import { messagesRows } from "./tool-rows/messages.ts";
@@ -51,6 +52,7 @@ export const table: Record<string, Row> = {
 	...timeoutsRows,
 	...scheduledEventsRows,
 	...automodRows,
+	...incidentsRows,
 	...emojisRows,
 	...bulkRows,
 	...auditRows,

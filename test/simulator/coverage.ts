@@ -21,6 +21,7 @@ const prune = (name: string) => ["prune.test.ts", name] as const;
 const webhooks = (name: string) => ["webhooks.test.ts", name] as const;
 const invites = (name: string) => ["invites.test.ts", name] as const;
 const scheduled = (name: string) => ["scheduled-events.test.ts", name] as const;
+const incidents = (name: string) => ["incidents.test.ts", name] as const;
 const automod = (name: string) => ["automod.test.ts", name] as const;
 const pins = (name: string) => ["pins.test.ts", name] as const;
 const emojis = (name: string) => ["emojis.test.ts", name] as const;
@@ -302,6 +303,9 @@ export const routeTests: Readonly<Record<string, Test>> = {
 	"DELETE /guilds/:guild_id/scheduled-events/:event_id": scheduled(eventLife),
 	"GET /guilds/:guild_id/scheduled-events/:event_id/users":
 		scheduled(interested),
+	"PUT /guilds/:guild_id/incident-actions": incidents(
+		"discord.js pauses invites and private messages, and the guild is told as changed",
+	),
 	"GET /guilds/:guild_id/auto-moderation/rules": automod(ruleLife),
 	"POST /guilds/:guild_id/auto-moderation/rules": automod(ruleLife),
 	"GET /guilds/:guild_id/auto-moderation/rules/:rule_id": automod(ruleLife),

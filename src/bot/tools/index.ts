@@ -37,6 +37,7 @@ import { crosspostMessage, forwardMessage } from "./forwarding.ts";
 import { searchGuildMessages } from "./guild-search.ts";
 import { editGuild } from "./guild-settings.ts";
 import { getGuildInfo, listGuilds } from "./guilds.ts";
+import { setIncidentActions } from "./incidents.ts";
 import {
 	createInvite,
 	deleteInvite,
@@ -198,6 +199,7 @@ export const tools = [
 	createAutomodRule,
 	editAutomodRule,
 	deleteAutomodRule,
+	setIncidentActions,
 	getAuditLog,
 	listInvites,
 	createInvite,

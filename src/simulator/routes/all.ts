@@ -9,6 +9,7 @@ import { channelRoutes } from "./channels.ts";
 import { commandRoutes } from "./commands.ts";
 import { emojiRoutes } from "./emojis.ts";
 import { guildRoutes } from "./guilds.ts";
+import { incidentRoutes } from "./incidents.ts";
 import { interactionMessageRoutes } from "./interaction-messages.ts";
 import { interactionRoutes } from "./interactions.ts";
 import { inviteRoutes } from "./invites.ts";
@@ -52,6 +53,7 @@ export const allRoutes: readonly Route[] = [
 	...auditLogRoutes,
 	...scheduledEventRoutes,
 	...autoModerationRoutes,
+	...incidentRoutes,
 	...commandRoutes,
 	...interactionRoutes,
 	...interactionMessageRoutes,

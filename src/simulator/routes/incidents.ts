@@ -1,0 +1,46 @@
+// What a guild that is raided switches off for a while. It is kept, and keeps nobody out.
+// https://discord.com/developers/docs/resources/guild#modify-guild-incident-actions
+
+import { PermissionFlagsBits } from "discord.js";
+import { fieldFault } from "../errors.ts";
+import { nullable, timestamp } from "../fields.ts";
+import { guildOf, route } from "../route.ts";
+
+// A minute of grace for clocks that differ.
+const longestMs = 24 * 60 * 60 * 1000 + 60_000;
+
+const fields = {
+	invites_disabled_until: nullable(timestamp),
+	dms_disabled_until: nullable(timestamp),
+};
+
+export const incidentRoutes = [
+	route({
+		method: "PUT",
+		path: "/guilds/:guild_id/incident-actions",
+		needs: PermissionFlagsBits.ManageGuild,
+		body: fields,
+		run: (call) => {
+			const guild = guildOf(call);
+			const { body, world } = call;
+			const until = (field: keyof typeof fields) => {
+				const at = body[field];
+				if (at && at.getTime() > Date.now() + longestMs)
+					throw fieldFault(
+						"INCIDENT_ACTION_TOO_LONG",
+						"Must be 24 hours or fewer from now.",
+						field,
+					);
+				return at === undefined
+					? (guild.incidents_data?.[field] ?? null)
+					: (at?.toISOString() ?? null);
+			};
+			const incidents_data = {
+				invites_disabled_until: until("invites_disabled_until"),
+				dms_disabled_until: until("dms_disabled_until"),
+			};
+			world.editGuild(guild, { incidents_data });
+			return incidents_data;
+		},
+	}),
+];

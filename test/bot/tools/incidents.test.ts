@@ -1,0 +1,58 @@
+// Incident actions, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { startWorld, type TestWorld, writes } from "../../support/world.ts";
+
+const inMinutes = (minutes: number) =>
+	new Date(Date.now() + minutes * 60_000).toISOString();
+
+const set = (world: TestWorld, args: Record<string, unknown>) =>
+	world.call("set_incident_actions", args);
+
+test("one is paused without the other, and both are opened again", async () => {
+	await using world = await startWorld();
+	const { guild } = world;
+	const first = inMinutes(60);
+	const { text } = await set(world, { invites_disabled_until: first });
+	expect(text.split("\n")).toEqual([
+		`In The Cooks (ID: ${guild.id}), times in UTC:`,
+		`Invites: paused until ${first.replace(/\.\d+Z/, "Z")}`,
+		"Private messages between members: open",
+	]);
+	const second = inMinutes(24 * 60 - 1);
+	await set(world, { dms_disabled_until: second });
+	expect(guild.incidents_data).toEqual({
+		...{ invites_disabled_until: first, dms_disabled_until: second },
+	});
+	const opened = await set(world, {
+		...{ invites_disabled_until: "", dms_disabled_until: "" },
+	});
+	expect(opened.text).toContain("Invites: open");
+	expect(guild.incidents_data?.dms_disabled_until).toBeNull();
+});
+
+test("a time that is over or more than a day away is refused before Discord is asked", async () => {
+	await using world = await startWorld();
+	for (const until of [inMinutes(-1), inMinutes(24 * 60 + 1), "tomorrow"]) {
+		const { text, code } = await set(world, { dms_disabled_until: until });
+		expect(code).toBe(-32602);
+		expect(text).toContain("dms_disabled_until: expected a time");
+	}
+	expect((await set(world, {})).code).toBe(-32602);
+	expect(writes(world)).toEqual([]);
+});
+
+test("what is open, or was paused until a time that is over, is not opened again", async () => {
+	await using world = await startWorld();
+	const { guild } = world;
+	world.simulator.world.editGuild(guild, {
+		incidents_data: {
+			...{ invites_disabled_until: inMinutes(-1), dms_disabled_until: null },
+		},
+	});
+	const { text } = await set(world, {
+		...{ invites_disabled_until: "", dms_disabled_until: "" },
+	});
+	expect(text).toContain("Nothing would change");
+	expect(writes(world)).toEqual([]);
+});
