@@ -3,7 +3,10 @@
 import type { GuildBasedChannel, GuildMember, Role, User } from "discord.js";
 import { oneLine } from "./text.ts";
 
-export function channelName({ name, id }: GuildBasedChannel): string {
+export function channelName({
+	name,
+	id,
+}: Pick<GuildBasedChannel, "name" | "id">): string {
 	return `#${oneLine(name)} (ID: ${id})`;
 }
 

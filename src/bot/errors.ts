@@ -167,6 +167,27 @@ const advice = new Map<number | string, string>([
 		"None of them was banned: they are banned already, rank above the bot, or are no users; get_bans lists who is banned.",
 	],
 	[
+		codes.InvalidActionOnArchivedThread,
+		"The thread is archived; edit_thread with archived = false reopens it.",
+	],
+	[
+		codes.ThreadLocked,
+		"The thread is locked, and only who manages threads writes in it; edit_thread unlocks it.",
+	],
+	[
+		codes.ThreadAlreadyCreatedForMessage,
+		"The message has a thread already, whose id is the message's; get_message shows it.",
+	],
+	[
+		codes.MaximumActiveThreads,
+		"The guild is full of active threads; edit_thread archives one.",
+	],
+	[
+		codes.TagRequiredToCreateAForumPostInThisChannel,
+		"Every post there needs a tag; list_forum_tags shows those there are.",
+	],
+	[codes.UnknownTag, "list_forum_tags shows the tags of a forum."],
+	[
 		codes.CannotSendAnEmptyMessage,
 		"The message would be empty; give it content.",
 	],

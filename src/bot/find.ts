@@ -6,13 +6,17 @@ import {
 	ChannelType,
 	DiscordAPIError,
 	type DMChannel,
+	type ForumChannel,
 	type Guild,
 	type GuildBasedChannel,
 	type GuildMember,
 	type GuildTextBasedChannel,
+	type MediaChannel,
+	type NewsChannel,
 	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 	type Role,
+	type TextChannel,
 	type User,
 	type VoiceBasedChannel,
 	type VoiceState,
@@ -44,6 +48,10 @@ export async function textChannel(
 ): Promise<GuildTextBasedChannel> {
 	const found = await anyChannel(guild, id);
 	if (found.isTextBased()) return found;
+	if (isForum(found))
+		throw new ToolError(
+			`${channelName(found)} is a forum: its messages are in its posts. list_forum_posts shows them.`,
+		);
 	throw new ToolError(
 		`${channelName(found)} holds no messages. list_channels shows which channels do.`,
 	);
@@ -58,6 +66,81 @@ export async function channel(guild: Guild, id: string): Promise<Channel> {
 	if (!known.isThread()) return known;
 	throw new ToolError(
 		`${channelName(known)} is a thread, and this is for channels.`,
+	);
+}
+
+/** A thread or forum post, archived or not. */
+export async function thread(
+	guild: Guild,
+	id: string,
+): Promise<AnyThreadChannel> {
+	const found = await anyChannel(guild, id);
+	if (found.isThread()) return found;
+	throw new ToolError(
+		`${channelName(found)} is no thread. list_threads shows those that there are.`,
+	);
+}
+
+/** The same as it is now, asked for. */
+export async function currentThread(
+	guild: Guild,
+	id: string,
+): Promise<AnyThreadChannel> {
+	const known = await thread(guild, id);
+	requirePermissions(guild, known, PermissionFlagsBits.ViewChannel);
+	const current = await guild.channels.fetch(id, { force: true });
+	return (current as AnyThreadChannel | null) ?? known;
+}
+
+export type Forum = ForumChannel | MediaChannel;
+
+/** A channel that has threads, a forum included. */
+export type ThreadedChannel = TextChannel | NewsChannel | Forum;
+
+export function isForum(channel: GuildBasedChannel): channel is Forum {
+	const { GuildForum, GuildMedia } = ChannelType;
+	return channel.type === GuildForum || channel.type === GuildMedia;
+}
+
+/** A forum or media channel. */
+export async function forum(guild: Guild, id: string): Promise<Forum> {
+	const found = await anyChannel(guild, id);
+	if (isForum(found)) return found;
+	throw new ToolError(
+		`${channelName(found)} is no forum. list_channels shows which channels are.`,
+	);
+}
+
+/** The same as it is now, asked for. */
+export async function currentForum(guild: Guild, id: string): Promise<Forum> {
+	await forum(guild, id);
+	return (await currentChannel(guild, id)) as Forum;
+}
+
+/** A channel in which threads are started by themselves or from messages. */
+export async function threadableChannel(
+	guild: Guild,
+	id: string,
+): Promise<TextChannel | NewsChannel> {
+	const found = await threadedChannel(guild, id);
+	if (!isForum(found)) return found;
+	throw new ToolError(
+		`${channelName(found)} is a forum: create_forum_post starts a thread in it.`,
+	);
+}
+
+/** A channel that has threads. */
+export async function threadedChannel(
+	guild: Guild,
+	id: string,
+): Promise<ThreadedChannel> {
+	const found = await anyChannel(guild, id);
+	const { GuildText, GuildAnnouncement } = ChannelType;
+	if (found.type === GuildText || found.type === GuildAnnouncement)
+		return found;
+	if (isForum(found)) return found;
+	throw new ToolError(
+		`${channelName(found)} has no threads: text and announcement channels and forums do. list_channels shows them.`,
 	);
 }
 

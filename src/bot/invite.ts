@@ -10,6 +10,9 @@ export const toolPermissions: readonly Permission[] = [
 	"SendMessages",
 	// Instead of SendMessages, in threads.
 	"SendMessagesInThreads",
+	"CreatePublicThreads",
+	"CreatePrivateThreads",
+	"ManageThreads",
 	"ReadMessageHistory",
 	"AddReactions",
 	"EmbedLinks",

@@ -28,6 +28,7 @@ import { rolesRows } from "./tool-rows/roles.ts";
 import type { Row } from "./tool-rows/scene.ts";
 import { scheduledEventsRows } from "./tool-rows/scheduled-events.ts";
 import { stagesRows } from "./tool-rows/stages.ts";
+import { threadsRows } from "./tool-rows/threads.ts";
 import { timeoutsRows } from "./tool-rows/timeouts.ts";
 import { voiceRows } from "./tool-rows/voice.ts";
 import { webhooksRows } from "./tool-rows/webhooks.ts";
@@ -42,6 +43,7 @@ export const table: Record<string, Row> = {
 	...pinsRows,
 	...forwardingRows,
 	...pollsRows,
+	...threadsRows,
 	...directMessagesRows,
 	...channelsRows,
 	...overwritesRows,

@@ -33,6 +33,12 @@ import {
 } from "./direct-messages.ts";
 import { createEmoji, deleteEmoji, editEmoji, listEmojis } from "./emojis.ts";
 import { sendFile } from "./files.ts";
+import {
+	createForumPost,
+	listForumPosts,
+	listForumTags,
+	setForumTags,
+} from "./forums.ts";
 import { crosspostMessage, forwardMessage } from "./forwarding.ts";
 import { searchGuildMessages } from "./guild-search.ts";
 import { editGuild } from "./guild-settings.ts";
@@ -94,6 +100,12 @@ import {
 	setVoiceChannelStatus,
 	startStage,
 } from "./stages.ts";
+import {
+	createThread,
+	deleteThread,
+	editThread,
+	listThreads,
+} from "./threads.ts";
 import { removeTimeout, timeout } from "./timeouts.ts";
 import {
 	createStageChannel,
@@ -143,6 +155,14 @@ export const tools = [
 	createPoll,
 	endPoll,
 	getPollVoters,
+	createThread,
+	listThreads,
+	editThread,
+	deleteThread,
+	createForumPost,
+	listForumPosts,
+	listForumTags,
+	setForumTags,
 	sendPrivateMessage,
 	readPrivateMessages,
 	editPrivateMessage,

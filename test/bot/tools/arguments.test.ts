@@ -12,7 +12,7 @@ interface Schema extends JsonSchema {
 	required?: string[];
 	additionalProperties?: boolean;
 	items?: Schema;
-	enum?: string[];
+	enum?: (string | number)[];
 	pattern?: string;
 	minimum?: number;
 	maximum?: number;
@@ -56,7 +56,7 @@ function probes(schema: Schema): Probe[] {
 	if (schema.enum)
 		return [
 			...schema.enum.map((one): Probe => [one, true]),
-			...["", "none ", otherCase(schema.enum[0] ?? ""), 0].map(
+			...["", "none ", otherCase(String(schema.enum[0])), 0].map(
 				(one): Probe => [one, false],
 			),
 		];

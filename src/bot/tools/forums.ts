@@ -1,0 +1,184 @@
+// Forums: their posts, which are threads, and the tags that posts have.
+
+import {
+	type APIGuildForumChannel,
+	type APIThreadChannel,
+	ChannelFlags,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	limit,
+	list,
+	reason,
+	snowflake,
+	text,
+} from "../arguments.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channelName } from "../describe.ts";
+import { emoji } from "../emoji.ts";
+import * as find from "../find.ts";
+import {
+	currentTags,
+	requireTags,
+	type Tag,
+	tagChanges,
+	tagLine,
+	tagOf,
+} from "../forum-tags.ts";
+import {
+	allowedMentions,
+	content,
+	mentions,
+	pingsEveryone,
+} from "../message-form.ts";
+import { activeThreads, threadBorder, threadLines } from "../thread-pages.ts";
+import { autoArchive } from "./threads.ts";
+
+export const createForumPost = tool({
+	name: "create_forum_post",
+	toolset: "threads",
+	title: "Create a forum post",
+	description:
+		"Post in a forum: a thread with its first message. Answers go into it with send_message.",
+	effect: "write",
+	permissions: ["SendMessages", pingsEveryone],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentForum, "forum"),
+		title: text(1, 100, "Title of the post."),
+		content,
+		tag_ids: v.optional(list(snowflake("tag"), 0, 5, "Its tags."), []),
+		mentions,
+		auto_archive_minutes: autoArchive,
+		reason,
+	}),
+	async run(args, { discord, guild, channel }) {
+		const { title, content, tag_ids } = args;
+		requireTags(guild, channel, tag_ids);
+		const { id } = (await discord.rest.post(Routes.threads(channel.id), {
+			body: {
+				name: title,
+				auto_archive_duration: args.auto_archive_minutes,
+				applied_tags: tag_ids,
+				message: { content, allowed_mentions: allowedMentions(args.mentions) },
+			},
+		})) as APIThreadChannel;
+		return `Created the post ${channelName({ name: title, id })} in ${channelName(channel)}.`;
+	},
+});
+
+export const listForumPosts = tool({
+	name: "list_forum_posts",
+	toolset: "threads",
+	title: "List forum posts",
+	description:
+		"List the active posts of a forum, or those with a tag, and on request the archived ones after them.",
+	effect: "read",
+	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentForum, "forum"),
+		tag_id: v.optional(snowflake("tag that they have")),
+		include_archived: v.optional(flag("Archived ones too."), false),
+		limit: limit(100, 50),
+		before: threadBorder,
+	}),
+	run({ tag_id, include_archived, limit, before }, { guild, channel }) {
+		const tagId = tag_id && tagOf(channel, tag_id).id;
+		const query = { channel, archived: include_archived, limit, before, tagId };
+		return threadLines(guild, "post", query);
+	},
+});
+
+export const listForumTags = tool({
+	name: "list_forum_tags",
+	toolset: "threads",
+	title: "List forum tags",
+	description: "List the tags that the posts of a forum can have.",
+	effect: "read",
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentForum, "forum"),
+	}),
+	run(_, { channel }) {
+		const where = channelName(channel);
+		const tags = currentTags(channel);
+		if (tags.length === 0)
+			return `${where} has no tags. set_forum_tags gives it some.`;
+		const needed = channel.flags.has(ChannelFlags.RequireTag)
+			? ", one of which every post needs"
+			: "";
+		return [
+			`${tags.length} tag(s) of ${where}${needed}:`,
+			...tags.map(tagLine),
+		];
+	},
+});
+
+export const setForumTags = destructiveTool({
+	name: "set_forum_tags",
+	toolset: "threads",
+	title: "Set forum tags",
+	description:
+		"Set the whole list of a forum's tags, in this order. A tag stays the same by its id, or without one by its name; those not named are deleted.",
+	permissions: ["ManageChannels"],
+	turns: "channel_id",
+	idempotent: true,
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.currentForum, "forum"),
+		tags: v.pipe(
+			v.array(
+				v.strictObject({
+					id: v.optional(snowflake("tag, to rename it")),
+					name: text(1, 20, "Name of the tag."),
+					moderated: v.optional(flag("Only who manages threads sets it.")),
+					emoji: v.optional(emoji),
+				}),
+			),
+			v.maxLength(20, "expected at most 20"),
+			v.description("All tags from now on."),
+		),
+		reason,
+	}),
+	async plan({ tags }, { discord, guild, channel }) {
+		const where = channelName(channel);
+		const { after, added, changed, gone, moved } = await tagChanges(
+			guild,
+			channel,
+			tags,
+		);
+		if (added.length + changed.length + gone.length === 0 && !moved)
+			throw new ToolError(
+				`Nothing would change: ${where} has these tags already. Nothing was done.`,
+			);
+		const posts =
+			gone.length > 0 ? await activeThreads(guild, { channel }) : [];
+		const using = ({ id = "" }: Tag) =>
+			posts.filter(({ applied_tags }) => applied_tags?.includes(id)).length;
+		const lost = gone.map(
+			(tag) => `deleted: ${tagLine(tag)} | on ${using(tag)} active post(s)`,
+		);
+		const count = `${after.length} tag(s) of ${where}: ${added.length} new, ${changed.length} changed, ${gone.length} deleted.`;
+		return {
+			preview: [
+				`Would set the ${count}`,
+				...lost,
+				...changed.map((tag) => `changed: ${tagLine(tag)}`),
+				...added.map((tag) => `new: ${tagLine(tag)}`),
+			],
+			async act() {
+				const { available_tags } = (await discord.rest.patch(
+					Routes.channel(channel.id),
+					{ body: { available_tags: after } },
+				)) as APIGuildForumChannel;
+				return [`Set the ${count}`, ...lost, ...available_tags.map(tagLine)];
+			},
+		};
+	},
+});

@@ -1,0 +1,312 @@
+// Threads: starting, listing, changing and deleting them. Posts of forums are threads, too; what is theirs alone is in
+// forums.ts.
+
+import {
+	type AnyThreadChannel,
+	type APIMessage,
+	type APIThreadChannel,
+	ChannelType,
+	type Guild,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	limit,
+	list,
+	reason,
+	snowflake,
+	text,
+} from "../arguments.ts";
+import { kindFields, kindName } from "../channel-fields.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channelName } from "../describe.ts";
+import { changesOf } from "../edits.ts";
+import { toToolError } from "../errors.ts";
+import * as find from "../find.ts";
+import { requireTags } from "../forum-tags.ts";
+import {
+	allowedMentions,
+	content,
+	mentions,
+	pingsEveryone,
+} from "../message-form.ts";
+import { botMember, requirePermissions } from "../permissions.ts";
+import { threadBorder, threadLines } from "../thread-pages.ts";
+
+export const autoArchive = v.optional(
+	v.pipe(
+		v.picklist([60, 1440, 4320, 10_080]),
+		v.description("Idle minutes until it is archived."),
+	),
+);
+
+export const createThread = tool({
+	name: "create_thread",
+	toolset: "threads",
+	title: "Create a thread",
+	description:
+		"Start a thread in a text or announcement channel, from a message of it or by itself. In a forum create_forum_post does that.",
+	effect: "write",
+	permissions: [
+		{
+			permission: "CreatePublicThreads",
+			with: "private",
+			when: ({ private: hidden }) => !hidden,
+		},
+		{ permission: "CreatePrivateThreads", with: "private" },
+		{ permission: "SendMessagesInThreads", with: "content" },
+		pingsEveryone,
+	],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.threadableChannel, "channel"),
+		name: text(1, 100, "Name of the thread."),
+		message_id: v.optional(snowflake("message that it starts from")),
+		private: v.optional(flag("Seen only by those who are in it."), false),
+		auto_archive_minutes: autoArchive,
+		content: v.optional(content),
+		mentions,
+		reason,
+	}),
+	async run(args, { discord, channel }) {
+		const { name, message_id, content, private: hidden } = args;
+		const inNews = channel.type === ChannelType.GuildAnnouncement;
+		if (hidden && message_id !== undefined)
+			throw invalidParameters([
+				"private: a thread that starts from a message is seen by all who see the message",
+			]);
+		if (hidden && inNews)
+			throw invalidParameters([
+				"private: an announcement channel has no private threads",
+			]);
+		const type = hidden
+			? ChannelType.PrivateThread
+			: inNews
+				? ChannelType.AnnouncementThread
+				: ChannelType.PublicThread;
+		const { id } = (await discord.rest.post(
+			Routes.threads(channel.id, message_id),
+			{
+				body: {
+					name,
+					auto_archive_duration: args.auto_archive_minutes,
+					...(message_id === undefined && { type }),
+				},
+			},
+		)) as APIThreadChannel;
+		const kind = hidden ? "private thread" : "thread";
+		const from = message_id ? ` from the message ${message_id}` : "";
+		const made = `Created the ${kind} ${channelName({ name, id })} in ${channelName(channel)}${from}`;
+		if (content === undefined) return `${made}.`;
+		const first = await afterThat(made, async () => {
+			const body = {
+				content,
+				allowed_mentions: allowedMentions(args.mentions),
+			};
+			return discord.rest.post(Routes.channelMessages(id), { body });
+		});
+		return `${made}, with the message ${(first as APIMessage).id}.`;
+	},
+});
+
+/** The second write of two: where Discord fails it, the answer says what the first has done. */
+async function afterThat<T>(made: string, write: () => Promise<T>): Promise<T> {
+	try {
+		return await write();
+	} catch (error) {
+		const failure = toToolError(error);
+		if (!failure) throw error;
+		throw new ToolError(
+			`${made}. Its first message failed: ${failure.message} The thread is there: send_message writes in it.`,
+			{ cause: error },
+		);
+	}
+}
+
+export const listThreads = tool({
+	name: "list_threads",
+	toolset: "threads",
+	title: "List threads",
+	description:
+		"List the active threads of a guild or a channel, and on request a channel's archived ones after them.",
+	effect: "read",
+	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
+	input: v.strictObject({
+		guild_id,
+		channel_id: v.optional(
+			found(find.threadedChannel, "channel; the whole guild when omitted"),
+		),
+		include_archived: v.optional(
+			flag("Archived ones too; needs channel_id."),
+			false,
+		),
+		limit: limit(100, 50),
+		before: threadBorder,
+	}),
+	run({ include_archived, limit, before }, { guild, channel }) {
+		if (include_archived && !channel)
+			throw invalidParameters([
+				"include_archived: expected only together with channel_id: Discord lists archived threads by channel",
+			]);
+		const query = { channel, archived: include_archived, limit, before };
+		return threadLines(guild, "thread", query);
+	},
+});
+
+const managed = (argument: "locked" | "slowmode_seconds") =>
+	({
+		permission: "ManageThreads",
+		with: argument,
+		when: (args: { locked?: unknown; slowmode_seconds?: unknown }) =>
+			args[argument] !== undefined,
+	}) as const;
+
+export const editThread = tool({
+	name: "edit_thread",
+	toolset: "threads",
+	title: "Edit a thread",
+	description:
+		"Rename, archive, reopen or lock a thread or forum post, or change its slow mode, its time until it is archived or its tags.",
+	effect: "write",
+	idempotent: true,
+	turns: "thread_id",
+	permissions: [managed("locked"), managed("slowmode_seconds")],
+	permissionsIn: "thread_id",
+	input: v.strictObject({
+		guild_id,
+		thread_id: found(find.currentThread, "thread or forum post"),
+		name: v.optional(text(1, 100, "New name.")),
+		archived: v.optional(flag("Archived; false reopens it.")),
+		locked: v.optional(flag("Only who manages threads writes and reopens.")),
+		slowmode_seconds: kindFields.slowmode_seconds,
+		auto_archive_minutes: autoArchive,
+		applied_tag_ids: v.optional(
+			list(snowflake("tag"), 0, 5, "All tags of a forum post."),
+		),
+		reason,
+	}),
+	async run(args, { guild, thread }) {
+		const { name, archived, locked, slowmode_seconds } = args;
+		const { auto_archive_minutes, applied_tag_ids: tagIds } = args;
+		const changes = changesOf<ThreadFields>(
+			fieldsOf(thread),
+			{
+				...{ name, archived, locked, slowmode_seconds },
+				...{ auto_archive_minutes, applied_tag_ids: tagIds && asOne(tagIds) },
+			},
+			channelName(thread),
+		);
+		requireEditable(guild, thread, changes);
+		if (tagIds) await requirePostTags(guild, thread, tagIds);
+		await guild.client.rest.patch(Routes.channel(thread.id), {
+			body: {
+				name: changes.name,
+				archived: changes.archived,
+				locked: changes.locked,
+				rate_limit_per_user: changes.slowmode_seconds,
+				auto_archive_duration: changes.auto_archive_minutes,
+				...(changes.applied_tag_ids !== undefined && { applied_tags: tagIds }),
+			},
+		});
+		const now = { name: changes.name ?? thread.name, id: thread.id };
+		return `Changed ${Object.keys(changes).join(", ")} of ${channelName(now)}.`;
+	},
+});
+
+interface ThreadFields {
+	name: string;
+	archived: boolean;
+	locked: boolean;
+	slowmode_seconds: number;
+	auto_archive_minutes: number;
+	applied_tag_ids: string;
+}
+
+function fieldsOf(thread: AnyThreadChannel): ThreadFields {
+	return {
+		name: thread.name,
+		archived: thread.archived ?? false,
+		locked: thread.locked ?? false,
+		slowmode_seconds: thread.rateLimitPerUser ?? 0,
+		auto_archive_minutes: thread.autoArchiveDuration ?? 0,
+		applied_tag_ids: asOne(thread.appliedTags),
+	};
+}
+
+/** Tags have no order. */
+function asOne(ids: readonly string[]): string {
+	return ids.toSorted().join(" ");
+}
+
+/** Who started a thread may change what is not for those who manage threads; to reopen one it is enough to write there. */
+function requireEditable(
+	guild: Guild,
+	thread: AnyThreadChannel,
+	changes: Partial<ThreadFields>,
+): void {
+	const { ManageThreads, SendMessagesInThreads } = PermissionFlagsBits;
+	if (thread.archived && changes.archived !== false)
+		throw new ToolError(
+			`${channelName(thread)} is archived: it is changed only together with archived = false, which reopens it. Nothing was done.`,
+		);
+	const reopens = changes.archived === false && !thread.locked;
+	const others = Object.keys(changes).filter((key) => key !== "archived");
+	const owns = thread.ownerId === botMember(guild).id && !thread.locked;
+	if (reopens && others.length === 0)
+		requirePermissions(guild, thread, SendMessagesInThreads);
+	else if (!owns) requirePermissions(guild, thread, ManageThreads);
+}
+
+async function requirePostTags(
+	guild: Guild,
+	thread: AnyThreadChannel,
+	ids: readonly string[],
+): Promise<void> {
+	const { parent } = thread;
+	if (!parent || !find.isForum(parent))
+		throw invalidParameters([
+			"applied_tag_ids: only posts of forums have tags",
+		]);
+	const forum = await find.currentForum(guild, parent.id);
+	const changed = [
+		...ids.filter((id) => !thread.appliedTags.includes(id)),
+		...thread.appliedTags.filter(
+			(id) =>
+				!ids.includes(id) && forum.availableTags.some((tag) => tag.id === id),
+		),
+	];
+	requireTags(guild, forum, changed);
+}
+
+export const deleteThread = destructiveTool({
+	name: "delete_thread",
+	toolset: "threads",
+	title: "Delete a thread",
+	description: "Delete a thread or forum post with all messages in it.",
+	permissions: ["ManageThreads"],
+	permissionsIn: "thread_id",
+	turns: "thread_id",
+	idempotent: true,
+	input: v.strictObject({
+		guild_id,
+		thread_id: found(find.currentThread, "thread or forum post"),
+		reason,
+	}),
+	plan(_, { guild, thread }) {
+		const parent = thread.parent ? ` of ${channelName(thread.parent)}` : "";
+		const what = `the ${kindName(thread)} ${channelName(thread)}${parent}`;
+		const count = `${thread.messageCount ?? 0} message(s)`;
+		return {
+			preview: `Would delete ${what} with its ${count}. To archive it instead, edit_thread takes archived.`,
+			async act() {
+				await guild.client.rest.delete(Routes.channel(thread.id));
+				return `Deleted ${what} with its ${count}.`;
+			},
+		};
+	},
+});

@@ -1,0 +1,246 @@
+// Forums, seen on the platform.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { startWorld, type TestWorld, writes } from "../../support/world.ts";
+
+function scene(test: TestWorld) {
+	const { simulator, guild } = test;
+	const { world } = simulator;
+	const ada = world.users.get(simulator.user("ada").id);
+	if (!ada) throw new Error("ada has an account");
+	const tag = (name: string, given = {}) => ({
+		...{ id: world.newId(), name, moderated: false },
+		...{ emoji_id: null, emoji_name: null, ...given },
+	});
+	const [soup, staff] = [
+		tag("soup", { emoji_name: "🍲" }),
+		tag("staff", { moderated: true }),
+	];
+	const forum = world.addChannel(guild, {
+		name: "recipes",
+		type: ChannelType.GuildForum,
+		available_tags: [soup, staff],
+	});
+	const channel_id = forum.id;
+	return {
+		...{ world, guild, forum, soup, staff, channel_id },
+		call: (tool: string, args = {}) => test.call(tool, { channel_id, ...args }),
+		post: (name: string, tags: { id: string }[] = []) =>
+			world.threads.add(forum, ada, {
+				...{ name, applied_tags: tags.map(({ id }) => id) },
+			}),
+		deny: (bits: bigint) =>
+			world.setOverwrite(forum, {
+				...{ id: simulator.bot("alpha").id, type: 1 },
+				...{ allow: "0", deny: String(bits) },
+			}),
+	};
+}
+
+const named = (text: string) =>
+	Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
+
+test("a post is a thread with its first message, its tags, and no pings", async () => {
+	await using test = await startWorld();
+	const { world, guild, forum, soup, call } = scene(test);
+	await test.heard();
+	const { text } = await call("create_forum_post", {
+		...{ title: "Leek soup", content: "@everyone, take a leek." },
+		...{ tag_ids: [soup.id], auto_archive_minutes: 60 },
+	});
+	const [thread] = guild.threads.values();
+	expect(text).toBe(
+		`Created the post #Leek soup (ID: ${thread?.id}) in #recipes (ID: ${forum.id}).`,
+	);
+	expect(thread).toMatchObject({
+		...{ applied_tags: [soup.id], auto_archive_duration: 60 },
+	});
+	expect(world.messages.in(thread?.id ?? "")).toMatchObject([
+		{ content: "@everyone, take a leek.", mention_everyone: false },
+	]);
+	const channel_id = thread?.id;
+	const answer = { channel_id, content: "And salt." };
+	expect((await test.call("send_message", answer)).isError).toBe(false);
+	const read = await call("get_recent_messages");
+	expect(read.text).toContain(
+		"is a forum: its messages are in its posts. list_forum_posts shows them.",
+	);
+});
+
+test("a post pings everyone only as told, and as the bot may", async () => {
+	await using test = await startWorld();
+	const { world, guild, deny, call } = scene(test);
+	await test.heard();
+	const content = "@everyone";
+	const given = { title: "x", content, mentions: "everyone" };
+	await call("create_forum_post", given);
+	const [thread] = guild.threads.values();
+	expect(world.messages.in(thread?.id ?? "")).toMatchObject([
+		{ mention_everyone: true },
+	]);
+	deny(PermissionFlagsBits.MentionEveryone);
+	await test.heard();
+	const refused = await call("create_forum_post", given);
+	expect(refused.text).toContain("lacks MENTION_EVERYONE");
+});
+
+test("a moderated tag takes MANAGE_THREADS, and a forum can ask for a tag", async () => {
+	await using test = await startWorld();
+	const { world, forum, soup, staff, deny, call } = scene(test);
+	deny(PermissionFlagsBits.ManageThreads);
+	world.editChannel(forum, { flags: 16 });
+	await test.heard();
+	const post = async (tag_ids: string[]) =>
+		(await call("create_forum_post", { title: "x", content: "y", tag_ids }))
+			.text;
+	expect(await post([staff.id])).toContain("lacks MANAGE_THREADS in #recipes");
+	expect(writes(test)).toEqual([]);
+	expect(await post([])).toContain(
+		"(code 40067). Every post there needs a tag; list_forum_tags",
+	);
+	expect(await post([soup.id])).toStartWith("Created the post");
+	const { text } = await call("list_forum_tags");
+	expect(text.split("\n")).toEqual([
+		`2 tag(s) of #recipes (ID: ${forum.id}), one of which every post needs:`,
+		`soup | ID: ${soup.id} | emoji: 🍲`,
+		`staff | ID: ${staff.id} | moderated`,
+	]);
+});
+
+test("posts are listed by tag, archived ones page by page, each once", async () => {
+	await using test = await startWorld();
+	const { world, soup, staff, post, call } = scene(test);
+	const posts = [..."abcdefgh"].map((name, index) =>
+		post(name, [index % 2 === 0 ? soup : staff]),
+	);
+	for (const [index, thread] of posts.slice(0, 6).entries()) {
+		world.threads.edit(thread, { archived: true });
+		const at = 1_790_000_000_000 + index * 1000;
+		thread.archive_timestamp = new Date(at).toISOString();
+	}
+	await test.heard();
+	const list = async (given: object) =>
+		(await call("list_forum_posts", given)).text;
+	expect(named(await list({}))).toBe("hg");
+	expect(named(await list({ tag_id: soup.id }))).toBe("g");
+	expect(await list({ tag_id: soup.id })).toContain(" | tags: soup");
+	for (const limit of [1, 2, 3, 4]) {
+		let seen = "";
+		let before: string | undefined;
+		for (let calls = 0; calls < 9; calls += 1) {
+			const text = await list({
+				...{ tag_id: soup.id, include_archived: true, limit },
+				...(before && { before }),
+			});
+			seen += named(text);
+			before = /^next_before=(\S+)$/m.exec(text)?.[1];
+			if (!before) break;
+		}
+		expect(seen).toBe("geca");
+	}
+});
+
+test("a long archive is looked through a part at a time for a tag", async () => {
+	await using test = await startWorld();
+	const { world, forum, soup, post, call } = scene(test);
+	const posts = Array.from({ length: 520 }, (_, index) =>
+		post(`p${index}`, index === 0 ? [soup] : []),
+	);
+	for (const [index, thread] of posts.entries()) {
+		world.threads.edit(thread, { archived: true });
+		const at = 1_790_000_000_000 + index * 1000;
+		thread.archive_timestamp = new Date(at).toISOString();
+	}
+	await test.heard();
+	const given = { tag_id: soup.id, include_archived: true };
+	const first = await call("list_forum_posts", given);
+	expect(first.text).toStartWith(
+		`There is no post with the tag ${soup.id} in #recipes (ID: ${forum.id}) as far as was looked.`,
+	);
+	const before = /^next_before=(\S+)$/m.exec(first.text)?.[1];
+	const second = await call("list_forum_posts", { ...given, before });
+	expect(named(second.text)).toBe("p0");
+	expect(second.text).not.toContain("next_before");
+});
+
+test("set_forum_tags keeps the ids of tags that stay, and says what goes and where it is used", async () => {
+	await using test = await startWorld();
+	const { forum, soup, staff, post, call } = scene(test);
+	post("x", [staff]);
+	await test.heard();
+	const tags = [
+		{ name: "cake", emoji: "🍰" },
+		{ name: "Soups", id: soup.id },
+	];
+	const dry = await call("set_forum_tags", { tags, dry_run: true });
+	expect(dry.text.split("\n").slice(1)).toEqual([
+		`Would set the 2 tag(s) of #recipes (ID: ${forum.id}): 1 new, 1 changed, 1 deleted.`,
+		`deleted: staff | ID: ${staff.id} | moderated | on 1 active post(s)`,
+		`changed: Soups | ID: ${soup.id} | emoji: 🍲`,
+		"new: cake | emoji: 🍰",
+	]);
+	expect(forum.available_tags).toEqual([soup, staff]);
+	const { text } = await call("set_forum_tags", { tags });
+	const [cake, soups] = forum.available_tags;
+	expect(soups).toEqual({ ...soup, name: "Soups" });
+	expect(text).toEndWith(
+		`\ncake | ID: ${cake?.id} | emoji: 🍰\nSoups | ID: ${soup.id} | emoji: 🍲`,
+	);
+});
+
+test("a list of tags that changes nothing, or names what there is not, is refused", async () => {
+	await using test = await startWorld();
+	const { soup, forum, call } = scene(test);
+	await test.heard();
+	const set = async (tags: object[], dry_run = false) =>
+		(await call("set_forum_tags", { tags, dry_run })).text;
+	const [a, b] = [{ name: "soup" }, { name: "staff" }];
+	expect(await set([a, b])).toContain("Nothing would change");
+	expect(await set([a, a])).toContain("expected each name once");
+	const renamed = { id: soup.id, name: "x" };
+	expect(await set([renamed, { ...renamed, name: "y" }])).toContain(
+		"expected each id once",
+	);
+	// The name is free for another tag then.
+	expect(await set([renamed, a], true)).toContain(
+		"1 new, 1 changed, 1 deleted",
+	);
+	expect(await set([{ id: "123456789012345678", name: "x" }])).toContain(
+		"has no tag 123456789012345678. list_forum_tags shows",
+	);
+	expect(
+		await set([{ name: "x", emoji: "<:pan:123456789012345678>" }]),
+	).toContain("There is no emoji 123456789012345678");
+	// The order is a change, too.
+	expect(forum.available_tags.map(({ name }) => name)).toEqual([
+		"soup",
+		"staff",
+	]);
+	expect(await set([b, a])).toContain("0 new, 0 changed, 0 deleted");
+	expect(forum.available_tags.map(({ name }) => name)).toEqual([
+		"staff",
+		"soup",
+	]);
+});
+
+test("the tags of a post are set as a whole, by their ids", async () => {
+	await using test = await startWorld();
+	const { soup, staff, post, deny, call } = scene(test);
+	const thread = post("x", [soup]);
+	await test.heard();
+	const edit = async (...ids: string[]) =>
+		(
+			await call("edit_thread", {
+				...{ channel_id: undefined, thread_id: thread.id },
+				applied_tag_ids: ids,
+			})
+		).text;
+	expect(await edit(staff.id, soup.id)).toContain("Changed applied_tag_ids");
+	expect(thread.applied_tags).toEqual([staff.id, soup.id]);
+	expect(await edit(soup.id, staff.id)).toContain("Nothing would change");
+	expect(await edit("123456789012345678")).toContain("has no tag");
+	deny(PermissionFlagsBits.ManageThreads);
+	await test.heard();
+	expect(await edit(soup.id)).toContain("lacks MANAGE_THREADS");
+});

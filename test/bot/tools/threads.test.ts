@@ -1,0 +1,393 @@
+// Threads, seen on the platform: what is particular to their tools, and that tools for channels work in them.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type { NewThread } from "../../../src/simulator/threads.ts";
+import {
+	channelNamed,
+	startWorld,
+	type TestWorld,
+	writes,
+} from "../../support/world.ts";
+
+function scene(test: TestWorld) {
+	const { simulator, guild } = test;
+	const { world } = simulator;
+	const ada = world.users.get(simulator.user("ada").id);
+	const alpha = world.users.get(simulator.bot("alpha").id);
+	if (!ada || !alpha) throw new Error("the demo's world has both");
+	const general = channelNamed(test, "general");
+	const deny = (bits: bigint) =>
+		world.setOverwrite(general, {
+			...{ id: alpha.id, type: 1, allow: "0", deny: String(bits) },
+		});
+	return {
+		...{ world, guild, ada, alpha, general, deny, call: test.call },
+		start: (name: string, given: Partial<NewThread> = {}, by = ada) =>
+			world.threads.add(general, by, { name, ...given }),
+	};
+}
+
+const named = (text: string) =>
+	Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
+const nextOf = (text: string) => /^next_before=(\S+)$/m.exec(text)?.[1];
+
+test("a thread starts by itself, privately, or with a first message that pings nobody", async () => {
+	await using test = await startWorld();
+	const { world, guild, ada, general, call } = scene(test);
+	const channel_id = general.id;
+	const hidden = await call("create_thread", {
+		...{ channel_id, name: "hush", private: true },
+		auto_archive_minutes: 60,
+	});
+	const [secret] = guild.threads.values();
+	expect(hidden.text).toBe(
+		`Created the private thread #hush (ID: ${secret?.id}) in #general (ID: ${channel_id}).`,
+	);
+	expect(secret).toMatchObject({
+		type: ChannelType.PrivateThread,
+		auto_archive_duration: 60,
+	});
+	const content = `@everyone <@${ada.id}>`;
+	const open = await call("create_thread", {
+		...{ channel_id, name: "soup", content },
+	});
+	const thread = [...guild.threads.values()][1];
+	const [message] = world.messages.in(thread?.id ?? "");
+	expect(message).toMatchObject({
+		...{ content, mention_everyone: false, mentions: [] },
+	});
+	expect(open.text).toBe(
+		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}), with the message ${message?.id}.`,
+	);
+	expect(thread?.type).toBe(ChannelType.PublicThread);
+});
+
+test("what a thread cannot be is said before anything is sent", async () => {
+	await using test = await startWorld();
+	const { world, guild, general, call } = scene(test);
+	const news = world.addChannel(guild, {
+		name: "news",
+		type: ChannelType.GuildAnnouncement,
+	});
+	const forum = world.addChannel(guild, {
+		name: "recipes",
+		type: ChannelType.GuildForum,
+	});
+	await test.heard();
+	const create = async (given: object) =>
+		(await call("create_thread", { name: "soup", ...given })).text;
+	const message_id = "123456789012345678";
+	expect(
+		await create({ channel_id: general.id, message_id, private: true }),
+	).toContain("seen by all who see the message");
+	expect(await create({ channel_id: news.id, private: true })).toContain(
+		"an announcement channel has no private threads",
+	);
+	expect(await create({ channel_id: forum.id })).toContain(
+		"is a forum: create_forum_post starts a thread in it",
+	);
+	const lounge = channelNamed(test, "Lounge").id;
+	expect(await create({ channel_id: lounge })).toContain("has no threads");
+	expect(writes(test)).toEqual([]);
+	expect(await create({ channel_id: news.id })).toStartWith("Created");
+	const [thread] = guild.threads.values();
+	expect(thread?.type).toBe(ChannelType.AnnouncementThread);
+});
+
+test("where the first message fails, the answer has the thread that is there", async () => {
+	await using test = await startWorld();
+	const { guild, general, call } = scene(test);
+	const channel_id = general.id;
+	const given = { channel_id, name: "soup", content: "hot" };
+	const { faults } = test.simulator;
+	faults.refuse("POST /channels/*/messages", 50013);
+	const refused = await call("create_thread", given);
+	const [thread] = guild.threads.values();
+	expect(refused.isError).toBe(true);
+	expect(refused.text).toStartWith(
+		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}). Its first message failed: Discord API error: Missing Permissions (code 50013).`,
+	);
+	faults.clear();
+	faults.fail("POST /channels/*/messages", 502, { executed: true });
+	const lost = await call("create_thread", given);
+	expect(lost.text).toContain("Its first message failed: ");
+	expect(lost.text).toContain("whether it took effect is unknown");
+	faults.clear();
+	faults.refuse("POST /channels/*/threads", 50013);
+	const none = await call("create_thread", given);
+	expect(none.text).toStartWith("Discord API error: Missing Permissions");
+	expect(guild.threads.size).toBe(2);
+});
+
+test("a private thread takes another permission than a public one, and a first message a third", async () => {
+	await using test = await startWorld();
+	const { general, deny, call } = scene(test);
+	const { CreatePrivateThreads, SendMessagesInThreads } = PermissionFlagsBits;
+	deny(CreatePrivateThreads | SendMessagesInThreads);
+	await test.heard();
+	const create = async (given: object) =>
+		(
+			await call("create_thread", {
+				...{ channel_id: general.id, name: "soup", ...given },
+			})
+		).text;
+	expect(await create({ private: true })).toContain(
+		"lacks CREATE_PRIVATE_THREADS",
+	);
+	expect(await create({ content: "x" })).toContain(
+		"lacks SEND_MESSAGES_IN_THREADS",
+	);
+	expect(await create({})).toStartWith("Created the thread #soup");
+});
+
+test("active and archived threads are listed page by page, each once", async () => {
+	await using test = await startWorld();
+	const { world, general, start, call } = scene(test);
+	const type = ChannelType.PrivateThread;
+	const kinds = { c: { type }, e: { type } } as Record<string, object>;
+	const threads = [..."abcdef"].map((name) => start(name, kinds[name] ?? {}));
+	for (const [index, thread] of threads.slice(0, 4).entries()) {
+		world.threads.edit(thread, { archived: true });
+		const at = 1_790_000_000_000 + index * 1000;
+		thread.archive_timestamp = new Date(at).toISOString();
+	}
+	const channel_id = general.id;
+	const whole = await call("list_threads", {
+		...{ channel_id, include_archived: true },
+	});
+	expect(named(whole.text)).toBe("fedcba");
+	expect(whole.text).toContain(`#c | ID: ${threads[2]?.id} | private | `);
+	expect(nextOf(whole.text)).toBeUndefined();
+	for (const limit of [1, 2, 3, 5]) {
+		let seen = "";
+		let before: string | undefined;
+		for (let calls = 0; calls < 9; calls += 1) {
+			const { text } = await call("list_threads", {
+				...{ channel_id, include_archived: true, limit },
+				...(before && { before }),
+			});
+			expect(named(text).length).toBeLessThanOrEqual(limit);
+			seen += named(text);
+			before = nextOf(text);
+			if (!before) break;
+		}
+		expect(seen).toBe("fedcba");
+	}
+	const active = await call("list_threads", {});
+	expect(active.text).toStartWith(
+		`2 active thread(s) in the guild ${test.guild.id}, the newest first, times in UTC:`,
+	);
+	expect(active.text).toContain(` | in: ${channel_id} | `);
+});
+
+test("without MANAGE_THREADS archived private threads are not listed, which is said", async () => {
+	await using test = await startWorld();
+	const { world, general, start, deny, call } = scene(test);
+	const hidden = start("hush", { type: ChannelType.PrivateThread });
+	const open = start("open");
+	for (const thread of [hidden, open])
+		world.threads.edit(thread, { archived: true });
+	deny(PermissionFlagsBits.ManageThreads);
+	await test.heard();
+	const { text } = await call("list_threads", {
+		...{ channel_id: general.id, include_archived: true },
+	});
+	expect(named(text)).toBe("open");
+	expect(text).toContain("that takes MANAGE_THREADS");
+	const guildWide = await call("list_threads", { include_archived: true });
+	expect(guildWide.text).toContain("only together with channel_id");
+});
+
+test("a list without threads is a sentence, and a name cannot forge a line", async () => {
+	await using test = await startWorld();
+	const { general, start, call } = scene(test);
+	const channel_id = general.id;
+	const none = await call("list_threads", { channel_id });
+	expect(none.text).toBe(
+		`There is no active thread in #general (ID: ${channel_id}).`,
+	);
+	start("a\n#b | ID: 123456789012345678");
+	const { text } = await call("list_threads", { channel_id });
+	expect(text.split("\n")).toHaveLength(2);
+	expect(text).toContain("#a\\n#b \\| ID: 123456789012345678 | ID: ");
+});
+
+test("edit_thread changes what is given and differs, and says so", async () => {
+	await using test = await startWorld();
+	const { start, call } = scene(test);
+	const thread = start("soup");
+	const edit = async (given: object) =>
+		(await call("edit_thread", { thread_id: thread.id, ...given })).text;
+	await test.heard();
+	expect(await edit({ name: "stew", locked: false, slowmode_seconds: 5 })).toBe(
+		`Changed name, slowmode_seconds of #stew (ID: ${thread.id}).`,
+	);
+	expect(thread).toMatchObject({ name: "stew", rate_limit_per_user: 5 });
+	expect(await edit({ name: "stew" })).toContain("Nothing would change");
+	expect(await edit({})).toContain("expected at least one of these");
+	expect(await edit({ auto_archive_minutes: 60, archived: true })).toContain(
+		"Changed archived, auto_archive_minutes",
+	);
+	expect(await edit({ name: "soup" })).toContain("is archived: it is changed");
+	expect(await edit({ name: "soup", archived: false })).toContain(
+		"Changed name, archived of #soup",
+	);
+	expect(await edit({ applied_tag_ids: ["123456789012345678"] })).toContain(
+		"only posts of forums have tags",
+	);
+});
+
+test("without MANAGE_THREADS the bot edits its own threads, and reopens others'", async () => {
+	await using test = await startWorld();
+	const { world, alpha, start, deny, call } = scene(test);
+	const own = start("own", {}, alpha);
+	const other = start("other");
+	const closed = start("closed");
+	world.threads.edit(closed, { archived: true });
+	deny(PermissionFlagsBits.ManageThreads);
+	await test.heard();
+	const edit = async (thread_id: string, given: object) =>
+		(await call("edit_thread", { thread_id, ...given })).text;
+	const lacks = "lacks MANAGE_THREADS in #";
+	expect(await edit(own.id, { archived: true })).toStartWith("Changed");
+	expect(await edit(other.id, { archived: true })).toContain(lacks);
+	expect(await edit(own.id, { locked: false })).toContain(lacks);
+	expect(await edit(closed.id, { archived: false })).toStartWith("Changed");
+	expect(closed.archived).toBe(false);
+	expect(test.simulator.journal.entries()).toHaveLength(2);
+});
+
+test("a thread that Discord's Gateway did not tell of is found, and one that the bot may not see is not", async () => {
+	await using test = await startWorld();
+	const { world, start, deny, call, general } = scene(test);
+	deny(PermissionFlagsBits.ViewChannel);
+	const old = start("old");
+	world.threads.edit(old, { archived: true });
+	world.editChannel(general, { permission_overwrites: [] });
+	deny(PermissionFlagsBits.ManageThreads);
+	const hidden = start("hush", { type: ChannelType.PrivateThread });
+	await test.heard();
+	const shown = await call("get_channel", { channel_id: old.id });
+	expect(shown.text).toStartWith(`#old (ID: ${old.id}), thread`);
+	expect(shown.text).toContain("archived: yes");
+	const unseen = await call("get_channel", { channel_id: hidden.id });
+	expect(unseen.text).toStartWith(`There is no channel ${hidden.id}`);
+	const channel = await call("edit_thread", {
+		...{ thread_id: general.id, name: "x" },
+	});
+	expect(channel.text).toContain("is no thread. list_threads shows");
+});
+
+test("what is done in channels is done in threads", async () => {
+	await using test = await startWorld();
+	const { world, ada, start, call } = scene(test);
+	const thread = start("soup");
+	const channel_id = thread.id;
+	const said = world.addMessage(thread, ada, { content: "hot?" });
+	await test.heard();
+	const sent = await call("send_message", { channel_id, content: "very" });
+	const id = /ID: (\d+)/.exec(sent.text)?.[1];
+	expect(world.messages.get(thread.id, id ?? "")?.content).toBe("very");
+	const read = await call("get_recent_messages", { channel_id });
+	expect(read.text).toStartWith(
+		`2 message(s) in #soup (ID: ${thread.id}), newest first`,
+	);
+	const message_id = said.id;
+	await call("add_reaction", { channel_id, message_id, emoji: "🍲" });
+	expect(said.reactions).toHaveLength(1);
+	await call("pin_message", { channel_id, message_id });
+	expect(said.pinned_at).not.toBeNull();
+	const pins = await call("list_pins", { channel_id });
+	expect(pins.text).toContain(`| ID: ${said.id} | text: hot?`);
+	const found = await call("search_messages", { channel_id, content: "hot" });
+	expect(found.text).toContain(`| ID: ${said.id} | text: hot?`);
+	await call("delete_messages", { channel_id, count: 1 });
+	expect(world.messages.in(thread.id).at(-1)?.type).not.toBe(6);
+});
+
+test("writing in a thread takes the permission for threads", async () => {
+	await using test = await startWorld();
+	const { start, deny, call } = scene(test);
+	const thread = start("soup");
+	deny(PermissionFlagsBits.SendMessagesInThreads);
+	await test.heard();
+	const send = () =>
+		call("send_message", { channel_id: thread.id, content: "x" });
+	expect((await send()).text).toContain(
+		"lacks SEND_MESSAGES_IN_THREADS in #soup",
+	);
+	deny(PermissionFlagsBits.SendMessages);
+	await test.heard();
+	expect((await send()).isError).toBe(false);
+});
+
+test("an archived thread opens when the bot writes, and takes no reaction before", async () => {
+	await using test = await startWorld();
+	const { world, ada, start, call } = scene(test);
+	const thread = start("soup");
+	const { id } = world.addMessage(thread, ada, { content: "hot?" });
+	world.threads.edit(thread, { archived: true });
+	await test.heard();
+	const channel_id = thread.id;
+	const react = () =>
+		call("add_reaction", { channel_id, message_id: id, emoji: "🍲" });
+	expect((await react()).text).toContain(
+		"(code 50083). The thread is archived; edit_thread",
+	);
+	await call("send_message", { channel_id, content: "very" });
+	expect(thread.archived).toBe(false);
+	expect((await react()).isError).toBe(false);
+});
+
+test.each([
+	["send_message", { content: "x" }],
+	["get_recent_messages", {}],
+	["add_reaction", { message_id: "123456789012345678", emoji: "🍲" }],
+	["pin_message", { message_id: "123456789012345678" }],
+	["search_messages", {}],
+])("%s refuses another guild's thread, archived or not", async (tool, args) => {
+	await using test = await startWorld();
+	const { world, ada, alpha, call } = scene(test);
+	const bakers = test.simulator.guild("The Bakers");
+	world.addMember(bakers, alpha, {
+		botPermissions: PermissionFlagsBits.ManageThreads,
+	});
+	const there = world.addChannel(bakers, { name: "ovens" });
+	const active = world.threads.add(there, ada, { name: "active" });
+	const archived = world.threads.add(there, ada, { name: "archived" });
+	world.threads.edit(archived, { archived: true });
+	await test.heard();
+	for (const { id } of [active, archived]) {
+		const { text } = await call(tool, { channel_id: id, ...args });
+		expect(text).toStartWith(`There is no channel ${id} in the guild`);
+	}
+	expect(writes(test)).toEqual([]);
+});
+
+test("a message that a thread started from shows the thread", async () => {
+	await using test = await startWorld();
+	const { world, general, ada, start, call } = scene(test);
+	const message = world.addMessage(general, ada, { content: "who cooks?" });
+	const thread = start("soup", { message });
+	world.addMessage(thread, ada, { content: "me" });
+	await test.heard();
+	const place = { channel_id: general.id, message_id: message.id };
+	const { text } = await call("get_message", place);
+	expect(text).toContain(`| thread: #soup (ID: ${thread.id}, 1 message(s))`);
+	const again = await call("create_thread", { ...place, name: "stew" });
+	expect(again.text).toContain(
+		"(code 160004). The message has a thread already",
+	);
+});
+
+test("a channel is deleted with its threads", async () => {
+	await using test = await startWorld();
+	const { guild, general, start, call } = scene(test);
+	const thread = start("soup");
+	await test.heard();
+	await call("delete_channel", { channel_id: general.id });
+	expect(guild.threads.size).toBe(0);
+	const { text } = await call("get_channel", { channel_id: thread.id });
+	expect(text).toStartWith(`There is no channel ${thread.id}`);
+});
