@@ -14,6 +14,7 @@ import { Connection } from "./connection.ts";
 import type { BotContext } from "./context.ts";
 import { createFeatures } from "./features.ts";
 import { createRoutes } from "./http.ts";
+import { createLocks } from "./locks.ts";
 import { createMetrics } from "./metrics.ts";
 import { observe } from "./observe.ts";
 import { sectionNames } from "./settings.ts";
@@ -54,6 +55,7 @@ export function startBot(
 		log,
 	});
 	const audit = createAudit(store, { log, keepDays: config.auditDays });
+	const locks = createLocks(store, log);
 	const metrics = createMetrics({
 		storeReady: () => store.state === "ready",
 		auditQueued: () => audit.queued,
@@ -80,6 +82,7 @@ export function startBot(
 				deleteSecrets: config.toml.game?.delete_code_message ?? false,
 				log,
 			});
+			locks.attach(client);
 			features.attach(client);
 		},
 	});
@@ -121,6 +124,7 @@ export function startBot(
 					tools: offered,
 					store,
 				},
+				locks,
 				guilds: config.toml.mcp.guilds && new Set(config.toml.mcp.guilds),
 			}),
 			log,

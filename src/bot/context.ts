@@ -24,6 +24,7 @@ import type { Finder } from "./arguments.ts";
 import type { Connection } from "./connection.ts";
 import { toToolError } from "./errors.ts";
 import type { Person, Speaker } from "./find.ts";
+import type { Locks } from "./locks.ts";
 import {
 	bitsIn,
 	botPermissions,
@@ -64,6 +65,7 @@ export interface BotContext {
 	/** The calls so far. */
 	audit: Pick<Audit, "recent">;
 	self: Self;
+	locks: Locks;
 	/** The only guilds that tools may touch; undefined: all that the bot is in. */
 	guilds?: ReadonlySet<string> | undefined;
 }
@@ -74,6 +76,7 @@ export interface ToolContext {
 	connection: Connection;
 	audit: Pick<Audit, "recent">;
 	self: Self;
+	locks: Pick<Locks, "of" | "begin" | "forget">;
 	/** Whether tools may touch a guild. */
 	mayTouch(guildId: string): boolean;
 }
@@ -163,12 +166,13 @@ export function tool<const Entries extends v.ObjectEntries>(
 				mayWrite: definition.effect === "write",
 			};
 			const work = async () => {
-				const { connection, audit, self } = bot;
+				const { connection, audit, self, locks } = bot;
 				const context: ToolContext = {
 					discord: connection.discord,
 					connection,
 					audit,
 					self,
+					locks,
 					mayTouch: (guildId) => mayTouch(bot, guildId),
 				};
 				const found = takesGuild

@@ -15,6 +15,10 @@ export const toolPermissions: readonly Permission[] = [
 	"ManageThreads",
 	"ReadMessageHistory",
 	"AddReactions",
+	// To deny these, it has to have them.
+	"CreatePublicThreads",
+	"CreatePrivateThreads",
+	"Speak",
 	"EmbedLinks",
 	"AttachFiles",
 	"SendPolls",

@@ -168,6 +168,8 @@ export const moderatorPermissions =
 	PermissionFlagsBits.ViewChannel |
 	PermissionFlagsBits.SendMessages |
 	PermissionFlagsBits.SendMessagesInThreads |
+	PermissionFlagsBits.CreatePublicThreads |
+	PermissionFlagsBits.CreatePrivateThreads |
 	PermissionFlagsBits.ReadMessageHistory |
 	PermissionFlagsBits.EmbedLinks |
 	PermissionFlagsBits.AttachFiles |

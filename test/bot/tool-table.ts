@@ -16,6 +16,7 @@ import { forwardingRows } from "./tool-rows/forwarding.ts";
 import { guildsRows } from "./tool-rows/guilds.ts";
 import { incidentsRows } from "./tool-rows/incidents.ts";
 import { invitesRows } from "./tool-rows/invites.ts";
+import { locksRows } from "./tool-rows/locks.ts";
 import { membersRows } from "./tool-rows/members.ts";
 import { messagesRows } from "./tool-rows/messages.ts";
 import { moderationRows } from "./tool-rows/moderation.ts";
@@ -47,6 +48,7 @@ export const table: Record<string, Row> = {
 	...directMessagesRows,
 	...channelsRows,
 	...overwritesRows,
+	...locksRows,
 	...voiceRows,
 	...stagesRows,
 	...rolesRows,

@@ -21,6 +21,8 @@ export interface TestWorld extends AsyncDisposable {
 	/** The bot's own guild. */
 	guild: Guild;
 	bot: ReturnType<typeof startBot>;
+	/** Where the bot keeps its SQLite file. */
+	dataDirectory: string;
 	mcp: McpCaller;
 	/** What the bot logged, a line each. */
 	logged: string[];
@@ -39,15 +41,16 @@ export async function startWorld(
 	const log: Log = createLog({ format: "text", level: "debug" }, (line) =>
 		logged.push(line),
 	);
-	const bot = startBot(
-		botConfig({
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
-			guildId: guild.id,
-		}),
-		log,
-	);
+	const config = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: guild.id,
+	});
+	const bot = startBot(config, log);
 	await until("the bot is ready", () => bot.ready);
+	await until("its store is open", () =>
+		logged.some((line) => line.includes("the store is open")),
+	);
 	await until("its members are loaded", () =>
 		logged.some((line) => line.includes("members loaded")),
 	);
@@ -59,6 +62,7 @@ export async function startWorld(
 		simulator,
 		guild,
 		bot,
+		dataDirectory: config.dataDirectory,
 		mcp,
 		logged,
 		call: mcp.call,

@@ -1,5 +1,6 @@
 // Every table there is, in the order in which they came: its file beside this one brings the migration.
 
+import { channelLocksTable } from "./channel-locks.ts";
 import { chargebacksTable } from "./chargebacks.ts";
 import { donatorListsTable } from "./donators.ts";
 import type { Migration } from "./migrations.ts";
@@ -9,4 +10,5 @@ export const migrations: readonly Migration[] = [
 	toolCallsTable,
 	donatorListsTable,
 	chargebacksTable,
+	channelLocksTable,
 ];

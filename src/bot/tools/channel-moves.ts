@@ -25,6 +25,7 @@ const categoryRoom = 50;
 export const moveChannels = tool({
 	name: "move_channels",
 	toolset: "channels",
+	extra: true,
 	title: "Move channels",
 	description:
 		"Move channels to stand one below the other, at a place among their like or last, in their category or another. Each change of category is a request of its own.",

@@ -50,6 +50,7 @@ import {
 	getInvite,
 	listInvites,
 } from "./invites.ts";
+import { lockChannel, unlockChannel } from "./locks.ts";
 import {
 	getMember,
 	listMembers,
@@ -180,6 +181,8 @@ export const tools = [
 	removeChannelPermissions,
 	syncChannelPermissions,
 	copyChannelPermissions,
+	lockChannel,
+	unlockChannel,
 	listRoles,
 	getRoleMembers,
 	createRole,

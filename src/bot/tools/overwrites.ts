@@ -97,13 +97,13 @@ export const setChannelPermissions = tool({
 	},
 });
 
-interface Bits {
+export interface Bits {
 	allow: bigint;
 	deny: bigint;
 }
 
 /** What a channel says of a role or a member. */
-function overwriteOf(channel: find.Channel, id: string): Bits {
+export function overwriteOf(channel: find.Channel, id: string): Bits {
 	const overwrite = channel.permissionOverwrites.cache.get(id);
 	return {
 		allow: overwrite?.allow.bitfield ?? 0n,
@@ -289,6 +289,7 @@ const sampleSize = 5;
 export const copyChannelPermissions = destructiveTool({
 	name: "copy_channel_permissions",
 	toolset: "channels",
+	extra: true,
 	title: "Copy channel permissions",
 	description:
 		"Give channels exactly the permissions of another one; those they have are gone. Those that have them already are left alone.",

@@ -47,6 +47,7 @@ const topic = text(1, 120, "What it is about.");
 export const startStage = tool({
 	name: "start_stage",
 	toolset: "voice",
+	extra: true,
 	title: "Start a stage",
 	description:
 		"Make a stage channel live, for the members of the guild. Discord ends it when nobody speaks for some minutes.",
@@ -76,6 +77,7 @@ export const startStage = tool({
 export const editStage = tool({
 	name: "edit_stage",
 	toolset: "voice",
+	extra: true,
 	title: "Edit a stage",
 	description: "Change the topic of a stage channel that is live.",
 	effect: "write",
@@ -99,6 +101,7 @@ export const editStage = tool({
 export const endStage = destructiveTool({
 	name: "end_stage",
 	toolset: "voice",
+	extra: true,
 	title: "End a stage",
 	description:
 		"End what is live in a stage channel. Who is in it stays connected; start_stage begins anew.",
@@ -123,6 +126,7 @@ export const endStage = destructiveTool({
 export const setVoiceChannelStatus = tool({
 	name: "set_voice_channel_status",
 	toolset: "voice",
+	extra: true,
 	title: "Set a voice channel's status",
 	description:
 		"Set the text that a voice channel shows under its name. It goes when everyone has left.",

@@ -1,0 +1,60 @@
+// The locks of channels that are remembered, on both databases.
+
+import { expect, test } from "bun:test";
+import {
+	type ChannelLockRow,
+	deleteChannelLock,
+	insertChannelLock,
+	selectChannelLock,
+} from "../../../src/bot/store/channel-locks.ts";
+import { migrations } from "../../../src/bot/store/tables.ts";
+import { onBoth, openStore } from "../../support/stores.ts";
+
+const channel_id = "12345678901234567890";
+const ofBot: ChannelLockRow = {
+	channel_id,
+	target_id: "223456789012345678",
+	target_type: 1,
+	locked_at: 1_790_000_000_123,
+	allows: String(2n ** 63n + 1n),
+	denies: "0",
+	allowed: "0",
+	existed: 0,
+};
+const ofEveryone: ChannelLockRow = {
+	...ofBot,
+	...{ target_id: "323456789012345678", target_type: 0, existed: 1 },
+	...{ allows: "0", denies: String(2n ** 64n - 1n), allowed: "2048" },
+};
+const other = { ...ofEveryone, channel_id: "123456789012345678" };
+
+onBoth((databases) => {
+	test("a lock comes back as it was, roles first, and goes alone", async () => {
+		await using opened = await openStore(await databases.place(), {
+			migrations,
+		});
+		const { sql } = opened.store;
+		expect(await selectChannelLock(sql, channel_id)).toEqual([]);
+		await insertChannelLock(sql, [ofBot, ofEveryone]);
+		await insertChannelLock(sql, [other]);
+		expect(await selectChannelLock(sql, channel_id)).toEqual([
+			ofEveryone,
+			ofBot,
+		]);
+		await deleteChannelLock(sql, channel_id);
+		await deleteChannelLock(sql, channel_id);
+		expect(await selectChannelLock(sql, channel_id)).toEqual([]);
+		expect(await selectChannelLock(sql, other.channel_id)).toEqual([other]);
+	});
+
+	test("of a lock that is noted twice nothing of the second is", async () => {
+		await using opened = await openStore(await databases.place(), {
+			migrations,
+		});
+		const { sql } = opened.store;
+		await insertChannelLock(sql, [ofEveryone]);
+		const again = { ...ofEveryone, denies: "1" };
+		await expect(insertChannelLock(sql, [ofBot, again])).rejects.toThrow();
+		expect(await selectChannelLock(sql, channel_id)).toEqual([ofEveryone]);
+	});
+});
