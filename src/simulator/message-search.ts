@@ -114,6 +114,8 @@ function whatItHas(message: Message): string[] {
 		...(ofKind("video/") ? ["video"] : []),
 		...(attachments.length > 0 ? ["file"] : []),
 		...(embeds.length > 0 ? ["embed"] : []),
+		...(poll ? ["poll"] : []),
+		...(message_snapshots ? ["snapshot"] : []),
 		...(/https?:\/\/\S/.test(content) ? ["link"] : []),
 		...(poll ? ["poll"] : []),
 		...(message_snapshots ? ["snapshot"] : []),

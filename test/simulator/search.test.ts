@@ -134,6 +134,38 @@ test("nobody finds what they may not read", async () => {
 	expect(elsewhere.code).toBe(50001);
 });
 
+test("threads are searched, private ones for their members, and come with what is found in them", async () => {
+	await using simulator = await startSimulator();
+	const { world } = simulator;
+	const { path, alpha, newChannel, user } = cooks(simulator);
+	const channel = newChannel();
+	const [open, closed] = ([11, 12] as const).map((type) =>
+		world.threads.add(channel, user("ada"), { name: `thread ${type}`, type }),
+	);
+	if (!open || !closed) throw new Error("there are two");
+	for (const thread of [open, closed])
+		world.addMessage(thread, user("ada"), { content: "quince" });
+	const found = async (who = alpha) => {
+		const answer = await who("GET", `${path}?content=quince`);
+		const { threads, members } = answer.json<{
+			threads: { id: string }[];
+			members: { id: string; user_id: string }[];
+		}>();
+		return [threads.map(({ id }) => id), members.map(({ id }) => id)];
+	};
+	const { ManageThreads } = PermissionFlagsBits;
+	world.setOverwrite(channel, {
+		...{ id: simulator.bot("alpha").id, type: 1 },
+		...{ allow: "0", deny: String(ManageThreads) },
+	});
+	expect(await found()).toEqual([[open.id], []]);
+	const both = [open.id, closed.id];
+	expect(await found(as(simulator, simulator.user("ada")))).toEqual([
+		both,
+		both,
+	]);
+});
+
 test("a bot that may not read content searches nothing", async () => {
 	const seed = demoSeed();
 	const bots = seed.bots.map((bot) => ({ ...bot, privilegedIntents: [] }));
@@ -200,6 +232,31 @@ describe("the audit log", () => {
 		expect(await names({ after: "0", limit: 2 })).toEqual(["a", "b"]);
 		expect(await names({ after: first?.id, before: third?.id })).toEqual(["b"]);
 		expect(second?.user_id).toBe(user("alpha").id);
+	});
+
+	test("comes with the webhooks, threads, events and rules that it is about", async () => {
+		await using simulator = await startSimulator();
+		const { guild, alpha, newChannel, user } = cooks(simulator);
+		const { world } = simulator;
+		const doing = { actor: user("ada").id };
+		const channel = newChannel();
+		const webhook = world.webhooks.add(channel, { name: "hook" }, doing);
+		const given = { name: "thread" };
+		const thread = world.threads.add(channel, user("ada"), given, doing);
+		newChannel();
+		const log = (await alpha("GET", `/guilds/${guild.id}/audit-logs`)).json();
+		expect(log).toMatchObject({
+			users: [{ username: "ada" }],
+			webhooks: [{ id: webhook.id, name: "hook" }],
+			threads: [{ id: thread.id, name: "thread" }],
+			guild_scheduled_events: [],
+			auto_moderation_rules: [],
+		});
+		const kicks = await alpha(
+			"GET",
+			`/guilds/${guild.id}/audit-logs?action_type=20`,
+		);
+		expect(kicks.json()).toMatchObject({ webhooks: [], threads: [] });
 	});
 
 	test("is forgotten after 45 days", async () => {

@@ -63,7 +63,7 @@ export const checkPermissions = tool({
 			...(effective.all && asked === undefined ? [] : shown.map(lineOf)),
 			...(channel?.isThread()
 				? [
-						"A thread has the permissions of its channel; SEND_MESSAGES_IN_THREADS counts there in place of SEND_MESSAGES.",
+						"A thread has the permissions of its channel; SEND_MESSAGES_IN_THREADS counts there in place of SEND_MESSAGES. A private one is open only to its members, and to who has MANAGE_THREADS.",
 					]
 				: []),
 		];

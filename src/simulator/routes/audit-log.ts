@@ -2,8 +2,10 @@
 
 import { PermissionFlagsBits } from "discord.js";
 import { integer, snowflake } from "../fields.ts";
+import { thread } from "../present.ts";
 import { guildOf, route } from "../route.ts";
 import { compareIds, timeOf } from "../snowflake.ts";
+import { seenBy } from "../webhooks.ts";
 
 const keptMs = 45 * 24 * 60 * 60_000;
 
@@ -33,18 +35,29 @@ export const auditLogRoutes = [
 			const entries = after
 				? fitting.slice(0, limit)
 				: fitting.slice(-limit).reverse();
+			const guild = guildOf(call);
+			const { users, webhooks, scheduledEvents, autoModeration } = call.world;
 			const mentioned = new Set(
 				entries.flatMap(({ user_id, target_id }) => [user_id, target_id ?? ""]),
 			);
+			const isMentioned = ({ id }: { id: string }) => mentioned.has(id);
 			return {
 				audit_log_entries: entries,
-				users: [...mentioned].flatMap((id) => call.world.users.get(id) ?? []),
+				users: [...mentioned].flatMap((id) => users.get(id) ?? []),
+				webhooks: webhooks
+					.list({ guild_id: guild.id })
+					.filter(isMentioned)
+					.map((one) => seenBy(one, call.actor)),
+				threads: [...guild.threads.values()]
+					.filter(isMentioned)
+					.map((one) => thread(one, call.actor.user.id)),
+				auto_moderation_rules: autoModeration.in(guild).filter(isMentioned),
+				guild_scheduled_events: scheduledEvents
+					.in(guild)
+					.filter(isMentioned)
+					.map((one) => scheduledEvents.show(one)),
 				application_commands: [],
-				auto_moderation_rules: [],
-				guild_scheduled_events: [],
 				integrations: [],
-				threads: [],
-				webhooks: [],
 			};
 		},
 	}),

@@ -131,7 +131,13 @@ test("nothing that an entry says shows a credential", async () => {
 		],
 		options: { status: url },
 	});
+	const channel = world.simulator.world.addChannel(world.guild, { name: "a" });
+	const { webhooks } = world.simulator.world;
+	const doing = { actor: ids(world).ada };
+	const webhook = webhooks.add(channel, { name: "hook" }, doing);
 	const text = (await lines(world)).join("\n");
+	expect(text).toContain(`| target: hook (ID: ${webhook.id})`);
+	expect(text).not.toContain(String(webhook.token));
 	expect(text).not.toContain("se-cret");
 	expect(text).toContain("token: changed, not shown");
 	expect(text).toContain("/webhooks/123456789012345678/[hidden]");

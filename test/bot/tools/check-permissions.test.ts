@@ -205,6 +205,31 @@ test("a role counts alone with everyone's, in the guild as in a channel", async 
 	);
 });
 
+test("a thread has the permissions of its channel, and writing takes another one there", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { user, channel, set } = newcomer(world);
+	const { id } = simulator.world.threads.add(channel, user, { name: "soup" });
+	set(guild.id, 0n, Bit.SendMessages);
+	const ask = async () =>
+		(
+			await world.call("check_permissions", {
+				...{ user_id: user.id, channel_id: id },
+				permissions: ["EMBED_LINKS"],
+			})
+		).text;
+	await world.heard();
+	expect(await ask()).toContain("EMBED_LINKS | allowed by @everyone");
+	set(guild.id, 0n, Bit.SendMessagesInThreads);
+	await world.heard();
+	const text = await ask();
+	expect(text).toContain(
+		"EMBED_LINKS | denied because without SEND_MESSAGES_IN_THREADS it counts for nothing there",
+	);
+	expect(text).toContain(`in #soup (ID: ${id})`);
+	expect(text).toContain("A thread has the permissions of its channel");
+});
+
 test("neither a user nor a role, both of them, and permissions that Discord does not have are refused", async () => {
 	await using world = await startWorld();
 	const user_id = world.simulator.user("zoe").id;

@@ -100,6 +100,23 @@ test("every line names the channel, and pages go on by offset up to the last", a
 	});
 });
 
+test("a thread that the bot has not heard of is named all the same", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const [stove] = channels(world, "stove");
+	const ada = simulator.world.users.get(simulator.user("ada").id);
+	if (!stove || !ada) throw new Error("both are there");
+	const told = simulator.world.threads.add(stove, ada, { name: "new soup" });
+	const id = simulator.world.newId();
+	const thread = { ...told, id, name: "old soup", archived: true };
+	world.guild.threads.set(id, thread);
+	simulator.world.channels.set(id, thread);
+	simulator.world.addMessage(thread, ada, { content: "leek" });
+	await world.heard();
+	const { text } = await world.call("search_guild_messages", { query: "leek" });
+	expect(text).toContain(`\nin: #old soup (ID: ${thread.id}) | `);
+});
+
 test("what is not a filter, and what Discord has no word for, is refused", async () => {
 	await using world = await startWorld();
 	const refused = async (args: Record<string, unknown>) => {
