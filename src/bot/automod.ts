@@ -1,4 +1,4 @@
-// Rules of Discord's auto-moderation: finding one, its fields as tools take them, what each kind has, and a rule as lines.
+// Rules of Discord's auto-moderation: finding one, its fields as tools take them, what each kind has, and what makes or changes one.
 // https://discord.com/developers/docs/resources/auto-moderation
 
 import {
@@ -14,9 +14,13 @@ import {
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import { unlessUnknown } from "./find.ts";
 import { bitsIn, requirePermissions } from "./permissions.ts";
-import { oneField, oneLine } from "./text.ts";
 
-const wordFields = ["keyword_filter", "regex_patterns", "allow_list"] as const;
+/** The fields that hold words. */
+export const wordFields = [
+	"keyword_filter",
+	"regex_patterns",
+	"allow_list",
+] as const;
 
 /** What sets a rule off, and which of the fields that say what a rule looks for each kind has. */
 const triggers = {
@@ -36,7 +40,8 @@ const triggers = {
 	{ type: Trigger; fields: readonly (keyof Sought)[] }
 >;
 
-const actions = {
+/** What it can do about it. */
+export const actions = {
 	block_message: AutoModerationActionType.BlockMessage,
 	send_alert_message: AutoModerationActionType.SendAlertMessage,
 	timeout: AutoModerationActionType.Timeout,
@@ -204,51 +209,67 @@ export function allOf(given: GivenRuleFields): {
 	};
 }
 
-/** Throws an RpcError for fields that do not go together: a rule of this kind, as it would be, and what is given of it. */
+/**
+ * Throws an RpcError for fields that do not go together: a rule of this kind, as it would be, and what is new of it. What
+ * was there before is Discord's business.
+ */
 export function requireFitting(
 	trigger: TriggerName,
 	rule: RuleFields,
-	given: GivenRuleFields,
+	changes: GivenRuleFields,
 ): void {
 	const own: readonly string[] = triggers[trigger].fields;
 	const faults = soughtFields
-		.filter((field) => given[field] !== undefined && !own.includes(field))
+		.filter((field) => changes[field] !== undefined && !own.includes(field))
 		.map((field) => `${field}: ${trigger} rules have none`);
 	if (
-		own.includes("keyword_filter") &&
+		(changes.keyword_filter ?? changes.regex_patterns) &&
 		rule.keyword_filter.length + rule.regex_patterns.length === 0
 	)
-		faults.push(
-			`keyword_filter: a ${trigger} rule needs some, or regex_patterns`,
-		);
-	if (own.includes("regex_patterns") && rule.allow_list.length > 100)
+		faults.push(wordsMissing(trigger));
+	if (own.includes("regex_patterns") && (changes.allow_list?.length ?? 0) > 100)
 		faults.push(`allow_list: expected at most 100 in ${trigger} rules`);
-	if (own.includes("presets") && rule.presets.length === 0)
-		faults.push("presets: a keyword_preset rule needs some");
-	if (own.includes("mention_total_limit") && rule.mention_total_limit === 0)
-		faults.push("mention_total_limit: a mention_spam rule needs one");
-	faults.push(...actionFaults(trigger, rule, given));
+	faults.push(...actionFaults(trigger, rule, changes));
 	if (faults.length > 0) throw invalidParameters(faults);
+}
+
+/** Throws an RpcError for a new rule that would look for nothing. */
+export function requireSought(
+	trigger: TriggerName,
+	given: GivenRuleFields,
+): void {
+	const own: readonly string[] = triggers[trigger].fields;
+	const isMissing = (field: keyof Sought) =>
+		own.includes(field) && given[field] === undefined;
+	if (isMissing("keyword_filter") && isMissing("regex_patterns"))
+		throw invalidParameters([wordsMissing(trigger)]);
+	for (const field of ["presets", "mention_total_limit"] as const)
+		if (isMissing(field))
+			throw invalidParameters([`${field}: is required in ${trigger} rules`]);
+}
+
+function wordsMissing(trigger: TriggerName): string {
+	return `keyword_filter: a ${trigger} rule needs some, or regex_patterns`;
 }
 
 function actionFaults(
 	trigger: TriggerName,
 	rule: RuleFields,
-	given: GivenRuleFields,
+	changes: GivenRuleFields,
 ): string[] {
 	const faults: string[] = [];
 	for (const [field, action] of Object.entries(actionOf) as [
 		keyof typeof actionOf,
 		ActionName,
 	][]) {
-		const has = rule.actions.includes(action);
-		if (given[field] !== undefined && !has)
+		if (changes[field] !== undefined && !rule.actions.includes(action))
 			faults.push(`${field}: goes with the action ${action}`);
-		if (has && field !== "custom_message" && !rule[field])
+		const isNew = changes.actions?.includes(action);
+		if (isNew && field !== "custom_message" && !rule[field])
 			faults.push(`${field}: the action ${action} needs one`);
 	}
 	if (
-		rule.actions.includes("timeout") &&
+		changes.actions?.includes("timeout") &&
 		trigger !== "keyword" &&
 		trigger !== "mention_spam"
 	)
@@ -322,79 +343,4 @@ export function triggerBody(trigger: TriggerName) {
 		event_type:
 			trigger === "member_profile" ? Event.MemberUpdate : Event.MessageSend,
 	};
-}
-
-export function ruleName({
-	name,
-	id,
-}: Pick<APIAutoModerationRule, "name" | "id">): string {
-	return `"${oneLine(name)}" (ID: ${id})`;
-}
-
-const shownWords = 5;
-
-/** A rule on one line; of its words the first few. */
-export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
-	const fields = fieldsOf(rule);
-	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
-	return [
-		oneField(rule.name),
-		`ID: ${rule.id}`,
-		trigger,
-		fields.enabled ? "on" : "off",
-		...wordFields.flatMap((field) => sample(field, fields[field])),
-		...named("presets", fields.presets),
-		...(trigger === "mention_spam"
-			? [
-					`mentions: at most ${fields.mention_total_limit}`,
-					`raid protection: ${fields.mention_raid_protection_enabled ? "on" : "off"}`,
-				]
-			: []),
-		`actions: ${rule.actions.map((action) => actionText(guild, action)).join(", ")}`,
-		...named("exempt roles", fields.exempt_role_ids),
-		...named("exempt channels", fields.exempt_channel_ids),
-		`by: ${rule.creator_id}`,
-	].join(" | ");
-}
-
-/** All words of a rule, one on each line. */
-export function wordLines(rule: APIAutoModerationRule): string[] {
-	const fields = fieldsOf(rule);
-	return wordFields.flatMap((field) =>
-		fields[field].length === 0
-			? []
-			: [
-					`${fields[field].length} in ${field}, one on each line:`,
-					...fields[field].map(oneLine),
-				],
-	);
-}
-
-function sample(name: string, words: readonly string[]): string[] {
-	if (words.length === 0) return [];
-	const shown = words
-		.slice(0, shownWords)
-		.map((word) => `"${oneField(word)}"`)
-		.join(", ");
-	const more = words.length > shownWords ? ", …" : "";
-	return [`${name}: ${words.length}, ${shown}${more}`];
-}
-
-function named(name: string, ids: readonly string[]): string[] {
-	return ids.length > 0 ? [`${name}: ${ids.join(", ")}`] : [];
-}
-
-function actionText(
-	guild: Guild,
-	{ type, metadata = {} }: APIAutoModerationAction,
-): string {
-	const name = actionNames.find((one) => actions[one] === type);
-	const { channel_id, custom_message, duration_seconds } = metadata;
-	if (name === "timeout") return `timeout for ${duration_seconds} s`;
-	if (name === "block_message" && custom_message)
-		return `block_message saying "${oneField(custom_message)}"`;
-	if (name !== "send_alert_message" || !channel_id) return name ?? `${type}`;
-	const channel = guild.channels.cache.get(channel_id);
-	const where = channel ? `#${oneField(channel.name)} ` : "";
-	return `send_alert_message in ${where}(ID: ${channel_id})`;
 }

@@ -117,41 +117,59 @@ export function changedEvent(
 		: { ...changed, location: "" };
 }
 
-/** Throws an RpcError for fields that do not go together: an event of this kind, as it would be, and what is given of it. */
+/**
+ * Throws an RpcError for fields that do not go together: an event as it would be, and what is new of it. What was there
+ * before is Discord's business.
+ */
 export function requireFitting(
 	guild: Guild,
 	event: Omit<EventFields, "description" | "status">,
-	given: Partial<GivenEventFields>,
+	changes: Partial<GivenEventFields>,
 ): void {
-	const { entity_type: kind, starts_at, ends_at } = event;
-	const faults =
-		kind === "external"
-			? [
-					...(given.channel_id
-						? [
-								"channel_id: an external event has none; entity_type says what it becomes",
-							]
-						: []),
-					...(event.location ? [] : ["location: an external event needs one"]),
-					...(ends_at ? [] : ["ends_at: an external event needs one"]),
-				]
-			: [
-					...(given.location
-						? [
-								"location: only external events have one; entity_type says what it becomes",
-							]
-						: []),
-					...channelFaults(guild, kind, event.channel_id),
-				];
+	const { starts_at, ends_at } = event;
+	const faults = placeFaults(guild, event, changes);
 	const now = Date.now();
 	for (const field of ["starts_at", "ends_at"] as const)
-		if (given[field] && Date.parse(given[field]) <= now)
+		if (changes[field] && Date.parse(changes[field]) <= now)
 			faults.push(
-				`${field}: ${given[field]} is in the past; it is ${time(now)} now`,
+				`${field}: ${changes[field]} is in the past; it is ${time(now)} now`,
 			);
 	if (ends_at && Date.parse(ends_at) <= Date.parse(starts_at))
 		faults.push(`ends_at: expected a time after starts_at (${starts_at})`);
 	if (faults.length > 0) throw invalidParameters(faults);
+}
+
+function placeFaults(
+	guild: Guild,
+	{
+		entity_type: kind,
+		channel_id,
+		location,
+		ends_at,
+	}: Parameters<typeof requireFitting>[1],
+	changes: Partial<GivenEventFields>,
+): string[] {
+	const foreign = (field: string, why: string) =>
+		`${field}: ${why}; entity_type says what it becomes`;
+	const isNew = changes.entity_type !== undefined;
+	if (kind === "external") {
+		const missing = (field: string) => `${field}: an external event needs one`;
+		return [
+			...(changes.channel_id
+				? [foreign("channel_id", "an external event has none")]
+				: []),
+			...(isNew && !location ? [missing("location")] : []),
+			...(isNew && !ends_at ? [missing("ends_at")] : []),
+		];
+	}
+	return [
+		...(changes.location
+			? [foreign("location", "only external events have one")]
+			: []),
+		...(isNew || changes.channel_id
+			? channelFaults(guild, kind, channel_id)
+			: []),
+	];
 }
 
 function channelFaults(

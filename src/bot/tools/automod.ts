@@ -25,14 +25,13 @@ import {
 	presetNames,
 	type RuleFields,
 	requireFitting,
+	requireSought,
 	ruleBody,
-	ruleLine,
-	ruleName,
 	triggerBody,
 	triggerNames,
 	triggerOf,
-	wordLines,
 } from "../automod.ts";
+import { ruleLine, ruleName, wordLines } from "../automod-lines.ts";
 import { destructiveTool, tool } from "../context.ts";
 import { changesOf } from "../edits.ts";
 import { channel, role, textChannel } from "../find.ts";
@@ -128,6 +127,7 @@ export const createAutomodRule = tool({
 		{ guild, discord },
 	) {
 		const rule = changedRule(noFields, given);
+		requireSought(trigger_type, given);
 		requireFitting(trigger_type, rule, given);
 		const made = (await discord.rest.post(
 			Routes.guildAutoModerationRules(guild.id),
@@ -177,7 +177,7 @@ export const editAutomodRule = tool({
 		const before = fieldsOf(rule);
 		const changes = changesOf<RuleFields>(before, allOf(given), ruleName(rule));
 		const after = changedRule(before, changes);
-		requireFitting(trigger, after, given);
+		requireFitting(trigger, after, changes);
 		const edited = (await discord.rest.patch(
 			Routes.guildAutoModerationRule(guild.id, rule.id),
 			{ body: ruleBody(after, fieldsIn(changes), rule) },

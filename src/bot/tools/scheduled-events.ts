@@ -163,7 +163,7 @@ export const editScheduledEvent = tool({
 		const changes = changesOf<EventFields>(before, asked, eventName(event));
 		requireNextStatus(event, status);
 		const after = changedEvent(before, changes);
-		requireFitting(guild, after, asked);
+		requireFitting(guild, after, changes);
 		requireEventPermissions(guild, event, before);
 		requireEventPermissions(guild, event, after);
 		const edited = (await discord.rest.patch(

@@ -120,8 +120,8 @@ test("what does not go together is refused before Discord is asked, all of it at
 	const words = { keyword_filter: ["soup"] };
 	const cases: [more: Args, faults: string[]][] = [
 		[{}, ["keyword_filter: a keyword rule needs some, or regex_patterns"]],
-		[{ trigger_type: "keyword_preset" }, ["presets: a keyword_preset rule"]],
-		[{ trigger_type: "mention_spam" }, ["mention_total_limit: a mention_spam"]],
+		[{ trigger_type: "keyword_preset" }, ["presets: is required in keyword_"]],
+		[{ trigger_type: "mention_spam" }, ["mention_total_limit: is required"]],
 		[
 			{ trigger_type: "spam", ...words, presets: ["slurs"] },
 			["keyword_filter: spam rules have none", "presets: spam rules have none"],
@@ -242,6 +242,20 @@ test("an edit that would change nothing is refused, and so is one without fields
 	const empty = await edit(edited, { keyword_filter: [] });
 	expect(empty.text).toContain("a keyword rule needs some");
 	expect(writes(world)).toEqual([]);
+});
+
+test("a rule that could not be made so can be changed in what is not amiss", async () => {
+	await using world = await startWorld();
+	const { rule, edit } = scene(world);
+	const raidsAlone = rule({
+		trigger_type: 5,
+		trigger_metadata: {
+			...{ mention_total_limit: 0, mention_raid_protection_enabled: true },
+		},
+	});
+	const wordless = rule({ trigger_metadata: {} });
+	expect((await edit(raidsAlone, { name: "Raids" })).isError).toBe(false);
+	expect((await edit(wordless, { enabled: false })).isError).toBe(false);
 });
 
 test("many words are shown as a few, and all of them when one rule is asked for", async () => {

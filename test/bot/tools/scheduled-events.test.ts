@@ -182,6 +182,20 @@ test("an edit changes only what is given and differs", async () => {
 	expect(edited).toMatchObject({ name: "Soup day", ...times });
 });
 
+test("an event that has begun is renamed, its start being as it was", async () => {
+	await using world = await startWorld();
+	const { event, edit } = scene(world);
+	const begun = event({
+		...{ scheduled_start_time: "2020-01-31T12:00:00.000Z" },
+		status: Status.Active,
+	});
+	const { isError } = await edit(begun, {
+		...{ name: "x", starts_at: "2020-01-31T12:00Z" },
+	});
+	expect(isError).toBe(false);
+	expect(begun.name).toBe("x");
+});
+
 test("an event begins, ends, and is then over; another status is refused with those that it can have", async () => {
 	await using world = await startWorld();
 	const { event, edit } = scene(world);
