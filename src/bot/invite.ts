@@ -15,9 +15,7 @@ export const toolPermissions: readonly Permission[] = [
 	"ManageThreads",
 	"ReadMessageHistory",
 	"AddReactions",
-	// To deny these, it has to have them.
-	"CreatePublicThreads",
-	"CreatePrivateThreads",
+	// To deny this, and the threads above, it has to have it.
 	"Speak",
 	"EmbedLinks",
 	"AttachFiles",
