@@ -19,8 +19,10 @@ const reserveMs = 1_000;
 const namedDone = 50;
 
 export interface Bulk<Item> {
-	/** In the order of their ids, those only that the call's `after` leaves. */
+	/** In the order of their ids, those only that the call's `after` leaves; in any order where the call has none. */
 	items: readonly Item[];
+	/** The call takes no `after`: the same one again finds by itself what is left to do. */
+	resumes?: true;
 	idOf(item: Item): string;
 	/** It on a line, with its id. */
 	describe(item: Item): string;
@@ -48,7 +50,7 @@ export async function writeEach<Item>(
 	bulk: Bulk<Item>,
 	call: ToolCall,
 ): Promise<ToolOutput> {
-	const { items, idOf } = bulk;
+	const { items, idOf, resumes = false } = bulk;
 	const outcome = await tryEach(bulk, call);
 	const { done, refused, unknown } = outcome;
 	const begun = done.length + refused.length + (unknown ? 1 : 0);
@@ -59,7 +61,7 @@ export async function writeEach<Item>(
 		...section(bulk, "of unknown outcome", unknown ? [unknown] : []),
 	];
 	const left = items.length - begun;
-	const last = items[begun - 1];
+	const last = resumes ? undefined : items[begun - 1];
 	if (left > 0) {
 		const next = last ? ` with after=${idOf(last)}` : "";
 		lines.push(

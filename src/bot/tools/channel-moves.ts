@@ -12,11 +12,11 @@ import {
 	list,
 	reason,
 } from "../arguments.ts";
+import { writeEach } from "../bulk.ts";
 import { areLike, likeIn, placed, type RawChannel } from "../channel-order.ts";
 import { tool } from "../context.ts";
 import { channelName } from "../describe.ts";
 import * as find from "../find.ts";
-import { oneByOne } from "../one-by-one.ts";
 import { requireGrantable } from "../permissions.ts";
 import { differenceOf } from "./overwrites.ts";
 
@@ -61,7 +61,7 @@ export const moveChannels = tool({
 		),
 		reason,
 	}),
-	async run(args, { guild, channels }) {
+	async run(args, { guild, channels }, call) {
 		const { channel_ids, lock_permissions } = args;
 		refuseUnclear(args);
 		const route = Routes.guildChannels(guild.id);
@@ -92,17 +92,25 @@ export const moveChannels = tool({
 				`Nothing would change: the ${raws.length} channel(s) stand so ${where} already. Nothing was done.`,
 			);
 		const names = new Map(channels.map((one) => [one.id, channelName(one)]));
-		await oneByOne(
-			stepsFor(arriving, moves, parentId, lock_permissions),
-			({ id }) =>
-				id === undefined ? "their positions" : (names.get(id) ?? id),
-			({ body }) => guild.client.rest.patch(route, { body }),
+		const took =
+			arriving.length === 0
+				? ""
+				: `, ${arriving.length} of them from elsewhere${lock_permissions ? " and with the permissions of it" : ""}`;
+		const order = channel_ids.map((id) => names.get(id)).join(", ");
+		return writeEach(
+			{
+				items: stepsFor(arriving, moves, parentId, lock_permissions),
+				resumes: true,
+				idOf: ({ id }) => id ?? "",
+				describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
+				write: ({ body }) => guild.client.rest.patch(route, { body }),
+				done: (done, of) =>
+					done === of
+						? `${raws.length} channel(s) stand ${where} now${took}, in this order among their like: ${order}. Changed:`
+						: `Did ${done} of ${of} steps for ${raws.length} channel(s) to stand ${where}; their places follow with the last one. Changed:`,
+			},
+			call,
 		);
-		const kept = raws.length - arriving.length;
-		return [
-			`${raws.length} channel(s) now stand ${where}, in this order among their like; ${arriving.length} came from elsewhere${lock_permissions ? ", and took over its permissions" : ""}, ${kept} had been there:`,
-			...channels.map(channelName),
-		];
 	},
 });
 

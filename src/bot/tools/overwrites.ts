@@ -19,11 +19,11 @@ import {
 	reason,
 	snowflake,
 } from "../arguments.ts";
+import { writeEach } from "../bulk.ts";
 import { destructiveTool, tool } from "../context.ts";
 import { channelName, memberName, roleName } from "../describe.ts";
 import * as find from "../find.ts";
 import { compareIds } from "../ids.ts";
-import { oneByOne } from "../one-by-one.ts";
 import { describeBits, readBits, requireGrantable } from "../permissions.ts";
 import { oneField } from "../text.ts";
 
@@ -336,17 +336,23 @@ export const copyChannelPermissions = destructiveTool({
 		const them = `the permissions of ${channelName(channel)}`;
 		return {
 			preview: [`Would give ${count} ${them}:`, ...lines],
-			async act() {
-				await oneByOne(
-					changes,
-					({ target }) => channelName(target),
-					({ target }) =>
-						guild.client.rest.patch(Routes.channel(target.id), {
-							body: { permission_overwrites },
-						}),
-				);
-				return [`Gave ${count} ${them}:`, ...lines];
-			},
+			act: (call) =>
+				writeEach(
+					{
+						items: changes,
+						resumes: true,
+						idOf: ({ target }) => target.id,
+						describe: ({ target, changed }) =>
+							`${channelName(target)}: changed for ${changed.length} role(s) and member(s)`,
+						write: ({ target }) =>
+							guild.client.rest.patch(Routes.channel(target.id), {
+								body: { permission_overwrites },
+							}),
+						done: (done, of) =>
+							`Gave ${done} of ${of} channel(s) that had others ${them}:`,
+					},
+					call,
+				),
 		};
 	},
 });

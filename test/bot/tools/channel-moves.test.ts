@@ -64,9 +64,12 @@ test.each([
 		});
 		expect(scene.top()).toBe(expected);
 		expect(writes(scene.world)).toHaveLength(1);
+		const order = [...names].map(
+			(name) => `#${name} (ID: ${scene.idOf(name)})`,
+		);
 		expect(text.split("\n")).toEqual([
-			`2 channel(s) now stand in no category, in this order among their like; 0 came from elsewhere, 2 had been there:`,
-			...[...names].map((name) => `#${name} (ID: ${scene.idOf(name)})`),
+			`2 channel(s) stand in no category now, in this order among their like: ${order.join(", ")}. Changed:`,
+			"the positions of all",
 		]);
 	},
 );
@@ -77,7 +80,10 @@ test("into a category each goes with a request of its own, in order, those that 
 	const { text } = await move("cfa", { category_id: box.id });
 	expect(scene.inBox()).toBe("gcfa");
 	expect(scene.top()).toBe("bde");
-	expect(text).toContain("2 came from elsewhere, 1 had been there:");
+	expect(text).toContain("now, 2 of them from elsewhere, in this order");
+	expect(text.split("\n").slice(1)).toEqual(
+		["c", "a"].map((name) => `#${name} (ID: ${scene.idOf(name)})`),
+	);
 	const bodies = world.simulator.journal.entries().map(({ body }) => body);
 	const parents = bodies.map(
 		(body) =>
@@ -106,7 +112,7 @@ test("below a channel of another category they go there", async () => {
 		below_channel_id: scene.idOf("f"),
 	});
 	expect(scene.inBox()).toBe("fbag");
-	expect(text).toContain(`now stand in #Box (ID: ${scene.box.id})`);
+	expect(text).toContain(`stand in #Box (ID: ${scene.box.id}) now`);
 });
 
 test("what is so already is refused, and the same call again is", async () => {
@@ -136,12 +142,12 @@ test("where it ends early it says how far it got, and the same call again does t
 		moved += 1;
 		if (moved === 1) faults.drop(route, { when: "after", times: 1 });
 	});
-	const { text, isError } = await move("abc", { category_id: box.id });
-	expect(isError).toBe(true);
-	expect(text).toStartWith("Discord API error: ");
-	expect(text).toContain("whether it took effect is unknown");
+	const { text } = await move("abc", { category_id: box.id });
+	expect(text).toStartWith(
+		`Did 1 of 3 steps for 3 channel(s) to stand in #Box (ID: ${box.id}); their places follow with the last one. Changed:\n#a (ID: ${idOf("a")})\n1 of unknown outcome:\n#b (ID: ${idOf("b")}) | Discord API error: `,
+	);
 	expect(text).toEndWith(
-		`That was said of #b (ID: ${idOf("b")}), 2 of 3. Done before it: #a (ID: ${idOf("a")}). Not begun: #c (ID: ${idOf("c")}). The same call again does what is not done.`,
+		"1 not begun: what became of the one before is to be looked at first. To go on, call again with the same arguments.",
 	);
 	expect(scene.top()).toBe("cde");
 	expect((await move("abc", { category_id: box.id })).isError).toBe(false);
@@ -163,7 +169,7 @@ test("they take over the permissions of a new category, if the bot may give them
 	await world.heard();
 	const { text } = await move("ab", args);
 	expect(text).toContain(
-		"2 came from elsewhere, and took over its permissions",
+		"2 of them from elsewhere and with the permissions of",
 	);
 	for (const name of "ab")
 		expect(
