@@ -39,20 +39,22 @@ const shortestWaitSeconds = 0.5;
 /** Discord shows no more of what it finds. */
 const lastOffset = 9975;
 
-const kind = v.pipe(
-	v.string(),
-	v.regex(
-		/^-?(image|sound|video|file|sticker|embed|link|poll|snapshot)$/,
-		"expected image, sound, video, file, sticker, embed, link, poll or snapshot (a forwarded message), or one of these after a -",
-	),
+/** Each as it is, and with a "-" before it. */
+function negatable<const Word extends string>(words: readonly Word[]) {
+	return [...words, ...words.map((one) => `-${one}` as const)];
+}
+
+const kind = choice(
+	negatable([
+		...["image", "sound", "video", "file", "sticker"],
+		...["embed", "link", "poll", "snapshot"],
+	]),
+	"After a -: without. A snapshot is a forwarded message.",
 );
 
-const authorType = v.pipe(
-	v.string(),
-	v.regex(
-		/^-?(user|bot|webhook)$/,
-		"expected user, bot or webhook, or one of these after a -",
-	),
+const authorType = choice(
+	negatable(["user", "bot", "webhook"]),
+	"After a -: not by such.",
 );
 
 const filters = {
@@ -64,12 +66,8 @@ const filters = {
 	mentions: v.optional(
 		list(snowflake("user"), 1, 100, "Only what mentions these."),
 	),
-	has: v.optional(
-		list(kind, 1, 18, "Only with one of these; after a -, without."),
-	),
-	author_type: v.optional(
-		list(authorType, 1, 6, "Only by such; after a -, not by such."),
-	),
+	has: v.optional(list(kind, 1, 18, "Only with one of these.")),
+	author_type: v.optional(list(authorType, 1, 6, "Only by such.")),
 	pinned: v.optional(flag("Only pinned ones; false: only others.")),
 	before: v.optional(moment("Only before this")),
 	after: v.optional(moment("Only after this")),
