@@ -172,7 +172,7 @@ async function archivedThreads(
 	return { threads: found, next: border };
 }
 
-/** What both kinds have down to the same time. */
+/** The latest archived of these kinds, at least `limit` of them where there are that many. */
 async function archivedPage(
 	{ id, client }: ThreadedChannel,
 	kinds: readonly ("public" | "private")[],
@@ -193,17 +193,10 @@ async function archivedPage(
 		),
 	);
 	const at = (one: APIThreadChannel) => Date.parse(archivedAt(one));
-	// Below the end of a page that goes on, threads of its kind are missing.
-	const floor = Math.max(
-		...pages.map(({ threads, has_more }) => {
-			const last = threads.at(-1);
-			return has_more && last ? at(last) : Number.NEGATIVE_INFINITY;
-		}),
-	);
-	const all = pages
+	// Where one kind goes on there are as many of it as were asked for: nothing is passed over by taking no more than that.
+	const threads = pages
 		.flatMap(({ threads }) => threads)
 		.sort((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
-	const threads = all.filter((one) => at(one) >= floor);
 	return { threads, more: pages.some(({ has_more }) => has_more) };
 }
 
