@@ -1,36 +1,43 @@
-// Pictures as tools take them: what they are is seen from their first bytes, whatever they are called.
+// Pictures as tools take them: what they are is seen from how they begin, whatever they are called.
 // https://discord.com/developers/docs/reference#image-data
 
 import * as v from "valibot";
 import { readBase64 } from "./base64.ts";
 
-/** A picture as a data URI or in base64; `what` says what it is for. Discord takes up to 256 KiB, a request to a bot less. */
-export function picture(what: string) {
-	return v.pipe(
-		v.string(),
-		v.check(
-			(input) => dataUri(input) !== undefined,
-			"expected a PNG, JPEG, GIF, WebP or AVIF in base64, by itself or as a data URI",
-		),
-		v.transform((input) => dataUri(input) ?? ""),
-		v.description(
-			`${what}: PNG, JPEG, GIF, WebP or AVIF in base64 or as a data URI, up to about 45 KB.`,
-		),
-	);
+/** How each kind of picture that Discord takes begins, in base64. */
+const beginnings = {
+	png: "iVBORw0KGg[o-r]",
+	jpeg: "/9j/",
+	gif: "R0lGOD[dl]h",
+	webp: "UklGR[A-Za-z0-9+/]{7}RUJQ",
+	avif: "AAAA..Z0eXBhdml[mz]",
+};
+
+const declared = "data:image/\\w+;base64,";
+const anyPicture = new RegExp(
+	`^(?:${declared})?(?:${Object.values(beginnings).join("|")})[A-Za-z0-9+/]*={0,2}$`,
+);
+const expected =
+	"expected a PNG, JPEG, GIF, WebP or AVIF in base64, by itself or as a data URI";
+
+/** A picture in base64 or as a data URI. Discord takes up to 256 KiB, but a request to a gateway has 64 KiB in all. */
+export const picture = v.pipe(
+	v.string(),
+	v.regex(anyPicture, expected),
+	v.check((input) => readBase64(withoutKind(input)) !== undefined, expected),
+	v.transform((input) => {
+		const data = withoutKind(input);
+		return `data:image/${kindOf(data)};base64,${data}`;
+	}),
+	v.description("PNG, JPEG, GIF, WebP or AVIF in base64, up to about 45 KB."),
+);
+
+function withoutKind(text: string): string {
+	return text.replace(new RegExp(`^${declared}`), "");
 }
 
-/** The picture as Discord takes it; undefined for what is none. */
-function dataUri(text: string): string | undefined {
-	const base64 = text.trim().replace(/^data:image\/\w+;base64,/, "");
-	const kind = kindOf(readBase64(base64));
-	return kind && `data:image/${kind};base64,${base64}`;
-}
-
-function kindOf(bytes: Uint8Array | undefined): string | undefined {
-	const start = Buffer.from(bytes ?? []).toString("latin1", 0, 12);
-	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "png";
-	if (start.startsWith("\xff\xd8\xff")) return "jpeg";
-	if (/^GIF8[79]a/.test(start)) return "gif";
-	if (start.startsWith("RIFF") && start.endsWith("WEBP")) return "webp";
-	return /ftypavi[fs]$/.test(start) ? "avif" : undefined;
+function kindOf(base64: string): string | undefined {
+	return Object.entries(beginnings).find(([, beginning]) =>
+		new RegExp(`^${beginning}`).test(base64),
+	)?.[0];
 }

@@ -75,7 +75,7 @@ export const createEmoji = tool({
 	input: v.strictObject({
 		guild_id,
 		name,
-		image: picture("The picture"),
+		image: picture,
 		role_ids,
 		reason,
 	}),

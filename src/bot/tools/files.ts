@@ -16,9 +16,20 @@ import {
 } from "../message-form.ts";
 import { oneLine } from "../text.ts";
 
-/** Letters and digits, and a few signs between them: nothing that parts a path or hides an ending. */
-const plainName =
-	/^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N} ._()+-]{0,98}[\p{L}\p{M}\p{N}_)])?$/u;
+/** What neither parts a path nor hides: a name and nothing else. */
+const plainName = /^(?![\s.])[^/\\:*?"<>|]{1,100}(?<![\s.])$/;
+
+const filename = v.pipe(
+	v.string(),
+	v.regex(plainName, notPlain),
+	// Nor does it break a line, change the direction of text, or have half a character.
+	v.check((name) => oneLine(name) === name && name.isWellFormed(), notPlain),
+	v.description("Such as report.txt."),
+);
+
+function notPlain({ input }: { input: string }): string {
+	return `expected a plain file name of at most 100 characters, such as report.txt, received ${oneLine(JSON.stringify(input.slice(0, 100)))}`;
+}
 
 export const sendFile = tool({
 	name: "send_file",
@@ -32,15 +43,7 @@ export const sendFile = tool({
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread to send to"),
-		filename: v.pipe(
-			v.string(),
-			v.check(
-				(input) => plainName.test(input),
-				({ input }) =>
-					`expected a plain file name of at most 100 characters, such as report.txt, received ${oneLine(JSON.stringify(input.slice(0, 100)))}`,
-			),
-			v.description("Such as report.txt."),
-		),
+		filename,
 		text: v.optional(v.pipe(v.string(), v.description("The file as text."))),
 		data_base64: v.optional(
 			v.pipe(v.string(), v.description("The file as bytes.")),

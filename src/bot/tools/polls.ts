@@ -8,7 +8,6 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { published } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import {
 	flag,
@@ -54,8 +53,8 @@ export const createPoll = tool({
 		question: text(1, 300, "What is asked."),
 		answers: list(
 			v.strictObject({
-				text: text(1, 55, ""),
-				emoji: v.optional(v.pipe(emoji, published({ pattern: undefined }))),
+				text: text(1, 55, "The answer."),
+				emoji: v.optional(emoji),
 			}),
 			2,
 			10,

@@ -98,7 +98,12 @@ function probes(schema: Schema): Probe[] {
 			...range(schema.minItems, schema.maxItems).map(
 				([length, valid]): Probe => [Array(length).fill(good), valid],
 			),
-			...items.map(([item, valid]): Probe => [[item], valid]),
+			...items.map(
+				([item, valid]): Probe => [
+					Array(Math.max(1, schema.minItems ?? 1)).fill(item),
+					valid,
+				],
+			),
 			[good, typeof good === "object" && Array.isArray(good)],
 		];
 	}
