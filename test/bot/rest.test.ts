@@ -2,11 +2,13 @@ import { expect, test } from "bun:test";
 import { DiscordAPIError, REST, Routes } from "discord.js";
 import { InvalidRequests } from "../../src/bot/invalid-requests.ts";
 import {
+	endingEarlier,
 	guardRest,
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
 	restOptions,
+	timeLeftMs,
 	withinRun,
 } from "../../src/bot/rest.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
@@ -59,6 +61,29 @@ test.concurrent("a write that stalls ends in time, its outcome unknown, and is s
 	expect(simulator.requests.list(messages)).toHaveLength(1);
 	expect(simulator.journal.entries(messages)).toHaveLength(1);
 });
+
+test.concurrent("a write that has to end earlier than its tool does, and knows how long that has", async () => {
+	await using platform = await startPlatform();
+	const { simulator } = platform;
+	simulator.faults.stall(messages, { after: true });
+	const run = {
+		signal: new AbortController().signal,
+		endsAt: performance.now() + 3_600_000,
+		reason: undefined,
+		mayWrite: true,
+	};
+	await withinRun(run, async () => {
+		const leftMs = timeLeftMs();
+		expect(leftMs).toBeGreaterThan(3_000_000);
+		const error = await failureOf(
+			endingEarlier(leftMs - shortMs, () => platform.say("once")),
+		);
+		expect(error).toBeInstanceOf(PlatformTimeout);
+		expect((error as PlatformTimeout).fate).toBe("unknown");
+		expect(run.signal.aborted).toBe(false);
+	});
+	expect(simulator.requests.list(messages)).toHaveLength(1);
+}, 5_000);
 
 test.concurrent("a read that stalls ends in time and is known to have changed nothing", async () => {
 	await using platform = await startPlatform(shortMs);
