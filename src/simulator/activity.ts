@@ -14,13 +14,11 @@ export class Activity {
 
 	/**
 	 * Those who have not been seen for `days` days. Whoever has a role stays, unless all of their roles are among `roleIds`.
-	 * The owner stays.
 	 */
 	away(guild: Guild, days: number, roleIds: readonly string[]): Member[] {
 		const since = Date.now() - days * dayMs;
 		return [...guild.members.values()].filter(
 			(member) =>
-				member.user.id !== guild.owner_id &&
 				(this.#lastSeen.get(member) ?? Infinity) < since &&
 				member.roles.every((id) => roleIds.includes(id)),
 		);

@@ -103,13 +103,10 @@ function moved(
 /** The positions that change for this order, no more than need to. */
 function positionsFor(before: readonly Role[], after: readonly Role[]) {
 	const low = after.findIndex((role, index) => role !== before[index]);
-	const high = after.findLastIndex((role, index) => role !== before[index]);
 	const changes: { id: string; position: number }[] = [];
 	let last = before[low - 1]?.rawPosition ?? 0;
 	for (const [index, role] of after.entries()) {
 		if (index < low || low < 0) continue;
-		// Above the ones that change places all stay, unless there is too little room.
-		if (index > high && role.rawPosition > last) break;
 		// Two that share a position stand by their ids: each needs one of its own.
 		last = Math.max(before[index]?.rawPosition ?? 0, last + 1);
 		if (role.rawPosition !== last)

@@ -151,6 +151,21 @@ describe("move_roles", () => {
 		]);
 	});
 
+	test("gives roles that share a position one of their own each, and lets those above be", async () => {
+		await using world = await startWorld();
+		const role = (name: string) => roleNamed(world, name);
+		const [staff, regular] = [role("Staff"), role("Regular")];
+		regular.position = staff.position = 2;
+		role("alpha").position = 7;
+		await mover(world)(["Newcomer"], { above_role_id: regular.id });
+		expect(world.simulator.journal.entries().at(-1)?.body).toEqual([
+			{ id: regular.id, position: 1 },
+			{ id: role("Newcomer").id, position: 2 },
+			{ id: staff.id, position: 3 },
+		]);
+		expect(order(world)).toBe("alpha Staff Newcomer Regular @everyone");
+	});
+
 	test("refuses what would change nothing, and what cannot be", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
