@@ -129,6 +129,13 @@ export const createScheduledEvent = tool({
 	},
 });
 
+/** Whose event it is decides: requireEventPermissions asks for it. */
+const othersEvents: NeededWith<{ event_id: string }> = {
+	permission: "ManageEvents",
+	with: "event_id",
+	when: () => false,
+};
+
 export const editScheduledEvent = tool({
 	name: "edit_scheduled_event",
 	toolset: "events",
@@ -138,6 +145,7 @@ export const editScheduledEvent = tool({
 	effect: "write",
 	idempotent: true,
 	turns: "event_id",
+	permissions: [othersEvents],
 	input: v.strictObject({
 		guild_id,
 		event_id: eventId,
@@ -190,6 +198,7 @@ export const deleteScheduledEvent = destructiveTool({
 		"Delete a scheduled event for good, with all its repetitions; edit_scheduled_event cancels one.",
 	turns: "event_id",
 	idempotent: true,
+	permissions: [othersEvents],
 	input: v.strictObject({ guild_id, event_id: eventId, reason }),
 	plan(_, { guild, discord, event }) {
 		requireEventPermissions(guild, event, fieldsOf(event));

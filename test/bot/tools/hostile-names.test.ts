@@ -49,10 +49,26 @@ test.each([
 		expiry: new Date(Date.now() + 60_000).toISOString(),
 	});
 	platform.polls.vote(channel, asked, user, [1]);
+	const event = platform.scheduledEvents.add(guild, user.id, {
+		...{ name, description: name, entity_type: 2, channel_id: lounge.id },
+		scheduled_start_time: "2099-01-31T12:00:00.000Z",
+	});
+	platform.scheduledEvents.subscribe(guild, event, member);
+	const rule = platform.autoModeration.add(guild, {
+		...{ name, creator_id: user.id, enabled: true, trigger_type: 1 },
+		...{ event_type: 1, exempt_roles: [], exempt_channels: [] },
+		trigger_metadata: { keyword_filter: [name], regex_patterns: [name] },
+		actions: [
+			{ type: 1, metadata: { custom_message: name } },
+			{ type: 2, metadata: { channel_id: channel.id } },
+		],
+	});
 	await world.heard();
 
 	const channel_id = channel.id;
 	const poll = { channel_id, message_id: asked.id };
+	const event_id = event.id;
+	const rule_id = rule.id;
 	const target = { target_type: "member", target_id: user.id };
 	const calls: [string, Record<string, unknown>, number][] = [
 		["list_guilds", {}, 2],
@@ -113,6 +129,16 @@ test.each([
 		["set_nickname", { user_id: user.id, nickname: "y" }, 1],
 		["timeout", { user_id: user.id, duration: "10" }, 1],
 		["remove_timeout", { user_id: user.id }, 1],
+		["list_scheduled_events", {}, 2],
+		["get_event_users", { event_id }, 2],
+		["edit_scheduled_event", { event_id, name }, 1],
+		["edit_scheduled_event", { event_id, status: "active" }, 2],
+		["delete_scheduled_event", { event_id, dry_run: true }, 3],
+		["list_automod_rules", {}, 2],
+		["list_automod_rules", { rule_id }, 5],
+		["edit_automod_rule", { rule_id, name }, 1],
+		["edit_automod_rule", { rule_id, enabled: false }, 2],
+		["delete_automod_rule", { rule_id, dry_run: true }, 3],
 		["list_emojis", {}, 2],
 		["edit_emoji", { emoji_id: emoji.id, role_ids: [role.id] }, 1],
 		["delete_emoji", { emoji_id: emoji.id, dry_run: true }, 2],
