@@ -9,6 +9,7 @@ import {
 import * as v from "valibot";
 import type { Log } from "../lib/log.ts";
 import type { PrivilegedIntent } from "./entities.ts";
+import { Gate } from "./gate.ts";
 import { memberChunks } from "./member-chunks.ts";
 import * as present from "./present.ts";
 import { applicationFlags, socketUrl } from "./routes/applications.ts";
@@ -83,8 +84,8 @@ export class SocketHub {
 	readonly #log: Log;
 	readonly #timing: SocketTiming;
 	readonly #sessions = new Map<string, Session>();
-	/** While requests for members wait: how to answer them. */
-	#heldMembers: (() => void)[] | undefined;
+	readonly #connections = new Gate();
+	readonly #memberRequests = new Gate();
 	readonly #sockets = new Set<Socket>();
 	#deaf = false;
 
@@ -111,11 +112,12 @@ export class SocketHub {
 	};
 
 	/** Upgrades a request; undefined when it became a socket. */
-	upgrade(
+	async upgrade(
 		request: Request,
 		url: URL,
 		server: Bun.Server<Connection>,
-	): Response | undefined {
+	): Promise<Response | undefined> {
+		await new Promise<void>((resolve) => this.#connections.pass(resolve));
 		if (url.searchParams.has("compress"))
 			this.#log.warn("a bot asked for compression and gets none");
 		const upgraded = server.upgrade(request, {
@@ -167,11 +169,14 @@ export class SocketHub {
 		for (const session of this.#sessions.values()) session.hold(held);
 	}
 
+	/** Whether new connections wait from now on, as on a slow network; those that waited are let in once they need no longer. */
+	holdConnections(held: boolean): void {
+		this.#connections.hold(held);
+	}
+
 	/** Whether requests for members wait from now on; those that waited are answered once they need no longer. */
 	holdMembers(held: boolean): void {
-		const waiting = this.#heldMembers ?? [];
-		this.#heldMembers = held ? waiting : undefined;
-		if (!held) for (const answer of waiting) answer();
+		this.#memberRequests.hold(held);
 	}
 
 	/** Whether heartbeats go unanswered from now on. */
@@ -263,12 +268,10 @@ export class SocketHub {
 				});
 				return;
 			}
-			const answer = () => {
+			this.#memberRequests.pass(() => {
 				for (const chunk of chunks)
 					session.dispatch("GUILD_MEMBERS_CHUNK", chunk);
-			};
-			if (this.#heldMembers) this.#heldMembers.push(answer);
-			else answer();
+			});
 		}
 		// Presences are taken note of, and so is a bot that wants to be in voice; they change nothing.
 	}

@@ -170,6 +170,23 @@ describe("members", () => {
 		expect(order).toEqual(order.toSorted((a, b) => a - b));
 	});
 
+	test("new connections wait while they are held, and are let in afterwards", async () => {
+		await using simulator = await startSimulator();
+		using before = await openSocket(simulator);
+		simulator.sockets.holdConnections(true);
+		let open = false;
+		const opening = openSocket(simulator).then((socket) => {
+			open = true;
+			return socket;
+		});
+		before.send(1, null);
+		await before.payload("acknowledgement", isOp(11));
+		expect(open).toBe(false);
+		simulator.sockets.holdConnections(false);
+		using after = await opening;
+		await after.payload("hello", isOp(10));
+	});
+
 	test("requests for members wait while they are held, and are answered afterwards", async () => {
 		await using simulator = await startSimulator();
 		const intents = Intent.Guilds | Intent.GuildMembers;
