@@ -14,6 +14,7 @@ import {
 } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import { ToolError } from "../mcp/tool.ts";
+import { IdentifyThrottler } from "./identify.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
 import {
 	guardRest,
@@ -64,6 +65,7 @@ export class Connection {
 
 	readonly #options: ConnectionOptions;
 	readonly #closing = new AbortController();
+	readonly #throttler = new IdentifyThrottler();
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
 	/** Whether the token has been refused since it last worked. */
@@ -192,6 +194,7 @@ export class Connection {
 				...(readsMessages ? [MessageContent] : []),
 			],
 			rest: restOptions(api, onAnswer, this.invalidRequests),
+			ws: { buildIdentifyThrottler: () => this.#throttler },
 			// Text that the bot sends pings nobody unless whoever sends it says so.
 			allowedMentions: { parse: [], repliedUser: false },
 		});

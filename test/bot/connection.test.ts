@@ -1,11 +1,14 @@
 // The bot and Discord when all is not well between them.
 
 import { expect, test } from "bun:test";
+import { Events } from "discord.js";
 import { startBot } from "../../src/bot/bot.ts";
+import { Connection } from "../../src/bot/connection.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { botConfig } from "../support/bot-config.ts";
+import { recordLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -137,6 +140,36 @@ test.concurrent("a connection that Discord lets resume misses nothing", async ()
 		).text.startsWith("1 match"),
 	);
 });
+
+test.concurrent("a bot whose connection is cut while it waits to log in again comes back", async () => {
+	await using stack = new AsyncDisposableStack();
+	const simulator = stack.use(await startSimulator());
+	const { sockets } = simulator;
+	const waits: string[] = [];
+	const connection = new Connection({
+		token: simulator.bot("alpha").token,
+		api: simulator.api,
+		log: recordLog().log,
+		onAnswer() {},
+		attach: (client) =>
+			client.on(Events.Debug, (line) => {
+				if (line.includes("Waiting for identify throttle")) waits.push(line);
+			}),
+	});
+	stack.defer(() => connection.close());
+	await connection.open();
+	sockets.disconnect({ resumable: false });
+	await until("it waits to log in again", () => waits.length === 2);
+
+	sockets.holdConnections(true);
+	sockets.disconnect();
+	// It has no connection when it might have logged in: nothing that happens then would tell so.
+	await Bun.sleep(6_000);
+	expect(connection.state.connected).toBe(false);
+	sockets.holdConnections(false);
+	await until("it is back", () => connection.state.connected);
+	expect(sockets.connected).toEqual([simulator.bot("alpha").id]);
+}, 30_000);
 
 test.concurrent.each([
 	["says nothing", undefined],
