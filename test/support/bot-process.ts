@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { listeningUrl, type Program, startProgram } from "./program.ts";
 import { until } from "./until.ts";
 
+/** How much of its log is shown of one that is not ready. */
+const lastLines = 30;
+
 export interface BotProcess extends AsyncDisposable {
 	/** The MCP endpoint; it stays the same. */
 	url: string;
@@ -58,7 +61,19 @@ export async function startBotProcess(
 				() => undefined,
 			);
 			return (await response?.text().catch(() => "")) === "ready";
-		}).then(() => {});
+		}).then(
+			() => {},
+			(error) => {
+				throw new Error(`${error.message}\n${lastWords()}`);
+			},
+		);
+
+	/** What the process says of why it is not ready. */
+	const lastWords = () => {
+		const { end, lines = [] } = program ?? {};
+		const how = end == null ? "it runs" : `it ended with ${end}`;
+		return [`${how}; its last lines:`, ...lines.slice(-lastLines)].join("\n");
+	};
 
 	const dispose = async () => {
 		ended = true;

@@ -9,6 +9,8 @@ const root = join(import.meta.dir, "../..");
 export interface Program extends AsyncDisposable {
 	pid: number;
 	exited: Promise<number>;
+	/** The code or the signal with which it ended; null while it runs. */
+	readonly end: number | string | null;
 	/** Everything on stdout and stderr so far, a line each. */
 	lines: string[];
 	/** The first of its lines for which `pick` gives something; rejects when the program ends before. */
@@ -45,6 +47,9 @@ export function startProgram(
 	return {
 		pid: child.pid,
 		exited: child.exited,
+		get end() {
+			return child.exitCode ?? child.signalCode;
+		},
 		lines,
 		async line(pick) {
 			for (let over = false; ; ) {
