@@ -318,10 +318,10 @@ async function makeTrouble(
 		const kinds = botTroubles(target, random);
 		const names = Object.keys(kinds);
 		for (const name of names) count.add(name, 0);
-		// The longest comes seldom: meanwhile there is nobody to be troubled otherwise.
+		// After the first time the longest comes seldom: meanwhile there is nobody to be troubled otherwise.
 		const often = names.filter((name) => name !== longStop);
 		const deck = [longStop, ...often, ...often, ...often, ...often];
-		for (const name of shuffled(deck, random)) {
+		for (const name of shuffled(deck, random, names)) {
 			await Bun.sleep(300 + random.below(1_000));
 			if (isOver()) return;
 			if ((await kinds[name]?.()) !== false) count.add(name);
@@ -343,13 +343,20 @@ async function makeTrouble(
 	await Promise.all(targets.map(({ bot }) => bot.ready()));
 }
 
-/** All of them in random order, then again in another, without end. */
-function* shuffled<T>(items: readonly T[], random: Random): Generator<T> {
-	for (;;) {
-		const deck = [...items];
-		while (deck.length > 0)
-			yield deck.splice(random.below(deck.length), 1)[0] as T;
-	}
+/** `first` in random order; then all of the items in random order, then again in another, without end. */
+function* shuffled<T>(
+	items: readonly T[],
+	random: Random,
+	first: readonly T[] = [],
+): Generator<T> {
+	yield* dealt(first, random);
+	for (;;) yield* dealt(items, random);
+}
+
+function* dealt<T>(items: readonly T[], random: Random): Generator<T> {
+	const deck = [...items];
+	while (deck.length > 0)
+		yield deck.splice(random.below(deck.length), 1)[0] as T;
 }
 
 /** Simulator, bots and gateway, each serving. They end with `stack`. */

@@ -371,14 +371,14 @@ describe.concurrent("nobody loses a role", () => {
 		);
 	});
 
-	test.each<[Misbehaviour, RegExp]>([
-		["slow", /^no answer within 0.3 seconds$/],
-		["trickle", /^no answer within 0.3 seconds$/],
-		["huge", /^its answer is longer than 4096 KiB$/],
+	test.each<[Misbehaviour, RegExp, { listTimeoutMs?: number }]>([
+		["slow", /^no answer within 0.3 seconds$/, { listTimeoutMs: 300 }],
+		["trickle", /^no answer within 0.3 seconds$/, { listTimeoutMs: 300 }],
+		["huge", /^its answer is longer than 4096 KiB$/, {}],
 	])(
 		"by a list that does not end in time or size: %s",
-		async (kind, reason) => {
-			await using stage = await startSettled({ listTimeoutMs: 300 });
+		async (kind, reason, limits) => {
+			await using stage = await startSettled(limits);
 			stage.game.misbehave(kind);
 			await expect(stage.run()).rejects.toThrow(reason);
 			stage.game.behave();
