@@ -135,7 +135,9 @@ test("when Discord stops answering, what was found so far is said, and where to 
 	expect(isError).toBe(false);
 	expect(found(text)).toEqual(["m150"]);
 	expect(text).toContain("1 match(es) among 200 message(s)");
-	expect(text).toContain("because Discord API request timed out. ");
+	expect(text).toContain(
+		"because Discord API error: Discord's rate limit takes this request again in ",
+	);
 	expect(text).toEndWith(`next_before=${ids[100]}`);
 	expect(world.simulator.requests.list(route)).toHaveLength(2);
 }, 20_000);
