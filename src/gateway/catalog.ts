@@ -7,7 +7,7 @@ import { findMember, readElements, readMembers } from "../mcp/json-text.ts";
 const instanceProperty = JSON.stringify({
 	type: "string",
 	description:
-		"Name of the bot instance to route this call to, a key of the gateway's INSTANCES; list_instances shows them. When omitted, the call is routed by guild_id.",
+		"Bot instance to route to, a key of INSTANCES (see list_instances); by guild_id when omitted.",
 });
 
 /** The one tool of the gateway's own. */

@@ -34,7 +34,6 @@ function notPlain({ input }: { input: string }): string {
 export const sendFile = tool({
 	name: "send_file",
 	toolset: "messages",
-	extra: true,
 	title: "Send a file",
 	description:
 		"Send a file of up to about 45 KB, as text or as bytes. URLs are not fetched.",

@@ -90,7 +90,6 @@ type Args = v.InferOutput<typeof input>;
 export const searchGuildMessages = tool({
 	name: "search_guild_messages",
 	toolset: "messages",
-	extra: true,
 	title: "Search a guild's messages",
 	description:
 		"Find messages in all channels that the bot may read, by Discord's own index. Takes at least one filter; `next_offset` goes on as `offset`.",

@@ -1,0 +1,321 @@
+// The reference of all tools, from their definitions and from calls of them in the simulated guild.
+
+import { donatorTools } from "../../src/bot/game/donator-tools.ts";
+import type { Needed } from "../../src/bot/permissions.ts";
+import { officialName } from "../../src/bot/permissions.ts";
+import { tools } from "../../src/bot/tools/index.ts";
+import {
+	type BotTool,
+	isDefault,
+	toolsetNames,
+} from "../../src/bot/toolsets.ts";
+import type { JsonSchema } from "../../src/mcp/json-schema.ts";
+import { privilegedHint } from "../../src/mcp/tool.ts";
+import { until } from "../support/until.ts";
+import type { TestWorld } from "../support/world.ts";
+import { startGameWorld } from "./game/game-world.ts";
+import { type Args, startScene } from "./tool-rows/scene.ts";
+import { table } from "./tool-table.ts";
+
+/** A call of a tool, and its answer. */
+interface Example {
+	args: Args;
+	text: string;
+}
+
+const never = () => Promise.reject(new Error("only its listing is wanted"));
+const gameTools = donatorTools({ look: never, carryOut: never });
+const allTools: readonly BotTool[] = [...tools, ...gameTools];
+
+const maxLines = 8;
+const maxLineLength = 300;
+
+/** Tools and bytes that each toolset adds to tools/list, by default and when it is named; those of none are left out. */
+export function toolsetSizes() {
+	return toolsetNames.flatMap((toolset) => {
+		const its = allTools.filter((tool) => tool.toolset === toolset);
+		const offered = its.filter(isDefault);
+		return its.length > 0
+			? [
+					{
+						toolset,
+						byDefault: offered.length,
+						bytesByDefault: bytesOf(offered),
+						tools: its.length,
+						bytes: bytesOf(its),
+					},
+				]
+			: [];
+	});
+}
+
+function bytesOf(tools: readonly BotTool[]): number {
+	const texts = tools.map(({ listing }) => JSON.stringify(listing));
+	return Buffer.byteLength(texts.join(","));
+}
+
+/** Every call in a world of its own, so that none depends on another. */
+export async function collectExamples(): Promise<Map<string, Example>> {
+	const examples = new Map<string, Example>();
+	const rows = Object.entries(table);
+	const work = async () => {
+		for (let row = rows.pop(); row; row = rows.pop()) {
+			const [name, how] = row;
+			await using scene = await startScene();
+			const { args } =
+				how.effect === "writes"
+					? how.act(scene)
+					: how.effect === "asks"
+						? how.ask(scene)
+						: { args: how.args(scene) };
+			await scene.world.heard();
+			await quiet(scene.world);
+			const { text } = await scene.world.call(name, args);
+			examples.set(name, settled({ args, text }));
+		}
+	};
+	await Promise.all([work(), work(), work(), gameExamples(examples)]);
+	return examples;
+}
+
+/** Resolves when the bot knows that the mark which it heard by has gone. */
+async function quiet({ call }: TestWorld): Promise<void> {
+	await until("no mark is left", async () =>
+		(await call("lookup_user_by_name", { query: "mark-" })).text.startsWith(
+			"No member",
+		),
+	);
+}
+
+async function gameExamples(examples: Map<string, Example>): Promise<void> {
+	await using world = await startGameWorld({
+		settings: ({ world, guild }) => {
+			const gold = world.addRole(guild("The Cooks"), { name: "gold" }).id;
+			return { donator_sync: true, donators: { tiers: { gold } } };
+		},
+	});
+	await until("the first run is over", () =>
+		world.logged.some((line) => line.includes("supporters' roles compared")),
+	);
+	world.game.addDonator({
+		chat_id: world.simulator.user("zoe").id,
+		tier: "gold",
+		username: "Steve",
+		uuid: "069a79f4-44e9-4726-a5be-fca90e38aaf5",
+	});
+	for (const { name } of gameTools) {
+		const { text } = await world.call(name);
+		examples.set(name, settled({ args: {}, text }));
+	}
+}
+
+/** The same with everything replaced that is another one each time: ids, times and names, by their order. */
+function settled({ args, text }: Example): Example {
+	const seen = new Map<string, string>();
+	const numbered = (kind: string, of: (number: number) => string) => {
+		let count = 0;
+		return (found: string) => {
+			const key = kind + found;
+			const known = seen.get(key) ?? of(++count);
+			seen.set(key, known);
+			return known;
+		};
+	};
+	const id = numbered("id", (n) => String(10n ** 17n + BigInt(n)));
+	const name = numbered("name", (n) => `thing-${n}`);
+	const emojiName = numbered("name", (n) => `thing_${n}`);
+	const inviteCode = numbered("code", (n) => `invite${n}`);
+	const settle = (part: string) =>
+		part
+			.replace(/\b\d{17,20}\b/g, id)
+			.replace(/\bthing-\d+\b/g, name)
+			.replace(/\bthing_\d+\b/g, emojiName)
+			.replace(/\b(?=[0-9a-f]*\d)[0-9a-f]{8}\b/g, inviteCode)
+			.replace(
+				/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g,
+				"2026-01-31T12:00:00Z",
+			)
+			.replace(/\b\d+(?:\.\d+)? ms\b/g, "5 ms");
+	return {
+		args: JSON.parse(settle(JSON.stringify(args))) as Args,
+		text: settle(text),
+	};
+}
+
+/** The reference, in Markdown. */
+export function writeReference(examples: ReadonlyMap<string, Example>): string {
+	const sizes = toolsetSizes();
+	const sum = (key: "byDefault" | "bytesByDefault" | "tools" | "bytes") =>
+		sizes.reduce((total, size) => total + size[key], 0);
+	return [
+		introduction,
+		"| toolset | by default | bytes | when named | bytes |",
+		"| --- | --- | --- | --- | --- |",
+		...sizes.map(
+			({ toolset, byDefault, bytesByDefault, tools, bytes }) =>
+				`| [${toolset}](#${toolset}) | ${byDefault} | ${bytesByDefault} | ${tools} | ${bytes} |`,
+		),
+		`| all | ${sum("byDefault")} | ${sum("bytesByDefault")} | ${sum("tools")} | ${sum("bytes")} |`,
+		"",
+		...sizes.flatMap(({ toolset }) => [
+			`## ${toolset}`,
+			"",
+			...allTools
+				.filter((tool) => tool.toolset === toolset)
+				.flatMap((tool) => describe(tool, examples.get(tool.name))),
+		]),
+		howToAdd,
+	].join("\n");
+}
+
+function describe(tool: BotTool, example: Example | undefined): string[] {
+	const { name, listing, aliases = [], needs } = tool;
+	const text = String(listing.description).replace(`${privilegedHint} `, "");
+	return [
+		`### ${name}`,
+		"",
+		text,
+		"",
+		`- ${effectOf(tool)}${isDefault(tool) ? "" : " Offered when its toolset is named."}`,
+		...(aliases.length > 0
+			? [`- Also called by ${aliases.map(code).join(", ")}, unlisted.`]
+			: []),
+		`- The bot needs: ${needed(needs)}.`,
+		"",
+		...parameters(listing.inputSchema),
+		...(example ? exampleOf(name, example) : []),
+	];
+}
+
+function effectOf({ listing }: BotTool): string {
+	const { readOnlyHint, destructiveHint, idempotentHint } =
+		listing.annotations as Record<string, boolean | undefined>;
+	if (readOnlyHint) return "Only reads.";
+	if (!destructiveHint)
+		return idempotentHint
+			? "Changes something; the same call again changes nothing more."
+			: "Changes something.";
+	const { properties } = listing.inputSchema as {
+		properties: Record<string, JsonSchema>;
+	};
+	return properties.dry_run?.default
+		? "**Destroys something**; by default it only says what it would do."
+		: "**Destroys something**; with `dry_run` it only says what it would do.";
+}
+
+function needed({
+	permissions,
+	guildPermissions,
+	intents,
+}: BotTool["needs"]): string {
+	const inGuild = guildPermissions.map(
+		(name) => `${officialName(name)} in the guild as a whole`,
+	);
+	const all = [
+		...permissions.map(permissionName),
+		...inGuild,
+		...intents.map((intent) => `the intent ${intent}`),
+	];
+	return all.join(", ") || "nothing in particular";
+}
+
+function permissionName(one: Needed<never>): string {
+	return typeof one === "string"
+		? officialName(one)
+		: `${officialName(one.permission)} (with ${code(one.with)})`;
+}
+
+function parameters({ properties, required }: JsonSchema): string[] {
+	const entries = Object.entries(properties as Record<string, JsonSchema>);
+	if (entries.length === 0) return ["No parameters.", ""];
+	const isRequired = (name: string) =>
+		Array.isArray(required) && required.includes(name);
+	return [
+		"| parameter | takes | |",
+		"| --- | --- | --- |",
+		...entries.map(
+			([name, schema]) =>
+				`| ${code(name)}${isRequired(name) ? " (required)" : ""} | ${cell(takes(name, schema))} | ${cell(String(schema.description))} |`,
+		),
+		"",
+	];
+}
+
+/** What a parameter takes, in words. */
+function takes(name: string, schema: JsonSchema): string {
+	const type = name === "guild_id" ? "id" : typeOf(schema);
+	return schema.default === undefined
+		? type
+		: `${type}; ${JSON.stringify(schema.default)} when omitted`;
+}
+
+function typeOf(schema: JsonSchema): string {
+	const { type, pattern, items } = schema;
+	const choices = schema.enum;
+	if (Array.isArray(choices)) return choices.join(", ");
+	if (String(pattern).includes("{17,20}")) return "id";
+	if (type === "array") {
+		const { minItems = 0, maxItems } = schema;
+		return `${minItems} to ${maxItems} of: ${typeOf(items as JsonSchema)}`;
+	}
+	if (type === "integer") return `${schema.minimum} to ${schema.maximum}`;
+	if (type === "boolean") return "true, false";
+	if (type === "object") {
+		const { properties } = schema as { properties: JsonSchema };
+		return `object with ${Object.keys(properties).join(", ")}`;
+	}
+	if (schema.maxLength === undefined) return "text";
+	return `text, ${schema.minLength ?? 0} to ${schema.maxLength} characters`;
+}
+
+function exampleOf(name: string, { args, text }: Example): string[] {
+	const lines = text.split("\n");
+	const shown = lines
+		.slice(0, maxLines)
+		.map((line) =>
+			line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line,
+		);
+	if (lines.length > maxLines) shown.push("…");
+	return ["```", `${name} ${JSON.stringify(args)}`, ...shown, "```", ""];
+}
+
+function code(text: string): string {
+	return `\`${text}\``;
+}
+
+/** Text in a cell of a table. */
+function cell(text: string): string {
+	return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
+}
+
+const introduction = `# The tools
+
+Generated from their definitions and from calls in the simulated guild: \`bun run reference\` writes this file anew, and a
+test fails when it is stale.
+
+Every tool takes the arguments of its table and no others. \`guild_id\` is the bot's own guild when it is omitted; what else
+is named has to belong to that guild. The gateway adds \`instance\` to each. A tool that changes something says so in its
+description, which then begins "${privilegedHint}", and in its annotations. Texts that a tool sends ping nobody
+unless \`mentions\` allows it. In results, names and texts that people wrote are escaped to one line, and times are UTC.
+
+An answer that begins "Discord API error:" is Discord's own refusal, with its code and the next step. What a rate limit
+would hold up for longer than 10 s ends at once, and says for how long.
+
+## What is offered
+
+\`config.toml\` chooses, with \`toolsets\`, \`read_only\`, \`deny\` and \`guilds\` in \`[mcp]\`. A tool that is not chosen is neither
+listed nor callable. \`"default"\` in the list stands for what is offered when nothing is said, so that
+\`toolsets = ["default", "threads"]\` adds to it. The bytes are those that a toolset adds to the answer to \`tools/list\`.
+`;
+
+const howToAdd = `## How to add a tool
+
+1. Write it: one export in the file of its noun in this folder, with \`tool\` or, when it destroys something,
+   \`destructiveTool\` (\`../context.ts\`). Its arguments say what the runner looks up (\`found\`), \`permissions\` what it checks
+   before Discord is asked, \`effect\` what a client is told. \`run\` does the one thing, and returns the text.
+2. Add it to \`index.ts\`. A new noun is one more file, imported there. It is listed now, and works.
+3. Add its row to \`test/bot/tool-rows/\`: how a call succeeds, what its ids may not be, what it needs. \`bun test
+   test/bot/tool-table.test.ts\` then tries it against refusals, stalls, lost connections, rate limits, other guilds' things
+   and dry runs.
+4. \`bun test test/bot/tools.test.ts -u\` and \`bun run reference\` write down the new catalogue, for review.
+`;
