@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import type * as v from "valibot";
+import * as v from "valibot";
 import {
 	ConfigError,
 	checkSettings,
@@ -11,10 +11,13 @@ import {
 	didYouMean,
 	masked,
 	type Parsed,
+	parseSettings,
 	trimEnv,
 } from "../lib/config.ts";
+import type { HealthAddress } from "../lib/health.ts";
 import { type LogOptions, readLogOptions } from "../lib/log.ts";
 import {
+	address,
 	apiKeyPattern,
 	environment,
 	missingSections,
@@ -133,6 +136,30 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 	};
 }
 
+/**
+ * Where the bot with this environment says whether it is ready. Of its directory and of `env` only what says where counts:
+ * a ConfigError is about that alone. Without CONFIG_DIR the environment has it all.
+ */
+export function readHealthAddress(
+	env: Record<string, string | undefined>,
+): HealthAddress {
+	const directory = env.CONFIG_DIR?.trim();
+	const { all, file } = mergeVariables(directory, env);
+	const { settings, faults } = parseSettings(v.object(address), all);
+	if (!settings || file.faults.length > 0)
+		throw new ConfigError(directory ?? "the environment", [
+			...file.faults,
+			...faults,
+		]);
+	return {
+		hostname: settings.MCP_BIND_ADDR,
+		port: settings.MCP_PORT,
+		// What the gateway's own look at it asks for.
+		path: "/mcp",
+		portSetting: "MCP_PORT",
+	};
+}
+
 /** Whether what people write has to be read, for which Discord wants a privileged intent. */
 export function readsMessages({
 	toml: { features, game },
@@ -172,10 +199,7 @@ function readVariables(
 	directory: string,
 	env: Record<string, string | undefined>,
 ) {
-	const file = readEnvFile(join(directory, ".env"));
-	const fromFile = withoutPlaceholders(trimEnv(file.variables));
-	const fromProcess = withoutPlaceholders(trimEnv(env));
-	const all = { ...fromFile, ...fromProcess };
+	const { file, fromProcess, all } = mergeVariables(directory, env);
 	const { settings, faults } = checkSettings(environment, all);
 	const storage = storeFaults({
 		databaseUrl: all.DATABASE_URL,
@@ -192,7 +216,7 @@ function readVariables(
 		settings,
 		apiKeys,
 		faults: [
-			...file.faults.map((fault) => `.env: ${fault}`),
+			...file.faults,
 			...[...faults.map(describeFault), ...storage].map((fault) => {
 				const inProcess = Object.hasOwn(
 					fromProcess,
@@ -206,6 +230,19 @@ function readVariables(
 			),
 		],
 	};
+}
+
+/** The variables of a directory's .env, of the environment, and of both together. */
+function mergeVariables(
+	directory: string | undefined,
+	env: Record<string, string | undefined>,
+) {
+	const file = directory
+		? readEnvFile(join(directory, ".env"))
+		: { variables: {}, faults: [] };
+	const fromProcess = withoutPlaceholders(trimEnv(env));
+	const fromFile = withoutPlaceholders(trimEnv(file.variables));
+	return { file, fromProcess, all: { ...fromFile, ...fromProcess } };
 }
 
 /** A value that was copied from the example was never filled in. */
@@ -223,7 +260,7 @@ function readEnvFile(path: string): {
 	const { text, fault } = readText(path);
 	return {
 		variables: text === undefined ? {} : parseEnv(text),
-		faults: fault === undefined ? [] : [fault],
+		faults: fault === undefined ? [] : [`.env: ${fault}`],
 	};
 }
 

@@ -1,16 +1,18 @@
 // The bot as a program: environment in, signals handled, nothing else.
 
+import { healthProgram } from "../lib/health.ts";
 import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";
 import { startBot } from "./bot.ts";
 import { checkBot } from "./check.ts";
-import { readConfig } from "./config.ts";
+import { readConfig, readHealthAddress } from "./config.ts";
 
-const usage = `Usage: CONFIG_DIR=<directory> bot [--check] [--help] [--version]
+const usage = `Usage: CONFIG_DIR=<directory> bot [--check | --health] [--help] [--version]
 
 A Discord bot with an MCP server, at http://<address>:<port>/mcp.
 
-  --check  only tries the configuration, the port, the database, a login, the guild and what config.toml names in it;
-           exit 0 if all is well, 1 otherwise
+  --check   only tries the configuration, the port, the database, a login, the guild and what config.toml names in it;
+            exit 0 if all is well, 1 otherwise
+  --health  only asks the bot that runs on this machine, with the same port, whether it answers; exit 0 or 1
 
 CONFIG_DIR is the directory of its instance, with config.toml and .env in it; instances/README.md explains every key.
 What follows may stand in .env or in the environment, which wins:
@@ -32,7 +34,11 @@ What follows may stand in .env or in the environment, which wins:
   LOG_LEVEL            the least that is logged: debug, info, warn or error (info)
   DISCORD_API_URL      where Discord's API is (https://discord.com/api)`;
 
-const { check } = parseCommandLine(usage, { check: { type: "boolean" } });
+const { check, health } = parseCommandLine(usage, {
+	check: { type: "boolean" },
+	health: { type: "boolean" },
+});
 const configure = () => readConfig(process.env);
+if (health) await healthProgram(() => readHealthAddress(process.env));
 if (check) await checkProgram(configure, checkBot);
 await runProgram(configure, startBot);

@@ -37,6 +37,12 @@ const secret = v.pipe(
 /** The keys of the providers of AI that are known by name, and of any other: `<NAME>_API_KEY`. */
 export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
 
+/** Where its MCP server listens. */
+export const address = {
+	MCP_PORT: v.optional(port, "9090"),
+	MCP_BIND_ADDR: v.optional(v.string(), "127.0.0.1"),
+};
+
 /** The variables of an instance, in .env or in the environment. */
 export const variables = {
 	DISCORD_TOKEN: secret,
@@ -46,8 +52,7 @@ export const variables = {
 	DATABASE_URL: v.optional(v.string()),
 	DB_SCHEMA: v.optional(v.string()),
 	DATA_DIR: v.optional(v.string()),
-	MCP_PORT: v.optional(port, "9090"),
-	MCP_BIND_ADDR: v.optional(v.string(), "127.0.0.1"),
+	...address,
 	MCP_AUTH_TOKEN: v.optional(secret),
 	MCP_ALLOWED_HOSTS: v.optional(hostList),
 	MCP_ALLOWED_ORIGINS: v.optional(originList),

@@ -11,6 +11,7 @@ import {
 	port,
 	trimEnv,
 } from "../lib/config.ts";
+import type { HealthAddress } from "../lib/health.ts";
 import { type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
 import type { AllowedHosts } from "../mcp/access.ts";
 import { maxQuietSeconds } from "../mcp/streamable-http.ts";
@@ -51,6 +52,12 @@ export interface GatewayConfig {
 
 const minTokenLength = 16;
 
+/** Where it listens. */
+const address = {
+	GATEWAY_PORT: v.optional(port, "9100"),
+	GATEWAY_BIND_ADDR: v.optional(v.string(), "0.0.0.0"),
+};
+
 const environment = v.pipe(
 	v.object({
 		INSTANCES: v.pipe(v.string(), v.rawTransform(readInstances)),
@@ -58,8 +65,7 @@ const environment = v.pipe(
 			v.string(),
 			v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
 		),
-		GATEWAY_PORT: v.optional(port, "9100"),
-		GATEWAY_BIND_ADDR: v.optional(v.string(), "0.0.0.0"),
+		...address,
 		REFRESH_INTERVAL_SECONDS: v.optional(integer(1, 86_400), "300"),
 		// Less than what an exchange may be quiet for.
 		CALL_TIMEOUT_SECONDS: v.optional(integer(1, maxQuietSeconds - 15), "30"),
@@ -108,6 +114,20 @@ export function readConfig(
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
 		log: readLogOptions(settings),
 		warnings,
+	};
+}
+
+/** Where the gateway with this environment says whether it is ready. Throws a ConfigError for a fault in that alone. */
+export function readHealthAddress(
+	env: Record<string, string | undefined>,
+): HealthAddress {
+	const { settings, faults } = parseSettings(v.object(address), trimEnv(env));
+	if (!settings) throw new ConfigError("the environment", faults);
+	return {
+		hostname: settings.GATEWAY_BIND_ADDR,
+		port: settings.GATEWAY_PORT,
+		path: "/readyz",
+		portSetting: "GATEWAY_PORT",
 	};
 }
 

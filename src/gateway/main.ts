@@ -1,15 +1,17 @@
 // The gateway as a program: environment in, signals handled, nothing else.
 
+import { healthProgram } from "../lib/health.ts";
 import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";
 import { checkGateway } from "./check.ts";
-import { readConfig } from "./config.ts";
+import { readConfig, readHealthAddress } from "./config.ts";
 import { startGateway } from "./gateway.ts";
 
-const usage = `Usage: gateway [--check] [--help] [--version]
+const usage = `Usage: gateway [--check | --health] [--help] [--version]
 
 One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mcp.
 
-  --check  only tries the configuration, the port and every bot; exit 0 if all is well, 1 otherwise
+  --check   only tries the configuration, the port and every bot; exit 0 if all is well, 1 otherwise
+  --health  only asks the gateway that runs on this machine, with the same port, whether it is ready; exit 0 or 1
 
 Environment:
   INSTANCES                 name=url,name=url: the bots, e.g. alpha=http://127.0.0.1:9090 (required)
@@ -26,9 +28,13 @@ Environment:
   LOG_FORMAT                text or json (text on a terminal, json otherwise)
   LOG_LEVEL                 the least that is logged: debug, info, warn or error (info)`;
 
-const { check } = parseCommandLine(usage, { check: { type: "boolean" } });
+const { check, health } = parseCommandLine(usage, {
+	check: { type: "boolean" },
+	health: { type: "boolean" },
+});
 // The token goes to the bots, and to no proxy that the environment names for other purposes.
 process.env.NO_PROXY = "*";
 const configure = () => readConfig(process.env);
+if (health) await healthProgram(() => readHealthAddress(process.env));
 if (check) await checkProgram(configure, checkGateway);
 await runProgram(configure, startGateway);

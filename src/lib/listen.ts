@@ -55,17 +55,21 @@ export function listen(options: ListenOptions): Listener {
 		throw new ConfigError("the environment", [fault]);
 	}
 	const given = http.port ?? port;
-	const reachable = /^(0\.0\.0\.0|::)$/.test(hostname) ? "127.0.0.1" : hostname;
-	const host = reachable.includes(":") ? `[${reachable}]` : reachable;
 	return {
 		port: given,
-		url: `http://${host}:${given}`,
+		url: `http://${reachableHost(hostname)}:${given}`,
 		async close(graceMs) {
 			const cut = setTimeout(() => void http.stop(true), graceMs);
 			await http.stop();
 			clearTimeout(cut);
 		},
 	};
+}
+
+/** Where what listens on `hostname` can be reached from this machine, as it stands in a URL. */
+export function reachableHost(hostname: string): string {
+	const host = /^(0\.0\.0\.0|::)$/.test(hostname) ? "127.0.0.1" : hostname;
+	return host.includes(":") ? `[${host}]` : host;
 }
 
 /** The path that is asked for. Where the Host header is none, `request.url` is a path or cannot be parsed: then it is "". */

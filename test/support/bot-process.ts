@@ -13,6 +13,8 @@ export interface BotProcess extends AsyncDisposable {
 	/** The MCP endpoint; it stays the same. */
 	url: string;
 	port: number;
+	/** Its CONFIG_DIR. */
+	directory: string;
 	/** Ends it with this signal and starts it again at once; resolves when it is ready. */
 	restart(signal: NodeJS.Signals): Promise<void>;
 	/** It stands still for so long, its connections open. */
@@ -89,6 +91,7 @@ export async function startBotProcess(
 	return {
 		url,
 		port,
+		directory,
 		ready,
 		async restart(signal) {
 			program?.kill(signal);
