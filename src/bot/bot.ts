@@ -7,6 +7,7 @@ import { countResponses } from "../mcp/metrics.ts";
 import { createServer, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
+import { createAi } from "./ai/ai.ts";
 import { createAuditChannel } from "./audit-channel.ts";
 import { serveCommands } from "./commands.ts";
 import { type BotConfig, readsMessages } from "./config.ts";
@@ -93,6 +94,12 @@ export function startBot(
 		store,
 		log,
 		registry,
+		ai: createAi({
+			settings: config.toml.ai,
+			apiKeys: config.apiKeys,
+			log,
+			registry,
+		}),
 	});
 	const offered = chooseTools(
 		[...allTools, ...features.tools],

@@ -9,6 +9,7 @@ import {
 	checkSettings,
 	describeFault,
 	didYouMean,
+	type Fault,
 	masked,
 	type Parsed,
 	parseSettings,
@@ -16,11 +17,13 @@ import {
 } from "../lib/config.ts";
 import type { HealthAddress } from "../lib/health.ts";
 import { type LogOptions, readLogOptions } from "../lib/log.ts";
+import { aiFaults } from "./ai/providers.ts";
 import {
 	address,
 	apiKeyPattern,
 	environment,
 	missingSections,
+	secret,
 	type TomlSettings,
 	toml,
 	variables,
@@ -87,9 +90,12 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}`,
 		]);
 
-	const file = readTomlFile(join(directory, "config.toml"));
-	const personality = readPersonality(directory, file.values.personality_file);
 	const { apiKeys, settings, faults } = readVariables(directory, env);
+	const file = readTomlFile(join(directory, "config.toml"), (values) => [
+		...missingSections(values),
+		...aiFaults(values, apiKeys),
+	]);
+	const personality = readPersonality(directory, file.values.personality_file);
 	const unmet =
 		file.settings && settings ? unmetNeeds(file.settings, settings) : [];
 	if (
@@ -201,6 +207,10 @@ function readVariables(
 ) {
 	const { file, fromProcess, all } = mergeVariables(directory, env);
 	const { settings, faults } = checkSettings(environment, all);
+	const apiKeys = Object.fromEntries(
+		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
+	);
+	const ofKeys = checkSettings(v.record(v.string(), secret), apiKeys).faults;
 	const storage = storeFaults({
 		databaseUrl: all.DATABASE_URL,
 		schema: all.DB_SCHEMA,
@@ -209,21 +219,20 @@ function readVariables(
 	const unknown = Object.keys(file.variables).filter(
 		(key) => !known.includes(key) && !apiKeyPattern.test(key),
 	);
-	const apiKeys = Object.fromEntries(
-		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
-	);
 	return {
 		settings,
 		apiKeys,
 		faults: [
 			...file.faults,
-			...[...faults.map(describeFault), ...storage].map((fault) => {
-				const inProcess = Object.hasOwn(
-					fromProcess,
-					fault.split(":", 1)[0] ?? "",
-				);
-				return `${inProcess ? "the environment" : ".env"}: ${fault}`;
-			}),
+			...[...[...faults, ...ofKeys].map(describeFault), ...storage].map(
+				(fault) => {
+					const inProcess = Object.hasOwn(
+						fromProcess,
+						fault.split(":", 1)[0] ?? "",
+					);
+					return `${inProcess ? "the environment" : ".env"}: ${fault}`;
+				},
+			),
 			...unknown.map(
 				(key) =>
 					`.env: ${masked(key)}: is not a known key${didYouMean(key, known)}`,
@@ -266,9 +275,10 @@ function readEnvFile(path: string): {
 
 function readTomlFile(
 	path: string,
+	check: (values: TomlValues) => Fault[],
 ): Parsed<TomlSettings> & { values: TomlValues } {
 	const { text, fault } = readText(path);
-	if (text !== undefined) return readToml(toml, text, missingSections);
+	if (text !== undefined) return readToml(toml, text, check);
 	return {
 		settings: undefined,
 		values: {},

@@ -3,6 +3,7 @@
 import type { Client } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import type { Registry } from "../lib/metrics.ts";
+import type { Ai } from "./ai/ai.ts";
 import type { Command } from "./commands.ts";
 import type { BotConfig } from "./config.ts";
 import type { Connection } from "./connection.ts";
@@ -16,6 +17,8 @@ export interface FeatureOptions {
 	log: Log;
 	/** Where it counts, if anywhere. */
 	registry?: Registry;
+	/** Undefined where no provider of AI is set up. */
+	ai?: Ai | undefined;
 }
 
 /** All of it is optional: a feature has what it needs. */

@@ -12,6 +12,7 @@ import {
 } from "../lib/config.ts";
 import { logSettings } from "../lib/log.ts";
 import { isLoopbackAddress } from "../mcp/access.ts";
+import { isPrivateEnough, maxTokensFields } from "./ai/providers.ts";
 import type { TomlValues } from "./toml.ts";
 import { defaultChoice, toolsetNames } from "./toolsets.ts";
 
@@ -29,7 +30,7 @@ const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
 /** A text channel of the bot's guild, by its id. */
 const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
 
-const secret = v.pipe(
+export const secret = v.pipe(
 	v.string(),
 	v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
 );
@@ -167,6 +168,64 @@ function needs<Section extends Record<string, unknown>>(
 	});
 }
 
+/** Where a provider of AI is: the key and what people write go there. */
+const providerUrl = v.pipe(
+	baseUrl,
+	v.check(
+		isPrivateEnough,
+		({ input }) =>
+			`expected https://; http:// only for this machine and private networks, received ${shown(input)}`,
+	),
+);
+
+const apiKeyName = v.pipe(
+	v.string(),
+	v.regex(
+		apiKeyPattern,
+		({ input }) =>
+			`expected the name of a variable such as OPENAI_API_KEY, received ${shown(input)}`,
+	),
+);
+
+/** What a provider of AI is given beside what the bot itself says. */
+const extraFields = v.pipe(
+	v.record(v.string(), v.unknown()),
+	v.check(
+		(extra) => !["model", "messages", "stream"].some((key) => key in extra),
+		"expected none of model, messages and stream, which are the bot's own",
+	),
+	v.check(
+		(extra) => isJson(extra),
+		"expected texts, numbers, true and false, lists and tables",
+	),
+);
+
+function isJson(value: unknown): boolean {
+	if (Array.isArray(value)) return value.every(isJson);
+	if (typeof value !== "object") return typeof value !== "bigint";
+	return !(value instanceof Date) && Object.values(value ?? {}).every(isJson);
+}
+
+const providerName = v.pipe(
+	v.string(),
+	v.regex(
+		/^[\w-]{1,50}$/,
+		"expected a name of letters, digits, - and _, of at most 50 characters",
+	),
+);
+
+const provider = v.strictObject({
+	url: v.optional(providerUrl),
+	model: v.optional(text(200)),
+	api_key_env: v.optional(apiKeyName),
+	max_tokens: v.optional(whole(1, 100_000)),
+	max_tokens_field: v.optional(v.picklist(maxTokensFields)),
+	temperature: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
+	timeout_seconds: v.optional(whole(1, 600)),
+	silence_seconds: v.optional(whole(1, 600)),
+	extra: v.optional(extraFields),
+});
+
 /** A section for each feature that can be switched on. */
 const sections = {
 	game: v.pipe(
@@ -266,6 +325,13 @@ export const toml = v.strictObject({
 				v.strictObject({ deny: v.optional(v.array(text(64)), []) }),
 				{},
 			),
+		}),
+		{},
+	),
+	ai: v.optional(
+		v.strictObject({
+			order: v.optional(v.array(text(50))),
+			providers: v.optional(v.record(providerName, provider)),
 		}),
 		{},
 	),

@@ -88,11 +88,12 @@ export function unknownKeys(
 	values: unknown,
 	path: readonly string[] = [],
 ): UnknownKey[] {
-	const { type, entries, wrapped, item } = schema as {
+	const { type, entries, wrapped, item, value } = schema as {
 		type?: string;
 		entries?: Record<string, object>;
 		wrapped?: object;
 		item?: object;
+		value?: object;
 	};
 	if (wrapped) return unknownKeys(wrapped, values, path);
 	// What is neither a list nor an object where one belongs is another fault.
@@ -100,7 +101,12 @@ export function unknownKeys(
 		return values.flatMap((value, index) =>
 			unknownKeys(item, value, [...path, String(index)]),
 		);
-	if (!entries || typeof values !== "object" || values === null) return [];
+	if (typeof values !== "object" || values === null) return [];
+	if (type === "record" && value)
+		return Object.entries(values).flatMap(([key, one]) =>
+			unknownKeys(value, one, [...path, key]),
+		);
+	if (!entries) return [];
 	const known = Object.keys(entries);
 	return Object.entries(values).flatMap(([key, value]) => {
 		const at = [...path, key];

@@ -84,6 +84,7 @@ test("what is not said has its default", () => {
 				read_only: false,
 				tools: { deny: [] },
 			},
+			ai: {},
 		},
 		log: defaultLogOptions(),
 	});
@@ -148,6 +149,22 @@ log_channel = "${id}7"
 [mcp]
 audit_channel = "${id}8"
 audit_days = 30
+
+[ai]
+order = ["mine", "openai"]
+
+[ai.providers.mine]
+url = "http://10.0.0.7:8000/v1/"
+model = "small"
+api_key_env = "MY_OWN_API_KEY"
+max_tokens = 500
+max_tokens_field = "max_completion_tokens"
+temperature = 0.5
+timeout_seconds = 90
+silence_seconds = 20
+
+[ai.providers.mine.extra]
+reasoning = { effort = "low" }
 `,
 			"who.txt": "You are a cook.\n",
 		},

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { byDefault } from "../../src/bot/ai/providers.ts";
 import { readConfig } from "../../src/bot/config.ts";
 import { apiKeyPattern, toml, variables } from "../../src/bot/settings.ts";
 import { isPlaceholder } from "../../src/bot/toml.ts";
@@ -29,7 +30,15 @@ interface Schema {
 	default?: unknown;
 	wrapped?: Schema;
 	entries?: Record<string, Schema>;
+	/** Of a record. */
+	value?: Schema;
 }
+
+/** What stands for the keys of sections whose keys are the operator's. */
+const standIns: Record<string, string> = {
+	"game.donators.tiers": "tier",
+	"ai.providers.mine.extra": "reasoning_effort",
+};
 
 /** Every key of a schema; those of an object within it are a section. */
 function keysOf(schema: Schema, section: string): Key[] {
@@ -37,9 +46,15 @@ function keysOf(schema: Schema, section: string): Key[] {
 		const within = entry.wrapped ?? entry;
 		const inner = section && section !== ".env" ? `${section}.${name}` : name;
 		// Whose keys are the operator's: one stands for all.
+		if (within.value?.entries) return keysOf(within.value, `${inner}.mine`);
 		if (within.type === "record")
 			return [
-				{ section: inner, name: "tier", required: false, default: undefined },
+				{
+					section: inner,
+					name: standIns[inner] ?? "",
+					required: false,
+					default: undefined,
+				},
 			];
 		return within.entries
 			? keysOf(within, inner)
@@ -72,6 +87,11 @@ const derived: Record<string, string> = {
 	LOG_FORMAT: "`text` on a terminal, else `json`",
 	command_root: '`"m"`; `""` where the prefix ends in a letter',
 	personality_file: '`"personality.txt"` where there is one',
+	order: "all that have their key",
+	max_tokens: `\`${byDefault.max_tokens}\``,
+	max_tokens_field: `\`"${byDefault.max_tokens_field}"\``,
+	timeout_seconds: `\`${byDefault.timeout_seconds}\``,
+	silence_seconds: `\`${byDefault.silence_seconds}\``,
 };
 
 /** The rows of the reference's tables of keys. */
