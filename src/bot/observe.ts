@@ -9,6 +9,7 @@ import {
 	type JsonObject,
 	type RpcRequest,
 } from "../mcp/json-rpc.ts";
+import type { JsonSchema } from "../mcp/json-schema.ts";
 import { countRequests } from "../mcp/metrics.ts";
 import { modernClientName } from "../mcp/modern.ts";
 import {
@@ -167,7 +168,13 @@ function changes(
 	args: JsonObject,
 ): boolean {
 	if (!tool) return false;
-	const { annotations } = tool.listing;
+	const { annotations, inputSchema } = tool.listing;
 	const reads = isObject(annotations) && annotations.readOnlyHint === true;
-	return !reads && args.dry_run !== true;
+	return !reads && (args.dry_run ?? dryRunDefault(inputSchema)) !== true;
+}
+
+/** Whether a tool only says what it would do when nobody says otherwise. */
+function dryRunDefault({ properties }: JsonSchema): unknown {
+	const { dry_run } = (properties ?? {}) as Record<string, JsonSchema>;
+	return dry_run?.default;
 }

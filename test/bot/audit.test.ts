@@ -725,7 +725,10 @@ test("the audit channel has an embed for each call that is to change something, 
 	await call("nobody_knows_it"); // 10
 	await call("list_members", { nobody: "knows it" });
 	await call("ban", { user_id, reason: "because" });
-	await toldIds(audited, 5);
+	await call("bulk_ban", { user_ids: [user_id] }); // 13
+	await call("bulk_ban", { user_ids: [user_id], dry_run: null });
+	await call("bulk_ban", { user_ids: [user_id], dry_run: false });
+	await toldIds(audited, 6);
 	expect(embedsIn(simulator)).toEqual([
 		{
 			title: "send_message",
@@ -756,6 +759,8 @@ test("the audit channel has an embed for each call that is to change something, 
 			Outcome: "done",
 			Request: "call-12",
 		}),
+		// Without dry_run it only says what it would do.
+		expect.objectContaining({ title: "bulk_ban", Request: "call-15" }),
 	]);
 	expect(audited.recorded.messages()).not.toContain(warning);
 });
