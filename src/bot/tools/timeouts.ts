@@ -4,7 +4,7 @@ import type { GuildMember } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, reason } from "../arguments.ts";
-import { tool } from "../context.ts";
+import { destructiveTool, tool } from "../context.ts";
 import { memberName, time } from "../describe.ts";
 import { currentMember } from "../find.ts";
 import { isAdministrator } from "../permissions.ts";
@@ -41,14 +41,13 @@ const duration = v.pipe(
 	),
 );
 
-export const timeout = tool({
+export const timeout = destructiveTool({
 	name: "timeout",
 	toolset: "moderation",
 	aliases: ["timeout_member"],
 	title: "Time a member out",
 	description:
 		"Time a member out: they can read, and neither write, react nor speak. It replaces an earlier one. Administrators cannot be timed out.",
-	effect: "write",
 	permissions: ["ModerateMembers"],
 	ranked: true,
 	turns: "user_id",
@@ -58,16 +57,25 @@ export const timeout = tool({
 		duration,
 		reason,
 	}),
-	async run({ duration }, { guild, user: member }) {
+	plan({ duration }, { guild, user: member }) {
+		const name = memberName(member);
 		if (isAdministrator(member))
 			throw new ToolError(
-				`${memberName(member)} has ADMINISTRATOR, and Discord lets nobody time an administrator out. Nothing was done; get_member shows their roles.`,
+				`${name} has ADMINISTRATOR, and Discord lets nobody time an administrator out. Nothing was done; get_member shows their roles.`,
 			);
 		const before = timedOutUntil(member);
 		const until = new Date(Date.now() + duration);
-		await guild.members.edit(member.id, { communicationDisabledUntil: until });
 		const instead = before ? `, instead of until ${time(before)}` : "";
-		return `Timed out ${memberName(member)} until ${time(until)}${instead}.`;
+		const what = `${name} until ${time(until)}${instead}.`;
+		return {
+			preview: `Would time out ${what}`,
+			async act() {
+				await guild.members.edit(member.id, {
+					communicationDisabledUntil: until,
+				});
+				return `Timed out ${what}`;
+			},
+		};
 	},
 });
 

@@ -24,7 +24,7 @@ export const timeoutsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberUpdate,
 		needs: moderate,
-		dryRun: "not destructive",
+		dryRun: /^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z\.$/m,
 	},
 	remove_timeout: {
 		effect: "writes",
