@@ -52,8 +52,10 @@ function convertOne(schema: Node): JsonSchema {
 		case "number":
 		case "boolean":
 			return { type: schema.type };
-		case "picklist":
-			return { type: "string", enum: schema.options };
+		case "picklist": {
+			const options = need(schema.options);
+			return { type: typeOf(options), enum: options };
+		}
 		case "union":
 			return { anyOf: need(schema.options).map((one) => convert(one as Node)) };
 		case "array":
@@ -85,6 +87,12 @@ function convertOne(schema: Node): JsonSchema {
 	}
 }
 
+function typeOf(options: readonly unknown[]): "string" | "integer" {
+	if (options.every((one) => typeof one === "string")) return "string";
+	if (options.every(Number.isInteger)) return "integer";
+	throw new TypeError("a picklist is of texts, or of integers");
+}
+
 function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 	switch (action.type) {
 		case "description":
@@ -105,6 +113,8 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 			return { maximum: action.requirement };
 		case "integer":
 			return { type: "integer" };
+		case "picklist":
+			return convertOne(action);
 		case "regex": {
 			const { source, flags } = action.requirement as RegExp;
 			if (flags.replace("u", "") !== "")

@@ -12,6 +12,11 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 	["boolean", v.boolean(), { type: "boolean" }],
 	["picklist", v.picklist(["a", "b"]), { type: "string", enum: ["a", "b"] }],
 	[
+		"picklist of numbers",
+		v.picklist([60, 1440]),
+		{ type: "integer", enum: [60, 1440] },
+	],
+	[
 		"array",
 		v.array(v.picklist(["a"])),
 		{ type: "array", items: { type: "string", enum: ["a"] } },

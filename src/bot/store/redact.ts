@@ -99,6 +99,7 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 /** A number where none belongs, or beyond what belongs there, may be anything, such as a code. */
 function isExpected(schema: JsonSchema | undefined, value: number): boolean {
 	if (schema?.type !== "number" && schema?.type !== "integer") return false;
+	if (Array.isArray(schema.enum)) return schema.enum.includes(value);
 	const {
 		minimum = Number.NEGATIVE_INFINITY,
 		maximum = Number.POSITIVE_INFINITY,

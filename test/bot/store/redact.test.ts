@@ -149,3 +149,11 @@ test("digits that no pattern of ids allows may be a code", () => {
 		id,
 	});
 });
+
+test("of a choice of numbers only what can be chosen is kept", () => {
+	const schema = schemaOf("edit_thread");
+	const kept = (auto_archive_minutes: number) =>
+		JSON.parse(redact(schema, { auto_archive_minutes }));
+	expect(kept(1440)).toEqual({ auto_archive_minutes: 1440 });
+	expect(kept(123_456)).toEqual({ auto_archive_minutes: "[a number]" });
+});
