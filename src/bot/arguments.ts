@@ -192,6 +192,19 @@ export function choice<const Option extends string>(
 	return v.pipe(v.picklist(options), v.description(description));
 }
 
+/** The same in capitals or not: programs that were written for other servers write it in either way. */
+export function choiceInAnyCase<const Option extends string>(
+	options: readonly Option[],
+	description: string,
+) {
+	return v.pipe(
+		v.string(),
+		v.transform((input) => input.toLowerCase()),
+		v.picklist(options),
+		v.description(description),
+	);
+}
+
 /** A bit field of permissions, as a decimal string. Names may stand beside it. */
 export function permissionBits(what: string) {
 	return v.optional(
@@ -221,13 +234,17 @@ export const guild_id = v.optional(
 );
 
 /** How many items at most: a number, moved to the nearest integer in `[1, max]`; never refused. */
-export function limit(max: number, byDefault: number) {
+export function limit(
+	max: number,
+	byDefault: number,
+	description = "How many at most.",
+) {
 	return v.optional(
 		v.pipe(
 			v.number(),
 			v.transform((value) => Math.trunc(Math.min(Math.max(value, 1), max))),
 			published({ type: "integer", minimum: 1, maximum: max }),
-			v.description("How many at most."),
+			v.description(description),
 		),
 		byDefault,
 	);

@@ -142,6 +142,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	toolset: Toolset;
 	/** Whether it is offered only where its toolset is named. */
 	extra?: boolean;
+	/** Arguments that other servers' tools of this name take, and that say nothing to this one: neither listed nor read. */
+	ignored?: readonly string[];
 	/** Other names that it is called by, which are not listed: those of the tools that others know it by. */
 	aliases?: readonly string[];
 }
@@ -150,7 +152,7 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 export function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
-	const { toolset, extra = false, aliases = [] } = definition;
+	const { toolset, extra = false, aliases = [], ignored = [] } = definition;
 	const { permissions = [], guildPermissions = [], intents = [] } = definition;
 	const { entries } = definition.input;
 	const needs = { permissions, guildPermissions, intents };
@@ -189,16 +191,20 @@ export function tool<const Entries extends v.ObjectEntries>(
 			);
 		},
 	});
-	if (takesGuild) return { ...checked, toolset, extra, aliases, needs };
+	// A gateway needed the guild to find us; to a tool without guilds it says nothing.
+	const unread = takesGuild ? ignored : [...ignored, "guild_id"];
 	return {
 		...checked,
 		toolset,
 		extra,
 		aliases,
 		needs,
-		// A gateway needed it to find us; to this tool it says nothing.
-		call: ({ guild_id: _, ...args }, bot, call) =>
-			checked.call(args, bot, call),
+		call(args, bot, call) {
+			const read = Object.entries(args).filter(
+				([key]) => !unread.includes(key),
+			);
+			return checked.call(Object.fromEntries(read), bot, call);
+		},
 	};
 }
 

@@ -13,7 +13,7 @@ import {
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
-	choice,
+	choiceInAnyCase,
 	flag,
 	found,
 	foundOrNone,
@@ -58,7 +58,7 @@ export const createChannel = tool({
 		guild_id,
 		name: nameField,
 		channel_type: v.optional(
-			choice(kindNames, "What kind of channel it is."),
+			choiceInAnyCase(kindNames, "What kind of channel it is."),
 			"text",
 		),
 		category_id: categoryField,

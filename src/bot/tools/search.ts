@@ -5,7 +5,6 @@ import * as v from "valibot";
 import {
 	found,
 	guild_id,
-	integer,
 	limit,
 	moment,
 	snowflake,
@@ -51,10 +50,7 @@ export const searchMessages = tool({
 		after: v.optional(moment("Only messages after this")),
 		before: v.optional(moment("Only messages before this")),
 		limit: limit(1000, 100),
-		max_pages: v.optional(
-			integer(1, 100, "How many pages to read at most."),
-			20,
-		),
+		max_pages: limit(100, 20, "How many pages to read at most."),
 	}),
 	async run(args, { discord, guild, channel }, { reportProgress }) {
 		const { limit, max_pages } = args;

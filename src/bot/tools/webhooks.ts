@@ -163,6 +163,8 @@ export const sendWebhookMessage = tool({
 	description:
 		"Send a message by a webhook, under its name or another. It pings nobody unless `mentions` allows it. Answers with the message's id.",
 	effect: "write",
+	// Whoever had it from another server may still send it: this bot asks Discord for it.
+	ignored: ["token"],
 	// Discord lets a webhook ping everyone; what the bot may not do itself it does not do in this way either.
 	permissions: ["ManageWebhooks", pingsEveryone],
 	input: v.strictObject({

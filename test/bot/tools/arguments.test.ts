@@ -25,8 +25,8 @@ interface Schema extends JsonSchema {
 /** A value, and whether the schema allows it. */
 type Probe = [value: unknown, valid: boolean];
 
-/** Fields that accept more than they publish: numbers are moved into the range. */
-const lenient = ["limit"];
+/** Fields that accept more than they publish: numbers are moved into the range, words are taken in capitals. */
+const lenient = ["limit", "max_pages", "channel_type"];
 
 const texts = [
 	"10m",
