@@ -23,6 +23,7 @@ import { createAudit } from "./store/audit.ts";
 import { instanceName, startStore } from "./store/store.ts";
 import { tools as allTools } from "./tools/index.ts";
 import { chooseTools } from "./toolsets.ts";
+import type { Turns } from "./turns.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
 /** How long calls in flight are waited for at the end. */
@@ -88,10 +89,12 @@ export function startBot(
 		},
 	});
 	const { registry } = metrics;
+	const turns: Turns = new Map();
 	const features = createFeatures({
 		config,
 		connection,
 		store,
+		turns,
 		log,
 		registry,
 		ai: createAi({
@@ -123,7 +126,7 @@ export function startBot(
 			tools: toolSource(tools, {
 				connection,
 				guildId: config.guildId,
-				turns: new Map(),
+				turns,
 				audit,
 				self: {
 					name: config.botName,
@@ -218,7 +221,10 @@ export function startBot(
 
 /** Features that the configuration knows, and the program does not. */
 function missingFeatures({ toml }: BotConfig): string[] {
-	return sectionNames.filter((name) => name !== "game" && toml.features[name]);
+	const there: (typeof sectionNames)[number][] = ["game", "join_role"];
+	return sectionNames.filter(
+		(name) => !there.includes(name) && toml.features[name],
+	);
 }
 
 /** Listens; where that fails, `undo` is called first. */

@@ -9,12 +9,15 @@ import type { BotConfig } from "./config.ts";
 import type { Connection } from "./connection.ts";
 import type { Store } from "./store/store.ts";
 import type { BotTool } from "./toolsets.ts";
+import type { Turns } from "./turns.ts";
 
 export interface FeatureOptions {
 	config: BotConfig;
 	connection: Connection;
 	store: Store;
 	log: Log;
+	/** What changes something of somebody's, by their id: the tools and all features take turns at it. */
+	turns: Turns;
 	/** Where it counts, if anywhere. */
 	registry?: Registry;
 	/** Undefined where no provider of AI is set up. */

@@ -1,12 +1,13 @@
 // Every feature there is, in the order in which they are wired.
 
 import type { Feature, FeatureOptions } from "./feature.ts";
+import { createJoinRole } from "./features/join-role.ts";
 import { createGame } from "./game/game.ts";
 
 /** Makes a feature as its section has it; undefined where it is off. */
 type CreateFeature = (options: FeatureOptions) => Feature | undefined;
 
-const all: readonly CreateFeature[] = [createGame];
+const all: readonly CreateFeature[] = [createGame, createJoinRole];
 
 /** Those that the configuration has switched on, as one. */
 export function createFeatures(options: FeatureOptions) {

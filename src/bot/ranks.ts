@@ -1,10 +1,15 @@
 // Ranks: the bot can act on roles and people that stand below its own highest role, and on no others.
 // https://discord.com/developers/docs/topics/permissions#permission-hierarchy
 
-import type { Guild, GuildMember, Role } from "discord.js";
+import {
+	type Guild,
+	type GuildMember,
+	PermissionFlagsBits,
+	type Role,
+} from "discord.js";
 import { ToolError } from "../mcp/tool.ts";
 import { memberName, roleName } from "./describe.ts";
-import { botMember } from "./permissions.ts";
+import { botMember, botPermissions } from "./permissions.ts";
 
 const sampleSize = 10;
 const remedy = "Someone who ranks above both can move the bot's role up.";
@@ -49,6 +54,23 @@ export function isBelow(guild: Guild, role: Role): boolean {
 	return (
 		guild.ownerId === me.id || me.roles.highest.comparePositionTo(role) > 0
 	);
+}
+
+/** Why the bot can give no role to anybody; undefined where it may. */
+export function cannotGiveRoles(guild: Guild): string | undefined {
+	const { ManageRoles, Administrator } = PermissionFlagsBits;
+	const may = botPermissions(guild, undefined) & (ManageRoles | Administrator);
+	if (may !== 0n) return undefined;
+	return `the bot lacks MANAGE_ROLES in the guild ${guild.id}`;
+}
+
+/** Why the bot can neither give nor take this role; undefined where it can, if it may give any. */
+export function roleFault(guild: Guild, role: Role): string | undefined {
+	if (role.id === guild.id) return `${roleName(role)} is everyone's`;
+	if (role.managed)
+		return `${roleName(role)} belongs to an integration, and cannot be given by hand`;
+	if (isBelow(guild, role)) return undefined;
+	return `${roleName(role)} does not rank below the bot's highest role`;
 }
 
 interface Refusal {

@@ -83,6 +83,25 @@ export interface ToolRun {
 const currentCall = new AsyncLocalStorage<Call>();
 const currentRun = new AsyncLocalStorage<ToolRun>();
 
+/** What is left of the rate limit that a request has counted into. */
+export interface Allowance {
+	/** How many requests it lets pass within its time. */
+	limit: number;
+	/** How many more until it begins anew. */
+	remaining: number;
+	resetAfterMs: number;
+}
+
+const allowanceNote = new AsyncLocalStorage<(left: Allowance) => void>();
+
+/** Runs `work`; with each answer of Discord's to it that says what is left of its rate limit, calls `note`. */
+export function notingAllowance<T>(
+	note: (left: Allowance) => void,
+	work: () => Promise<T>,
+): Promise<T> {
+	return allowanceNote.run(note, work);
+}
+
 /** Runs `work`, its platform calls bound by `run`. */
 export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 	return currentRun.run(run, work);
@@ -139,6 +158,7 @@ export function restOptions(
 			const response = await send(url, init);
 			const { status, headers } = response;
 			invalid.note(status, headers.get("x-ratelimit-scope"));
+			noteAllowance(headers);
 			onAnswer(outcomeOf(response));
 			return response;
 		} catch (error) {
@@ -153,6 +173,19 @@ export function restOptions(
 		makeRequest,
 		rejectOnRateLimit,
 	};
+}
+
+function noteAllowance(headers: { get(name: string): string | null }): void {
+	const [limit, remaining, resetAfter] = ["limit", "remaining", "reset-after"]
+		.map((name) => headers.get(`x-ratelimit-${name}`))
+		.map((value) => (value === null ? Number.NaN : Number(value)));
+	const left = {
+		limit: limit ?? Number.NaN,
+		remaining: remaining ?? Number.NaN,
+		resetAfterMs: (resetAfter ?? Number.NaN) * 1_000,
+	};
+	if (Object.values(left).every(Number.isFinite))
+		allowanceNote.getStore()?.(left);
 }
 
 /** Whether a request that a rate limit holds up would be late. */

@@ -172,6 +172,8 @@ export interface Member {
 	communication_disabled_until: string | null;
 	deaf: boolean;
 	mute: boolean;
+	/** Whether they have yet to pass the membership screening. */
+	pending: boolean;
 }
 
 /** Where someone is in voice. Whether they are muted and deafened there is said of the member. */

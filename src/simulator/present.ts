@@ -118,7 +118,6 @@ export function bareMember({ user: _, ...member }: Member): Json {
 		avatar: null,
 		banner: null,
 		premium_since: null,
-		pending: false,
 		flags: 0,
 	};
 }

@@ -204,6 +204,7 @@ export class World extends Structure {
 			communication_disabled_until: null,
 			deaf: false,
 			mute: false,
+			pending: false,
 		};
 		apply(member, changes);
 		if (user.bot && botPermissions !== undefined) {

@@ -2,9 +2,7 @@
 // stands in the way. Nothing is changed here.
 
 import type { Guild, GuildMember, Role } from "discord.js";
-import { PermissionFlagsBits } from "discord.js";
-import { roleName } from "../describe.ts";
-import { botMember, botPermissions } from "../permissions.ts";
+import { cannotGiveRoles, roleFault } from "../ranks.ts";
 import type { Standing } from "../store/donators.ts";
 import { oneLine } from "../text.ts";
 import type { Donator } from "./client.ts";
@@ -125,14 +123,8 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 		byRole.set(id, [...(byRole.get(id) ?? []), tier]);
 	const roles = new Map<Role, string[]>();
 	const faults: string[] = [];
-	const may =
-		botPermissions(guild, undefined) &
-		(PermissionFlagsBits.ManageRoles | PermissionFlagsBits.Administrator);
-	if (may === 0n)
-		return {
-			roles,
-			faults: [`the bot lacks MANAGE_ROLES in the guild ${guild.id}`],
-		};
+	const lack = cannotGiveRoles(guild);
+	if (lack !== undefined) return { roles, faults: [lack] };
 	for (const [id, names] of byRole) {
 		const role = guild.roles.cache.get(id);
 		const fault = role
@@ -142,16 +134,6 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 		else faults.push(`${listed(names)}: ${fault}`);
 	}
 	return { roles, faults };
-}
-
-function roleFault(guild: Guild, role: Role): string | undefined {
-	if (role.id === guild.id) return `${roleName(role)} is everyone's`;
-	if (role.managed)
-		return `${roleName(role)} belongs to an integration, and cannot be given by hand`;
-	const me = botMember(guild);
-	if (guild.ownerId === me.id || me.roles.highest.comparePositionTo(role) > 0)
-		return undefined;
-	return `${roleName(role)} does not rank below the bot's highest role`;
 }
 
 function listed(tiers: readonly string[]): string {

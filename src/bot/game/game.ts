@@ -2,7 +2,6 @@
 
 import type { Command } from "../commands.ts";
 import type { Feature, FeatureOptions } from "../feature.ts";
-import type { Turns } from "../turns.ts";
 import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
@@ -11,7 +10,7 @@ import { createVerify } from "./verify.ts";
 
 /** The module, as `[game]` has it; undefined where the feature is off. */
 export function createGame(options: FeatureOptions): Feature | undefined {
-	const { config, connection, store, log, registry } = options;
+	const { config, connection, store, turns, log, registry } = options;
 	const { features, game: settings } = config.toml;
 	if (!features.game || !settings) return undefined;
 	const { gameVerifyUrl: url, gameVerifySecret: secret } = config;
@@ -29,8 +28,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 		missing,
 		log,
 	});
-	const turns: Turns = new Map();
-	const chargebacks = chargebacksOf(options, client, turns);
+	const chargebacks = chargebacksOf(options, client);
 	const donators =
 		settings.donator_sync && client
 			? createDonatorSync({
@@ -69,9 +67,8 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 
 /** Undefined where they are off; the configuration has all that they need where they are on. */
 function chargebacksOf(
-	{ config, connection, store, log }: FeatureOptions,
+	{ config, connection, store, turns, log }: FeatureOptions,
 	game: GameClient | undefined,
-	turns: Turns,
 ): Chargebacks | undefined {
 	const { chargeback, restricted_role, staff_channel, staff_roles } =
 		config.toml.game ?? {};

@@ -3,6 +3,7 @@
 import { channelLocksTable } from "./channel-locks.ts";
 import { chargebacksTable } from "./chargebacks.ts";
 import { donatorListsTable } from "./donators.ts";
+import { joinRolesTables } from "./join-roles.ts";
 import type { Migration } from "./migrations.ts";
 import { toolCallsTable } from "./tool-calls.ts";
 
@@ -11,4 +12,5 @@ export const migrations: readonly Migration[] = [
 	donatorListsTable,
 	chargebacksTable,
 	channelLocksTable,
+	joinRolesTables,
 ];
