@@ -23,10 +23,10 @@ export const emoji = v.pipe(
 	v.string(),
 	v.regex(
 		// One of a guild, or something that is not plain text: which pictures there are, Discord knows.
-		/^(?:(?:<?a?:)?(?:\w{1,32}:)?\d{17,20}>?|(?=.{1,64}$).*[^ -~].*)$/,
-		({ input }) =>
-			`expected an emoji itself, such as 👍, or <:name:id>, received ${JSON.stringify(input)}`,
+		/^(?:(?:<?a?:)?(?:\w{1,32}:)?\d{17,20}>?|.*[^ -~].*)$/,
+		noEmoji,
 	),
+	v.check((input) => input.length <= 64, noEmoji),
 	v.transform((input): Emoji => {
 		const { name, id } = ofGuild.exec(input)?.groups ?? {};
 		return id === undefined
@@ -35,6 +35,10 @@ export const emoji = v.pipe(
 	}),
 	v.description("The emoji itself (👍), or a guild's own as <:name:id>."),
 );
+
+function noEmoji({ input }: { input: string }): string {
+	return `expected an emoji itself, such as 👍, or <:name:id>, received ${JSON.stringify(input)}`;
+}
 
 /** An emoji that a guild has of its own. */
 export interface GuildEmoji extends APIEmoji {
@@ -52,11 +56,30 @@ export async function guildEmoji(
 	guild: Guild,
 	id: string,
 ): Promise<GuildEmoji> {
-	const found = (await emojisOf(guild)).find((one) => one.id === id);
+	return oneOf(await emojisOf(guild), guild, id);
+}
+
+function oneOf(
+	emojis: readonly GuildEmoji[],
+	guild: Guild,
+	id: string,
+): GuildEmoji {
+	const found = emojis.find((one) => one.id === id);
 	if (found) return found;
 	throw new ToolError(
 		`There is no emoji ${id} in the guild ${guild.id}. list_emojis shows its emoji.`,
 	);
+}
+
+/** Throws the ToolError to show unless each of these is Unicode's, or the guild's own. */
+export async function requireOwn(
+	guild: Guild,
+	emojis: readonly Emoji[],
+): Promise<void> {
+	const ids = emojis.flatMap(({ id }) => id ?? []);
+	if (ids.length === 0) return;
+	const own = await emojisOf(guild);
+	for (const id of ids) oneOf(own, guild, id);
 }
 
 /** The emoji as a part of a path. Of a guild's emoji Discord reads the id, and wants some name before it. */

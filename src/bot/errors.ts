@@ -87,7 +87,7 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.CannotUseAnEmojiIncludedWithThePoll,
-		"Take an emoji itself, or one of a guild that the bot is in; list_emojis shows them.",
+		"Take an emoji itself, or one of the guild; list_emojis shows them.",
 	],
 	[codes.UnknownBan, "This user is not banned; get_bans lists who is."],
 	[

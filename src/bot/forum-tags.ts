@@ -9,7 +9,7 @@ import {
 } from "discord.js";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import { channelName } from "./describe.ts";
-import { type Emoji, emojiName, guildEmoji } from "./emoji.ts";
+import { type Emoji, emojiName, requireOwn } from "./emoji.ts";
 import type { Forum } from "./find.ts";
 import { requirePermissions } from "./permissions.ts";
 import { oneField } from "./text.ts";
@@ -74,8 +74,10 @@ export async function tagChanges(
 	const names = given.map(({ name }) => name);
 	if (new Set(names).size < names.length)
 		throw invalidParameters(["tags: expected each name once"]);
-	const emojiIds = new Set(given.flatMap(({ emoji }) => emoji?.id ?? []));
-	for (const id of emojiIds) await guildEmoji(guild, id);
+	await requireOwn(
+		guild,
+		given.flatMap(({ emoji }) => emoji ?? []),
+	);
 	const named = given.flatMap(({ id }) => (id === undefined ? [] : [id]));
 	if (new Set(named).size < named.length)
 		throw invalidParameters(["tags: expected each id once"]);

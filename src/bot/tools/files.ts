@@ -16,12 +16,15 @@ import {
 } from "../message-form.ts";
 import { oneLine } from "../text.ts";
 
-/** What neither parts a path nor hides: a name and nothing else. */
-const plainName = /^(?![\s.])[^/\\:*?"<>|]{1,100}(?<![\s.])$/;
+/** What parts no path. */
+const plainName = /^[^/\\:*?"<>|]{1,100}$/;
+/** What hides, or is lost where files are kept. */
+const oddEnd = /^[\s.]|[\s.]$/;
 
 const filename = v.pipe(
 	v.string(),
 	v.regex(plainName, notPlain),
+	v.check((name) => !oddEnd.test(name), notPlain),
 	// Nor does it break a line, change the direction of text, or have half a character.
 	v.check((name) => oneLine(name) === name && name.isWellFormed(), notPlain),
 	v.description("Such as report.txt."),

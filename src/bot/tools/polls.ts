@@ -22,7 +22,7 @@ import {
 import { hiddenContent } from "../content.ts";
 import { tool } from "../context.ts";
 import { channelName } from "../describe.ts";
-import { emoji } from "../emoji.ts";
+import { emoji, requireOwn } from "../emoji.ts";
 import { textChannel } from "../find.ts";
 import {
 	allowedMentions,
@@ -63,8 +63,12 @@ export const createPoll = tool({
 		duration_hours: v.optional(integer(1, 768, "How long it is open."), 24),
 		allow_multiselect: v.optional(flag("Several answers per person."), false),
 	}),
-	async run(args, { discord, channel }) {
+	async run(args, { discord, guild, channel }) {
 		const { question, duration_hours, allow_multiselect } = args;
+		await requireOwn(
+			guild,
+			args.answers.flatMap(({ emoji }) => emoji ?? []),
+		);
 		const answers = args.answers.map(({ text, emoji }) => ({
 			poll_media: {
 				text,

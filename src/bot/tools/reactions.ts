@@ -18,6 +18,7 @@ import {
 	emojiName,
 	emojiPath,
 	reactionWith,
+	requireOwn,
 } from "../emoji.ts";
 import { textChannel } from "../find.ts";
 import { currentMessage } from "../message-form.ts";
@@ -49,8 +50,10 @@ export const addReaction = tool({
 				`The bot has put ${emojiName(emoji)} on ${where} already. Nothing was done.`,
 			);
 		// Whoever joins in an emoji that is there needs no permission.
-		if (!there)
+		if (!there) {
 			requirePermissions(guild, channel, PermissionFlagsBits.AddReactions);
+			await requireOwn(guild, [emoji]);
+		}
 		await discord.rest.put(
 			Routes.channelMessageOwnReaction(
 				channel.id,

@@ -5,7 +5,9 @@ import {
 	channelNamed,
 	startWorld,
 	type TestWorld,
+	writes,
 } from "../../support/world.ts";
+import { adaIn, startScene } from "../tool-rows/scene.ts";
 
 const lunch = {
 	question: "Lunch?",
@@ -69,9 +71,25 @@ test("what Discord would not ask is refused before it is sent", async () => {
 	for (const [field, args] of wrong)
 		expect((await ask(world, args)).text).toContain(`${field}: expected `);
 	expect(world.simulator.journal.entries()).toEqual([]);
-	const emoji = "<:gone:123456789012345678>";
-	const { text } = await ask(world, { answers: [{ text: "x", emoji }, one] });
-	expect(text).toContain("(code 520004). Take an emoji itself");
+});
+
+test("an answer has an emoji of the guild, and none that is gone or another guild's", async () => {
+	await using scene = await startScene();
+	const { world, guild, other } = scene;
+	const { emojis } = world.simulator.world;
+	const ada = adaIn(world);
+	const [own, foreign] = [guild, other].map((one) =>
+		emojis.add(one, ada, { name: "pan" }),
+	);
+	const withEmoji = (id = "") =>
+		ask(world, { answers: [{ text: "x", emoji: id }, { text: "y" }] });
+	const polls = () => writes(world).filter((one) => one.endsWith("/messages"));
+	for (const id of ["123456789012345678", foreign?.id])
+		expect((await withEmoji(id)).text).toBe(
+			`There is no emoji ${id} in the guild ${guild.id}. list_emojis shows its emoji.`,
+		);
+	expect(polls()).toEqual([]);
+	expect((await withEmoji(own?.id)).text).toContain(`<:pan:${own?.id}> x`);
 });
 
 test("a poll pings nobody", async () => {

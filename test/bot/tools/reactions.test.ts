@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { startWorld, type TestWorld } from "../../support/world.ts";
+import { startScene } from "../tool-rows/scene.ts";
 
 function write({ simulator, guild }: TestWorld) {
 	const { world } = simulator;
@@ -161,4 +162,24 @@ test("a twenty-first emoji is refused, with what makes room", async () => {
 	await world.heard();
 	const { text } = await world.call("add_reaction", { ...at, emoji: "👍" });
 	expect(text).toContain("(code 30010). clear_reactions makes room");
+});
+
+test("an emoji of another guild is joined in where it is, and put nowhere else", async () => {
+	await using scene = await startScene();
+	const { world, guild, other } = scene;
+	const { at, channel, message, userOf, ...made } = write(world);
+	const [own, foreign] = [guild, other].map((one) =>
+		made.world.emojis.add(one, userOf("ada"), { name: "pan" }),
+	);
+	await world.heard();
+	const put = (emoji = "") => world.call("add_reaction", { ...at, emoji });
+	const refused = await put(foreign?.id);
+	expect(refused.text).toBe(
+		`There is no emoji ${foreign?.id} in the guild ${guild.id}. list_emojis shows its emoji.`,
+	);
+	expect(message.reactions).toEqual([]);
+	expect((await put(own?.id)).isError).toBe(false);
+	const pan = { id: foreign?.id ?? "", name: "pan" };
+	made.world.addReaction(channel, message, userOf("zoe"), pan);
+	expect((await put(foreign?.id)).isError).toBe(false);
 });
