@@ -1,5 +1,6 @@
-// `bot --check`: whether all that the bot needs is there, found out by trying it: its port, its database, a login, its
-// guild, and the roles and channels that config.toml names. Nothing is changed, and a bot that runs meanwhile goes on.
+// `bot --check`: whether all that the bot needs is there, found out by trying it: its port, its database, its AI
+// providers, a login, its guild, and the roles and channels that config.toml names. Nothing is changed, and a bot that
+// runs meanwhile goes on.
 
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
@@ -14,6 +15,7 @@ import {
 } from "../lib/check.ts";
 import type { Log } from "../lib/log.ts";
 import { isObject } from "../mcp/json-rpc.ts";
+import { providerChecks } from "./ai/check.ts";
 import { type BotConfig, readsMessages } from "./config.ts";
 import { Connection } from "./connection.ts";
 import { userName } from "./describe.ts";
@@ -99,7 +101,7 @@ function checksOf(
 				}),
 		},
 	];
-	checks.push(login);
+	checks.push(...providerChecks(toml.ai, config.apiKeys), login);
 	const { clientId } = config;
 	if (clientId !== undefined)
 		checks.push({

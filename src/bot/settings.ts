@@ -178,12 +178,12 @@ const providerUrl = v.pipe(
 	),
 );
 
+/** What stands there may be the key itself, so it is not shown. */
 const apiKeyName = v.pipe(
 	v.string(),
 	v.regex(
 		apiKeyPattern,
-		({ input }) =>
-			`expected the name of a variable such as OPENAI_API_KEY, received ${shown(input)}`,
+		"expected the name of a variable such as OPENAI_API_KEY",
 	),
 );
 

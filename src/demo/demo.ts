@@ -1,4 +1,5 @@
-// Everything at once: the simulated Discord and a game server in this process, two bots and the gateway as children.
+// Everything at once: the simulated Discord, a game server and an AI provider in this process, two bots and the gateway as
+// children.
 
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -6,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import type { Running } from "../lib/program.ts";
+import { startAiProvider } from "../simulator/ai-provider.ts";
 import { startGameServer } from "../simulator/game-server.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { type Child, type ChildOptions, startChild } from "./child.ts";
@@ -36,6 +38,8 @@ export interface DemoFacts {
 		users: { id: string; username: string; token: string }[];
 	};
 	game: { url: string; secret: string; codes: string[] };
+	/** The bots' AI provider. */
+	ai: { url: string; key: string };
 }
 
 export interface DemoOptions {
@@ -55,9 +59,10 @@ export async function startDemo({
 	const failed = Promise.withResolvers<Error>();
 	let closing = false;
 
-	progress("starting the simulated Discord and the game server");
+	progress("starting the simulated Discord, game server and AI provider");
 	const simulator = stack.use(await startSimulator());
 	const game = stack.use(await startGameServer());
+	const ai = stack.use(await startAiProvider());
 	const codes = ["steve", "alex"].map(
 		(username) => game.issueCode({ username }).code,
 	);
@@ -88,6 +93,7 @@ export async function startDemo({
 						staffRole: roles.staff.id,
 						staffChannel: staffChannel.id,
 						restrictedRole: roles.restricted.id,
+						aiUrl: ai.url,
 					}),
 					DISCORD_TOKEN: account.token,
 					DISCORD_API_URL: simulator.api,
@@ -96,6 +102,7 @@ export async function startDemo({
 					MCP_AUTH_TOKEN: token,
 					GAME_VERIFY_URL: game.url,
 					GAME_VERIFY_SECRET: game.secret,
+					SIMULATED_API_KEY: ai.key,
 				},
 			});
 			const url = new URL(child.url).origin;
@@ -145,6 +152,7 @@ export async function startDemo({
 					})),
 			},
 			game: { url: game.url, secret: game.secret, codes },
+			ai: { url: ai.url, key: ai.key },
 		},
 		failed: failed.promise,
 		close: () => running.disposeAsync(),
@@ -196,11 +204,16 @@ function temporaryDirectory(): string {
 	return directory;
 }
 
-/** What the bots do with the game server: all but the tools, so that the catalogue is that of any bot. */
+/** What the bots do with the game server, all but the tools, so that the catalogue is that of any bot; and their AI. */
 function writeConfig(
 	parent: string,
 	name: string,
-	ids: { staffRole: string; staffChannel: string; restrictedRole: string },
+	given: {
+		staffRole: string;
+		staffChannel: string;
+		restrictedRole: string;
+		aiUrl: string;
+	},
 ): string {
 	const directory = join(parent, name);
 	mkdirSync(directory);
@@ -217,12 +230,17 @@ game = true
 verify = true
 slash_commands = true
 chargeback = true
-restricted_role = "${ids.restrictedRole}"
-staff_channel = "${ids.staffChannel}"
-staff_roles = ["${ids.staffRole}"]
+restricted_role = "${given.restrictedRole}"
+staff_channel = "${given.staffChannel}"
+staff_roles = ["${given.staffRole}"]
 
 [mcp]
 toolsets = "all"
+
+[ai.providers.simulated]
+url = "${given.aiUrl}"
+model = "simulated"
+api_key_env = "SIMULATED_API_KEY"
 `,
 	);
 	return directory;

@@ -8,7 +8,7 @@ import { launcherEnd } from "./launcher.ts";
 
 const usage = `Usage: bun run demo [--gateway-port N] [--json]
 
-Starts a simulated Discord, a game server, two bots and the gateway in front of them. Ctrl-C ends all of it.
+Starts a simulated Discord, a game server, an AI provider, two bots and the gateway in front of them. Ctrl-C ends all of it.
 
   --gateway-port N  where the gateway listens; 9100 unless said otherwise, 0 for any free port
   --json            one line on stdout, once all is ready, with every address, token and id; the rest on stderr
@@ -49,7 +49,13 @@ await runProgram(
 	say,
 );
 
-function directions({ gateway, instances, platform, game }: DemoFacts): string {
+function directions({
+	gateway,
+	instances,
+	platform,
+	game,
+	ai,
+}: DemoFacts): string {
 	const [first] = instances;
 	const [person] = platform.users;
 	const channel = first?.channel_ids.general;
@@ -106,6 +112,7 @@ Link ${person?.username} to a game account, with a code that the game has issued
   ${written(`${first?.command} verify ${game.codes[0]}`)}
 
 The game server is ${game.url}; src/bot/game/README.md has the rest of what it says and hears, with curl.
+The bots' AI provider is ${ai.url}; src/simulator/README.md has how to make it misbehave.
 --json prints every address, token, code and id.
 Ctrl-C ends all of it.`;
 }

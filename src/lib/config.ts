@@ -134,7 +134,7 @@ function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
 
 /** Whether a setting of this name is nobody else's business. */
 export function holdsSecret(key: string): boolean {
-	return /token|secret|password|_key$|database_url/i.test(key);
+	return /token(?!s)|secret|password|api_key|_key$|database_url/i.test(key);
 }
 
 /** Text to show, with what is so long that it may be a secret replaced by its length. */

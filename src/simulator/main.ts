@@ -1,8 +1,10 @@
-// `bun run simulator`: a Discord to try things on, with two guilds, two bots and six people, and a game server beside it.
+// `bun run simulator`: a Discord to try things on, with two guilds, two bots and six people, with a game server and an AI
+// provider beside it.
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
+import { type AiSimulation, startAiProvider } from "./ai-provider.ts";
 import { type GameServer, startGameServer } from "./game-server.ts";
 import { realisticLimits } from "./rate-limits.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
@@ -11,6 +13,7 @@ const usage = `bun run simulator: Discord's REST API and Gateway in memory, on t
 
   --port N        where Discord listens; 9200 unless said otherwise, 0 for any free port
   --game-port N   where the game server listens; any free port unless said otherwise
+  --ai-port N     where the AI provider listens; any free port unless said otherwise
   --json          one line on stdout with all URLs, tokens and ids
   --help          this text
   --version       the version`;
@@ -18,6 +21,7 @@ const usage = `bun run simulator: Discord's REST API and Gateway in memory, on t
 const values = parseCommandLine(usage, {
 	port: { type: "string" },
 	"game-port": { type: "string" },
+	"ai-port": { type: "string" },
 	json: { type: "boolean" },
 });
 
@@ -29,6 +33,7 @@ await runProgram(
 			v.object({
 				port: v.optional(port, "9200"),
 				"game-port": v.optional(port, "0"),
+				"ai-port": v.optional(port, "0"),
 			}),
 			values,
 		);
@@ -36,8 +41,9 @@ await runProgram(
 		const format = json ? "json" : "text";
 		return { ...settings, log: { format, level: "info" } as const };
 	},
-	async ({ port, "game-port": gamePort }, log) => {
+	async ({ port, "game-port": gamePort, "ai-port": aiPort }, log) => {
 		const gameServer = await startGameServer({ port: gamePort });
+		const ai = await startAiProvider({ port: aiPort });
 		const simulator = await startSimulator({
 			port,
 			rateLimits: realisticLimits,
@@ -46,13 +52,14 @@ await runProgram(
 		gameServer.issueCode({ username: "Steve" });
 		console.log(
 			json
-				? JSON.stringify(facts(simulator, gameServer))
-				: directions(simulator, gameServer),
+				? JSON.stringify(facts(simulator, gameServer, ai))
+				: directions(simulator, gameServer, ai),
 		);
 		return {
 			close: async () => {
 				await simulator.close();
 				await gameServer.close();
+				await ai.close();
 			},
 		};
 	},
@@ -60,7 +67,11 @@ await runProgram(
 	json ? console.error : console.log,
 );
 
-function facts({ world, url, api }: Simulator, game: GameServer) {
+function facts(
+	{ world, url, api }: Simulator,
+	game: GameServer,
+	ai: AiSimulation,
+) {
 	const accounts = [...world.accounts.values()];
 	return {
 		...{ url, api },
@@ -93,11 +104,16 @@ function facts({ world, url, api }: Simulator, game: GameServer) {
 			secret: game.secret,
 			codes: [...game.codes.keys()],
 		},
+		ai: { url: ai.url, key: ai.key },
 	};
 }
 
-function directions(simulator: Simulator, game: GameServer): string {
-	const { bots, users, guilds, url, api } = facts(simulator, game);
+function directions(
+	simulator: Simulator,
+	game: GameServer,
+	ai: AiSimulation,
+): string {
+	const { bots, users, guilds, url, api } = facts(simulator, game, ai);
 	const [person] = users;
 	const channel = guilds[0]?.channels.general;
 	return [
@@ -123,6 +139,16 @@ function directions(simulator: Simulator, game: GameServer): string {
 		`  GAME_VERIFY_URL=${game.url} GAME_VERIFY_SECRET=${game.secret}`,
 		`  A code to verify with: ${[...game.codes.keys()].join(", ")}. Another one:`,
 		`  curl -X POST ${game.url}/simulator/codes -d '{"username":"Alex"}'`,
+		"",
+		"The AI provider: the first line goes into .env, the others into config.toml:",
+		`  SIMULATED_API_KEY=${ai.key}`,
+		"  [ai.providers.simulated]",
+		`  url = "${ai.url}"`,
+		'  model = "simulated"',
+		'  api_key_env = "SIMULATED_API_KEY"',
+		"Ask it, and have it break off in its next answer:",
+		`  curl ${ai.url}/chat/completions -H 'authorization: Bearer ${ai.key}' -d '{"model":"simulated","messages":[{"role":"user","content":"hello"}],"stream":true}'`,
+		`  curl ${ai.origin}/simulator/misbehave -d '{"kind":"cut","times":1}'`,
 		"",
 	].join("\n");
 }

@@ -88,6 +88,18 @@ test("the demo serves one token, two bots with a guild each, and people to play"
 	expect(facts.game.codes.length).toBeGreaterThan(0);
 });
 
+test("the bots' AI provider answers those who have its key", async () => {
+	const response = await fetch(`${facts.ai.url}/chat/completions`, {
+		method: "POST",
+		headers: { Authorization: `Bearer ${facts.ai.key}` },
+		body: JSON.stringify({
+			model: "simulated",
+			messages: [{ role: "user", content: "hello" }],
+		}),
+	});
+	expect(await response.text()).toContain("The last I heard was: hello");
+});
+
 test("list_instances and every tool of the bots are in one catalogue", async () => {
 	const listed = await mcp.listTools();
 	expect(listed.map(({ name }) => name)).toEqual([

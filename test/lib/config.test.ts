@@ -50,6 +50,24 @@ describe("parseSettings", () => {
 		]);
 	});
 
+	test("they are found in tables whose keys may be any", () => {
+		const named = v.record(v.string(), v.strictObject({ size: v.number() }));
+		const { faults } = parseSettings(v.object({ named }), {
+			named: { a: { size: 1 }, b: { sizee: 1, size: 2 }, c: { size: 3, x: 1 } },
+		});
+		expect(faults).toEqual([
+			"named.b.sizee: is not a known key; did you mean size?",
+			"named.c.x: is not a known key",
+		]);
+	});
+
+	test("a number of tokens is no secret", () => {
+		const { faults } = parseSettings(v.object({ max_tokens: v.number() }), {
+			max_tokens: "many",
+		});
+		expect(faults).toEqual(['max_tokens: expected number, received "many"']);
+	});
+
 	test.each([
 		"DISCORD_TOKEN",
 		"GAME_VERIFY_SECRET",

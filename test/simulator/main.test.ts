@@ -38,6 +38,7 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 		users: { username: string; token: string }[];
 		guilds: { channels: Record<string, string> }[];
 		game: { url: string; secret: string; codes: string[] };
+		ai: { url: string; key: string };
 	};
 	const post = await fetch(
 		`${facts.api}/v10/channels/${facts.guilds[0]?.channels.general}/messages`,
@@ -61,15 +62,19 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 		success: true,
 		username: "Steve",
 	});
+	const models = await fetch(`${facts.ai.url}/models`, {
+		headers: { authorization: `Bearer ${facts.ai.key}` },
+	});
+	expect(models.status).toBe(200);
 });
 
 test.skipIf(Bun.which("curl") === null)(
 	"the curl lines that it prints work when they are pasted",
 	async () => {
 		await using simulator = start("--port", "0");
-		const text = await simulator.printed(/Alex.*\n/);
+		const text = await simulator.printed(/misbehave .*\n/);
 		const lines = text.match(/curl .*/g) ?? [];
-		expect(lines).toHaveLength(4);
+		expect(lines).toHaveLength(6);
 		for (const line of lines) {
 			const shell = Bun.spawn(["sh", "-c", `${line} --fail --silent`], {
 				stdout: "pipe",

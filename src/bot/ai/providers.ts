@@ -32,6 +32,8 @@ export interface AiProvider {
 	model: string;
 	/** Undefined where it wants none. */
 	apiKey: string | undefined;
+	/** What the key is called in .env. */
+	keyVariable: string | undefined;
 	/** The longest answer. */
 	maxTokens: number;
 	maxTokensField: (typeof maxTokensFields)[number];
@@ -200,7 +202,7 @@ function describe(
 	if (url === undefined || model === undefined) return undefined;
 	if (variable !== undefined && apiKey === undefined) return undefined;
 	return {
-		...{ name, url, model, apiKey },
+		...{ name, url, model, apiKey, keyVariable: variable },
 		maxTokens: settings.max_tokens ?? byDefault.max_tokens,
 		maxTokensField: settings.max_tokens_field ?? byDefault.max_tokens_field,
 		temperature: settings.temperature,
