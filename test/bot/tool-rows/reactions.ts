@@ -2,10 +2,12 @@
 
 import type { Message } from "../../../src/simulator/entities.ts";
 import {
+	adaIn,
 	anyId,
 	botUser,
 	channelId,
 	type IdCase,
+	looked,
 	messageId,
 	newChannel,
 	newMember,
@@ -38,7 +40,12 @@ const has = ({ reactions }: Message, id: string) =>
 
 const emojiId = (unknown: string): IdCase => ({
 	unknown,
-	foreign: { anyWillDo: "bots may use the emoji of all their guilds" },
+	foreign: { anyWillDo: "people put the emoji of any guild on messages" },
+});
+
+const foreignEmoji = looked("There is no emoji", ({ world, other }) => {
+	const { emojis } = world.simulator.world;
+	return emojis.add(other, adaIn(world), { name: "pan" }).id;
 });
 
 const manage = {
@@ -53,7 +60,7 @@ export const reactionsRows: Record<string, Row> = {
 		ids: {
 			channel_id: channelId,
 			message_id: messageId,
-			emoji: emojiId("Unknown Emoji (code 10014)"),
+			emoji: foreignEmoji,
 		},
 		act(scene) {
 			const channel = newChannel(scene);
