@@ -16,6 +16,7 @@ import type { Log } from "../lib/log.ts";
 import { ToolError } from "../mcp/tool.ts";
 import { IdentifyThrottler } from "./identify.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
+import { followNames, makeCache } from "./member-cache.ts";
 import {
 	guardRest,
 	type PlatformOutcome,
@@ -195,6 +196,7 @@ export class Connection {
 			],
 			rest: restOptions(api, onAnswer, this.invalidRequests),
 			ws: { buildIdentifyThrottler: () => this.#throttler },
+			makeCache,
 			// Text that the bot sends pings nobody unless whoever sends it says so.
 			allowedMentions: { parse: [], repliedUser: false },
 		});
@@ -205,6 +207,7 @@ export class Connection {
 			onUnauthorized: () => void this.#verifyToken(client),
 		});
 
+		followNames(client);
 		attach?.(client);
 		// Without a listener an error would end the process.
 		client.on(Events.Error, (error) => log.error("discord.js", { error }));

@@ -19,6 +19,7 @@ import { tool } from "../context.ts";
 import { memberName, roleName, time } from "../describe.ts";
 import { currentMember, member, role } from "../find.ts";
 import { compareIds } from "../ids.ts";
+import { memberIndex, membersOf } from "../member-cache.ts";
 import { describeBits } from "../permissions.ts";
 import { fold, oneField, oneLine } from "../text.ts";
 
@@ -109,27 +110,16 @@ export const lookupUserByName = tool({
 		limit: limit(50, 10),
 	}),
 	run({ query, limit }, { guild, connection }) {
-		const wanted = foldedName(query);
-		const matches: { member: GuildMember; rank: number }[] = [];
-		for (const member of guild.members.cache.values()) {
-			const rank = rankOf(member, wanted);
-			if (rank !== undefined) matches.push({ member, rank });
-		}
-		matches.sort(
-			(a, b) =>
-				a.rank - b.rank ||
-				a.member.displayName.localeCompare(b.member.displayName) ||
-				compareIds(a.member.id, b.member.id),
-		);
-		const shown = matches.slice(0, limit);
+		const found = memberIndex(guild).find(foldedName(query), limit);
+		const shown = membersOf(guild, found.ids);
 		const lines =
-			matches.length === 0
+			found.total === 0
 				? [`No member's name contains "${oneLine(query)}".`]
 				: [
-						shown.length < matches.length
-							? `${matches.length} match(es), the first ${shown.length}:`
-							: `${matches.length} match(es):`,
-						...shown.map(({ member }) => describe(member)),
+						shown.length < found.total
+							? `${found.total} match(es), the first ${shown.length}:`
+							: `${found.total} match(es):`,
+						...shown.map(describe),
 					];
 		return [...lines, ...stillLoading(guild, connection)];
 	},
@@ -175,13 +165,15 @@ export const searchMembers = tool({
 			throw invalidParameters([
 				`${keys.join(", ")}: expected at least one of these; list_members lists everyone`,
 			]);
-		const wanted = query === undefined ? undefined : foldedName(query);
+		const candidates =
+			query === undefined
+				? [...guild.members.cache.values()]
+				: membersOf(guild, memberIndex(guild).beginningWith(foldedName(query)));
 		const since = timeOf(joined_after);
 		const until = timeOf(joined_before);
-		const matches = [...guild.members.cache.values()].filter((member) => {
+		const matches = candidates.filter((member) => {
 			const { user, roles, joinedTimestamp: joined } = member;
 			return (
-				(wanted === undefined || (rankOf(member, wanted) ?? 2) < 2) &&
 				(role_id === undefined || roles.cache.has(role_id)) &&
 				(is_bot === undefined || user.bot === is_bot) &&
 				(since === undefined || (joined !== null && joined >= since)) &&
@@ -287,19 +279,4 @@ export const setNickname = tool({
 
 export function describe({ displayName, user, id }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
-}
-
-/** 0 for a name that is `wanted`, 1 for one that begins with it, 2 for one that contains it. */
-function rankOf(member: GuildMember, wanted: string): number | undefined {
-	const { nickname, user } = member;
-	let best: number | undefined;
-	for (const name of [nickname, user.globalName, user.username]) {
-		if (!name) continue;
-		const folded = fold(name);
-		const at = folded.indexOf(wanted);
-		if (at < 0) continue;
-		const rank = folded === wanted ? 0 : at === 0 ? 1 : 2;
-		best = Math.min(best ?? rank, rank);
-	}
-	return best;
 }
