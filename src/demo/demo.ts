@@ -45,6 +45,8 @@ export interface DemoFacts {
 export interface DemoOptions {
 	/** 0 asks the system for a free one. */
 	gatewayPort: number;
+	/** All of the rest listens on the loopback. */
+	gatewayBindAddress: string;
 	/** Is told what is being done, a line at a time. */
 	progress(line: string): void;
 }
@@ -52,6 +54,7 @@ export interface DemoOptions {
 /** Starts everything and resolves when all of it is ready. Throws a ConfigError when a part does not start. */
 export async function startDemo({
 	gatewayPort,
+	gatewayBindAddress,
 	progress,
 }: DemoOptions): Promise<Running & { facts: DemoFacts }> {
 	await using stack = new AsyncDisposableStack();
@@ -131,7 +134,7 @@ export async function startDemo({
 			INSTANCES: bots.map(({ name, url }) => `${name}=${url}`).join(","),
 			MCP_AUTH_TOKEN: token,
 			GATEWAY_PORT: String(gatewayPort),
-			GATEWAY_BIND_ADDR: "127.0.0.1",
+			GATEWAY_BIND_ADDR: gatewayBindAddress,
 		},
 	});
 	await answers(new URL("/readyz", gateway.url).href, "ok");

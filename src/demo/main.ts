@@ -6,17 +6,20 @@ import { parseCommandLine, runProgram } from "../lib/program.ts";
 import { type DemoFacts, startDemo } from "./demo.ts";
 import { launcherEnd } from "./launcher.ts";
 
-const usage = `Usage: bun run demo [--gateway-port N] [--json]
+const usage = `Usage: bun run demo [--gateway-port N] [--gateway-bind-addr ADDRESS] [--json]
 
 Starts a simulated Discord, a game server, an AI provider, two bots and the gateway in front of them. Ctrl-C ends all of it.
 
   --gateway-port N  where the gateway listens; 9100 unless said otherwise, 0 for any free port
+  --gateway-bind-addr ADDRESS
+                    the address that it listens on; 127.0.0.1 unless said otherwise
   --json            one line on stdout, once all is ready, with every address, token and id; the rest on stderr
   --help            this text
   --version         the version`;
 
 const values = parseCommandLine(usage, {
 	"gateway-port": { type: "string" },
+	"gateway-bind-addr": { type: "string" },
 	json: { type: "boolean" },
 });
 const say = values.json ? console.error : console.log;
@@ -30,15 +33,19 @@ void launcherEnd().then(() => process.kill(process.pid, "SIGTERM"));
 await runProgram(
 	() => {
 		const { settings, faults } = parseSettings(
-			v.object({ "gateway-port": v.optional(port, "9100") }),
+			v.object({
+				"gateway-port": v.optional(port, "9100"),
+				"gateway-bind-addr": v.optional(v.string(), "127.0.0.1"),
+			}),
 			values,
 		);
 		if (!settings) throw new ConfigError("the command line", faults);
 		return { ...settings, log: { format: "text", level: "info" } as const };
 	},
-	async ({ "gateway-port": gatewayPort }) => {
+	async (settings) => {
 		const demo = await startDemo({
-			gatewayPort,
+			gatewayPort: settings["gateway-port"],
+			gatewayBindAddress: settings["gateway-bind-addr"],
 			progress: (line) => say(`… ${line}`),
 		});
 		console.log(

@@ -26,8 +26,18 @@ export function startProgram(
 	env: Record<string, string>,
 	args: readonly string[] = [],
 ): Program {
-	const child = Bun.spawn([process.execPath, join(root, main), ...args], {
-		cwd: root,
+	const command = [process.execPath, join(root, main), ...args];
+	return startCommand(command, env, { cwd: root });
+}
+
+/** Runs a command that may be one of ours with this environment and nothing else, as `startProgram` does. */
+export function startCommand(
+	command: readonly string[],
+	env: Record<string, string>,
+	options: { cwd: string; uid?: number; gid?: number },
+): Program {
+	const child = Bun.spawn([...command], {
+		...options,
 		env: { ...env, STOP_WITH_STDIN: "1" },
 		stdin: "pipe",
 		stdout: "pipe",
@@ -59,7 +69,9 @@ export function startProgram(
 					if (picked !== undefined) return picked;
 				}
 				if (over)
-					throw new Error(`${main} never said it:\n${lines.join("\n")}`);
+					throw new Error(
+						`${command.join(" ")} never said it:\n${lines.join("\n")}`,
+					);
 				over = (await Promise.race([next, ended])) === "ended";
 			}
 		},

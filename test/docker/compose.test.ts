@@ -1,0 +1,267 @@
+// The files for Docker Compose, and the images that they are of, held against the rules for deployments. That what they
+// say works is in containers.test.ts.
+
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { validate } from "dockerfile-utils";
+import { readConfig } from "../../src/gateway/config.ts";
+import {
+	type ComposeFile,
+	composeDirectory,
+	readCompose,
+	type Service,
+	seconds,
+} from "../support/compose.ts";
+import { readStages } from "../support/images.ts";
+
+const env = { MCP_AUTH_TOKEN: "0123456789abcdef", POSTGRES_PASSWORD: "secret" };
+const stages = await readStages();
+
+function required<T>(found: T | undefined, what: string): T {
+	if (found === undefined) throw new Error(`there is no ${what}`);
+	return found;
+}
+
+function parts(file: ComposeFile) {
+	const { gateway, postgres, ...bots } = file.services;
+	return {
+		gateway: required(gateway, "gateway"),
+		postgres: required(postgres, "postgres"),
+		bots: Object.entries(bots),
+	};
+}
+
+/** INSTANCES, as the gateway reads it. */
+function instancesOf(gateway: Service) {
+	return readConfig(gateway.environment).instances.map(({ name, url }) => ({
+		name,
+		url,
+	}));
+}
+
+/** The stage of a service's image. */
+function stageOf({ build }: Service) {
+	const stage = stages.find(({ name }) => name === build?.target);
+	return required(stage, `stage ${build?.target}`);
+}
+
+describe.each([
+	["compose.yaml", ["bot"]],
+	["compose.several.yaml", ["alpha", "beta", "gamma"]],
+])("%s", async (name, botNames) => {
+	const file = await readCompose(name, env);
+	const { gateway, postgres, bots } = parts(file);
+
+	test("each instance has a directory of its own, which it can only read", () => {
+		expect(bots.map(([, { volumes }]) => volumes)).toEqual(
+			botNames.map((bot) => [`../instances/${bot}:/config:ro`]),
+		);
+		for (const [, { environment }] of bots)
+			expect(environment.CONFIG_DIR).toBe("/config");
+	});
+
+	test("directory, service and key in INSTANCES are called the same, and the URL has port 9090", () => {
+		expect(bots.map(([bot]) => bot)).toEqual(botNames);
+		expect(instancesOf(gateway)).toEqual(
+			botNames.map((bot) => ({ name: bot, url: `http://${bot}:9090` })),
+		);
+		for (const [, { environment }] of bots)
+			expect(environment).toMatchObject({
+				MCP_PORT: "9090",
+				MCP_BIND_ADDR: "0.0.0.0",
+			});
+	});
+
+	test("the gateway starts when all backends are healthy, and they when the database is", () => {
+		const healthy = { condition: "service_healthy" };
+		expect(gateway.depends_on).toEqual(
+			Object.fromEntries(botNames.map((bot) => [bot, healthy])),
+		);
+		for (const [, { depends_on }] of bots)
+			expect(depends_on).toEqual({ postgres: healthy });
+	});
+
+	test("health is asked every 10 s, for 5 s at the most, 12 times", () => {
+		for (const { healthcheck } of Object.values(file.services))
+			expect(healthcheck).toMatchObject({
+				...{ interval: "10s", timeout: "5s", retries: 12 },
+			});
+	});
+
+	test("the gateway is published on the loopback alone, and nothing else is", () => {
+		expect(gateway.ports).toEqual(["127.0.0.1:9100:9100"]);
+		expect(gateway.environment.GATEWAY_PORT).toBe("9100");
+		for (const [, bot] of bots) expect(bot.ports).toEqual([]);
+		expect(postgres.ports).toEqual([]);
+	});
+
+	test.each(["MCP_AUTH_TOKEN", "POSTGRES_PASSWORD"])(
+		"nothing starts without %s",
+		(variable) => {
+			for (const missing of [undefined, ""])
+				expect(
+					readCompose(name, { ...env, [variable]: missing } as typeof env),
+				).rejects.toThrow(`${variable} is missing`);
+		},
+	);
+
+	test("gateway and bots have the same token", () => {
+		for (const { environment } of [gateway, ...bots.map(([, bot]) => bot)])
+			expect(environment.MCP_AUTH_TOKEN).toBe(env.MCP_AUTH_TOKEN);
+	});
+
+	test("bots share a database, each with a schema called as it is", () => {
+		for (const [bot, { environment }] of bots)
+			expect(environment).toMatchObject({
+				DATABASE_URL: "postgres://guildhall:secret@postgres:5432/guildhall",
+				DB_SCHEMA: bot,
+			});
+		expect(postgres.image).toBe("postgres:17");
+		expect(postgres.volumes).toEqual(["postgres:/var/lib/postgresql/data"]);
+		expect(file.volumes).toEqual({ postgres: null });
+		expect(postgres.environment).toEqual({
+			POSTGRES_USER: "guildhall",
+			POSTGRES_DB: "guildhall",
+			POSTGRES_PASSWORD: "secret",
+		});
+	});
+
+	test("only bots reach the database, which has no way out", () => {
+		expect(postgres.networks).toEqual(["database"]);
+		expect(gateway.networks).toEqual(["mcp"]);
+		for (const [, bot] of bots)
+			expect(bot.networks).toEqual(["mcp", "database"]);
+		expect(file.networks).toEqual({ mcp: null, database: { internal: true } });
+	});
+
+	test("everything is started again when it ends", () => {
+		for (const { restart } of Object.values(file.services))
+			expect(restart).toBe("unless-stopped");
+	});
+
+	test("a stop waits for longer than the programs take", () => {
+		const { shutdownMs } = readConfig(gateway.environment);
+		for (const { stop_grace_period } of Object.values(file.services))
+			expect(seconds(stop_grace_period)).toBeGreaterThan(
+				(2 * shutdownMs) / 1000,
+			);
+	});
+});
+
+test("INSTANCES is one bot unless it is said otherwise", async () => {
+	const INSTANCES = "alpha=http://alpha:9090,beta=http://beta:9090";
+	const { gateway } = parts(
+		await readCompose("compose.yaml", { ...env, INSTANCES }),
+	);
+	expect(gateway.environment.INSTANCES).toBe(INSTANCES);
+});
+
+test("the demo is published on the loopback alone, and is given no secret", async () => {
+	const { services } = await readCompose("compose.demo.yaml", {});
+	const { demo } = services;
+	expect(Object.keys(services)).toEqual(["demo"]);
+	expect(demo?.ports).toEqual(["127.0.0.1:9100:9100"]);
+	expect(demo?.environment).toEqual({});
+	expect(demo?.volumes).toEqual([]);
+});
+
+const files = ["compose.yaml", "compose.several.yaml", "compose.demo.yaml"];
+const everything = await Promise.all(
+	files.map(async (name) => [name, await readCompose(name, env)] as const),
+);
+
+describe.each(
+	everything.flatMap(([name, { services }]) =>
+		Object.entries(services).map(
+			([service, options]) => [`${name}: ${service}`, options] as const,
+		),
+	),
+)("%s", (_, service) => {
+	test("has a read-only root, no capability, and no way to more rights", () => {
+		expect(service.read_only).toBe(true);
+		expect(service.cap_drop).toEqual(["ALL"]);
+		expect(service.security_opt).toEqual(["no-new-privileges:true"]);
+	});
+
+	test("is not root", () => {
+		const user = service.user ?? lastOf(service, "USER");
+		expect(user).toMatch(/^(65532:65532|postgres)$/);
+	});
+
+	test("has a limit for its memory, its processes and its log", () => {
+		expect(service.mem_limit).toMatch(/^(256m|512m|1g)$/);
+		expect(service.pids_limit).toBe(256);
+		expect(service.logging).toEqual({
+			driver: "json-file",
+			options: { "max-size": "10m", "max-file": "3" },
+		});
+	});
+
+	test("asks for its health as its image does", () => {
+		if (!service.build) return;
+		const { instructions } = stageOf(service);
+		const { flags, rest } = required(
+			instructions.find(({ word }) => word === "HEALTHCHECK"),
+			"HEALTHCHECK",
+		);
+		const { test, ...times } = service.healthcheck;
+		expect(JSON.parse(rest.replace("CMD ", ""))).toEqual(test.slice(1));
+		expect(test[0]).toBe("CMD");
+		expect({ ...flags, retries: Number(flags.retries) }).toEqual({ ...times });
+	});
+});
+
+function lastOf(service: Service, word: string): string | undefined {
+	return stageOf(service).instructions.findLast((one) => one.word === word)
+		?.rest;
+}
+
+test("the Dockerfile has no fault that a linter finds", async () => {
+	const text = await Bun.file(join(composeDirectory, "Dockerfile")).text();
+	expect(validate(text)).toEqual([]);
+});
+
+test("every image of ours is labelled, and runs a file without a shell", () => {
+	for (const target of ["gateway", "bot", "demo"]) {
+		const { instructions } = required(
+			stages.find(({ name }) => name === target),
+			target,
+		);
+		const rest = (word: string) =>
+			instructions.find((one) => one.word === word)?.rest ?? "";
+		expect(rest("LABEL")).toContain(`image.title="guildhall-${target}"`);
+		expect(JSON.parse(rest("ENTRYPOINT"))).toBeArray();
+	}
+});
+
+test("bases have a version, and dependencies are those of the lock file", () => {
+	const names = stages.map(({ name }) => name);
+	const bases = stages.map(({ from }) => from);
+	const outside = [...new Set(bases.filter((from) => !names.includes(from)))];
+	expect(outside).toEqual([
+		"oven/bun:1.4.5",
+		"gcr.io/distroless/base-debian12:nonroot",
+	]);
+	const installs = stages
+		.flatMap(({ instructions }) => instructions)
+		.filter(({ rest }) => /\binstall\b/.test(rest));
+	expect(installs.map(({ rest }) => rest)).toEqual([
+		"bun install --frozen-lockfile --production",
+	]);
+});
+
+test("no secret stands in an image or a file", async () => {
+	const suspicious = /TOKEN|PASSWORD|SECRET|_KEY|DATABASE_URL/;
+	for (const { instructions } of stages)
+		for (const { word, rest } of instructions)
+			expect(`${word} ${rest}`).not.toMatch(
+				/^ARG|^(ENV|LABEL).*(TOKEN|PASSWORD|SECRET|_KEY|DATABASE_URL)/,
+			);
+	for (const name of files) {
+		const text = await Bun.file(join(composeDirectory, name)).text();
+		const values = text
+			.split("\n")
+			.filter((line) => suspicious.test(line.split(":")[0] ?? ""));
+		for (const line of values) expect(line).toContain(":?");
+	}
+});
