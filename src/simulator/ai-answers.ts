@@ -153,6 +153,8 @@ export function* asEvents({
 	pieces,
 	finish,
 }: ChatAnswer): Generator<string> {
+	// Several providers send these while one waits: whoever takes them for an event breaks.
+	yield ": keep-alive\n\n";
 	yield asEvent(model, { role: "assistant", content: "" });
 	for (const content of pieces) yield asEvent(model, { content });
 	yield asEvent(model, {}, finish);

@@ -77,6 +77,7 @@ async function* eventsOf(
 		return;
 	}
 	const first = [
+		": keep-alive\n\n",
 		asEvent(model, { role: "assistant", content: "" }),
 		asEvent(model, { content: pieces[0] ?? "" }),
 	];

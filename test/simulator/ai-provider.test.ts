@@ -43,7 +43,7 @@ async function events(response: Response): Promise<(Chunk | string)[]> {
 	const text = await response.text();
 	return text
 		.split("\n\n")
-		.filter(Boolean)
+		.filter((frame) => frame !== "" && !frame.startsWith(":"))
 		.map((frame) => {
 			expect(frame).toStartWith("data: ");
 			const data = frame.slice("data: ".length);

@@ -6,6 +6,8 @@ import { AiError, type AiErrorKind } from "./error.ts";
 /** In codes, types and messages. DeepSeek has no code for it. */
 const aboutContent =
 	/content[ _-]?(filter|policy|exists risk|management)|moderation|flagged|prohibited_content|safety/i;
+/** Google has 400 for a wrong key. */
+const aboutKey = /\bapi[ _-]key\b|API_KEY_INVALID/i;
 const aboutMoney = /insufficient[ _](quota|balance|credits?|funds)/i;
 
 /** A refusal as an error. `body` is what the provider sent as JSON, in whatever form. */
@@ -19,7 +21,7 @@ export function refusal(
 	const code = codes.map(Number).find((one) => one >= 400 && one < 600);
 	const meant = status === 502 && code !== undefined ? code : status;
 	const kind = kindOf(meant, `${codes.join(" ")} ${words}`);
-	const named = codes.find((one) => /^[a-z][a-z0-9_.-]{0,60}$/.test(one));
+	const named = codes.find((one) => /^[a-z_]{1,60}$/.test(one));
 	return new AiError(kind, {
 		detail: named === undefined ? `HTTP ${meant}` : `HTTP ${meant}, ${named}`,
 		retryAfterMs: retryAfter(headers),
@@ -32,6 +34,7 @@ function kindOf(status: number, said: string): AiErrorKind {
 	if (status >= 400 && status < 500 && aboutContent.test(said))
 		return "refused";
 	if (status === 401 || status === 402 || status === 403) return "key";
+	if (status === 400 && aboutKey.test(said)) return "key";
 	if (status === 408 || status === 425 || status >= 500) return "unavailable";
 	return "rejected";
 }
