@@ -79,7 +79,7 @@ export const categoryField = v.optional(
 /** Fields that not every kind of channel has. */
 export const kindFields = {
 	topic: v.optional(
-		text(0, 1024, "What the channel is for; empty for nothing."),
+		text(0, 4096, "What it is for, or a forum's rules; empty for none."),
 	),
 	nsfw: v.optional(flag("Only for adults.")),
 	slowmode_seconds: v.optional(
@@ -131,6 +131,10 @@ export function refuseForeignFields(args: GivenFields, kind: Kind): void {
 		throw invalidParameters(
 			foreign.map((field) => `${field}: ${kind} channels have none`),
 		);
+	if (kind !== "forum" && [...(args.topic ?? "")].length > 1024)
+		throw invalidParameters([
+			"topic: expected at most 1024 characters; only a forum's may be longer",
+		]);
 	if (kind === "voice" && (args.user_limit ?? 0) > 99)
 		throw invalidParameters(["user_limit: a voice channel has at most 99"]);
 }

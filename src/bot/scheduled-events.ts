@@ -37,8 +37,8 @@ export interface EventFields {
 	entity_type: EventKind;
 	channel_id: string;
 	location: string;
-	starts_at: string;
-	ends_at: string;
+	scheduled_start_time: string;
+	scheduled_end_time: string;
 	status: EventStatus;
 }
 
@@ -70,8 +70,8 @@ export function fieldsOf(event: APIGuildScheduledEvent): EventFields {
 		entity_type: nameOf(kinds, event.entity_type),
 		channel_id: event.channel_id ?? "",
 		location: event.entity_metadata?.location ?? "",
-		starts_at: precisely(event.scheduled_start_time),
-		ends_at: precisely(event.scheduled_end_time),
+		scheduled_start_time: precisely(event.scheduled_start_time),
+		scheduled_end_time: precisely(event.scheduled_end_time),
 		status: nameOf(statuses, event.status),
 	};
 }
@@ -92,7 +92,8 @@ function nameOf<Name extends string>(
 /** Fields as Discord takes them, those that are given. */
 export function eventBody(given: Partial<GivenEventFields>) {
 	const { name, description, entity_type, status } = given;
-	const { channel_id, location, starts_at, ends_at } = given;
+	const { channel_id, location, scheduled_start_time, scheduled_end_time } =
+		given;
 	return {
 		name,
 		description: description === "" ? null : description,
@@ -101,8 +102,8 @@ export function eventBody(given: Partial<GivenEventFields>) {
 		// An event that is held elsewhere leaves its channel.
 		channel_id: entity_type === "external" ? null : channel_id,
 		entity_metadata: location === undefined ? undefined : { location },
-		scheduled_start_time: starts_at,
-		scheduled_end_time: ends_at,
+		scheduled_start_time,
+		scheduled_end_time,
 	};
 }
 
@@ -126,16 +127,21 @@ export function requireFitting(
 	event: Omit<EventFields, "description" | "status">,
 	changes: Partial<GivenEventFields>,
 ): void {
-	const { starts_at, ends_at } = event;
+	const { scheduled_start_time, scheduled_end_time } = event;
 	const faults = placeFaults(guild, event, changes);
 	const now = Date.now();
-	for (const field of ["starts_at", "ends_at"] as const)
+	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
 		if (changes[field] && Date.parse(changes[field]) <= now)
 			faults.push(
 				`${field}: ${changes[field]} is in the past; it is ${time(now)} now`,
 			);
-	if (ends_at && Date.parse(ends_at) <= Date.parse(starts_at))
-		faults.push(`ends_at: expected a time after starts_at (${starts_at})`);
+	if (
+		scheduled_end_time &&
+		Date.parse(scheduled_end_time) <= Date.parse(scheduled_start_time)
+	)
+		faults.push(
+			`scheduled_end_time: expected a time after scheduled_start_time (${scheduled_start_time})`,
+		);
 	if (faults.length > 0) throw invalidParameters(faults);
 }
 
@@ -145,7 +151,7 @@ function placeFaults(
 		entity_type: kind,
 		channel_id,
 		location,
-		ends_at,
+		scheduled_end_time,
 	}: Parameters<typeof requireFitting>[1],
 	changes: Partial<GivenEventFields>,
 ): string[] {
@@ -159,7 +165,7 @@ function placeFaults(
 				? [foreign("channel_id", "an external event has none")]
 				: []),
 			...(isNew && !location ? [missing("location")] : []),
-			...(isNew && !ends_at ? [missing("ends_at")] : []),
+			...(isNew && !scheduled_end_time ? [missing("scheduled_end_time")] : []),
 		];
 	}
 	return [
@@ -227,8 +233,8 @@ export function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {
 		`ID: ${event.id}`,
 		fields.status,
 		`${fields.entity_type}, ${placeOf(guild, fields)}`,
-		`starts: ${time(new Date(fields.starts_at))}`,
-		`ends: ${fields.ends_at ? time(new Date(fields.ends_at)) : "not said"}`,
+		`starts: ${time(new Date(fields.scheduled_start_time))}`,
+		`ends: ${fields.scheduled_end_time ? time(new Date(fields.scheduled_end_time)) : "not said"}`,
 		...(user_count === undefined ? [] : [`interested: ${user_count}`]),
 		...(creator_id ? [`by: ${by}(ID: ${creator_id})`] : []),
 		...(recurrence_rule ? ["repeats"] : []),

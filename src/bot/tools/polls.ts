@@ -60,11 +60,11 @@ export const createPoll = tool({
 			10,
 			"What can be voted for.",
 		),
-		duration_hours: v.optional(integer(1, 768, "How long it is open."), 24),
+		duration: v.optional(integer(1, 768, "Hours that it is open."), 24),
 		allow_multiselect: v.optional(flag("Several answers per person."), false),
 	}),
 	async run(args, { discord, guild, channel }) {
-		const { question, duration_hours, allow_multiselect } = args;
+		const { question, duration, allow_multiselect } = args;
 		await requireOwn(
 			guild,
 			args.answers.flatMap(({ emoji }) => emoji ?? []),
@@ -85,7 +85,7 @@ export const createPoll = tool({
 					poll: {
 						question: { text: question },
 						answers,
-						duration: duration_hours,
+						duration,
 						allow_multiselect,
 					},
 					allowed_mentions: allowedMentions("none"),

@@ -88,7 +88,7 @@ export const createScheduledEvent = tool({
 	toolset: "events",
 	title: "Schedule an event",
 	description:
-		"Schedule an event: on a stage or in a voice channel (channel_id), or external (location and ends_at).",
+		"Schedule an event: on a stage or in a voice channel (channel_id), or external (location and scheduled_end_time).",
 	effect: "write",
 	permissions: [
 		"CreateEvents",
@@ -105,14 +105,18 @@ export const createScheduledEvent = tool({
 		name: text(1, 100, "What it is called."),
 		entity_type: choice(kindNames, "Where it is held."),
 		...placeFields,
-		starts_at: instant("When it starts"),
-		ends_at: v.optional(instant("When it ends")),
+		scheduled_start_time: instant("When it starts"),
+		scheduled_end_time: v.optional(instant("When it ends")),
 		description: v.optional(text(1, 1000, "What it is about.")),
 		reason,
 	}),
 	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
-		const { channel_id = "", location = "", ends_at = "" } = given;
-		requireFitting(guild, { ...given, channel_id, location, ends_at }, given);
+		const { channel_id = "", location = "", scheduled_end_time = "" } = given;
+		requireFitting(
+			guild,
+			{ ...given, channel_id, location, scheduled_end_time },
+			given,
+		);
 		const made = (await discord.rest.post(
 			Routes.guildScheduledEvents(guild.id),
 			{
@@ -152,8 +156,8 @@ export const editScheduledEvent = tool({
 		name: v.optional(text(1, 100, "New name.")),
 		entity_type: v.optional(choice(kindNames, "Where it is held.")),
 		...placeFields,
-		starts_at: v.optional(instant("When it starts")),
-		ends_at: v.optional(instant("When it ends")),
+		scheduled_start_time: v.optional(instant("When it starts")),
+		scheduled_end_time: v.optional(instant("When it ends")),
 		description: v.optional(text(0, 1000, "What it is about; empty for none.")),
 		status: v.optional(
 			choice(["active", "completed", "canceled"], "What becomes of it."),
@@ -162,11 +166,11 @@ export const editScheduledEvent = tool({
 	}),
 	async run(args, { guild, discord, event }) {
 		const { name, description, entity_type, channel_id } = args;
-		const { location, starts_at, ends_at, status } = args;
+		const { location, scheduled_start_time, scheduled_end_time, status } = args;
 		const before = fieldsOf(event);
 		const asked = {
 			...{ name, description, entity_type, channel_id },
-			...{ location, starts_at, ends_at, status },
+			...{ location, scheduled_start_time, scheduled_end_time, status },
 		};
 		const changes = changesOf<EventFields>(before, asked, eventName(event));
 		requireNextStatus(event, status);

@@ -70,7 +70,7 @@ export const scheduledEventsRows: Record<string, Row> = {
 			return {
 				args: {
 					...{ name, entity_type: "voice", channel_id: id },
-					starts_at: inHours(1),
+					scheduled_start_time: inHours(1),
 				},
 				request: `POST /guilds/${guild.id}/scheduled-events`,
 				done: () =>

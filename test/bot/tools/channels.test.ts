@@ -43,7 +43,7 @@ describe("create_channel", () => {
 		[
 			"forum",
 			ChannelType.GuildForum,
-			{ topic: "t".repeat(1024), slowmode_seconds: 5 },
+			{ topic: "t".repeat(4096), slowmode_seconds: 5 },
 		],
 		["stage", ChannelType.GuildStageVoice, { user_limit: 10_000 }],
 		["announcement", ChannelType.GuildAnnouncement, { topic: "", nsfw: false }],
@@ -164,6 +164,7 @@ describe("create_channel", () => {
 			{ channel_type: "voice", user_limit: 100 },
 			"a voice channel has at most 99",
 		],
+		[{ topic: "t".repeat(1025) }, "topic: expected at most 1024"],
 		[{ channel_type: "thread" }, "channel_type: expected"],
 		[{ channel_type: 0 }, "channel_type: expected"],
 	])("refuses %j before Discord sees it", async (args, fault) => {

@@ -41,7 +41,7 @@ test("a poll is asked with its answers, for a day unless it says otherwise", asy
 	const hours = (at = "") => Math.round((Date.parse(at) - Date.now()) / 3.6e6);
 	expect(hours(expiry)).toBe(24);
 	const long = await ask(world, {
-		duration_hours: 768,
+		duration: 768,
 		allow_multiselect: true,
 	});
 	expect(hours(long.message?.poll?.expiry)).toBe(768);
@@ -65,8 +65,8 @@ test("what Discord would not ask is refused before it is sent", async () => {
 		],
 		["answers.0.text", { answers: [{ text: "x".repeat(56) }, one] }],
 		["answers.0.emoji", { answers: [{ text: "x", emoji: "soup" }, one] }],
-		["duration_hours", { duration_hours: 769 }],
-		["duration_hours", { duration_hours: 0 }],
+		["duration", { duration: 769 }],
+		["duration", { duration: 0 }],
 	];
 	for (const [field, args] of wrong)
 		expect((await ask(world, args)).text).toContain(`${field}: expected `);

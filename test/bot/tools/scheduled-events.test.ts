@@ -38,7 +38,7 @@ function scene(world: TestWorld) {
 			}),
 		create: (more: Record<string, unknown>) =>
 			call("create_scheduled_event", {
-				...{ name: "Soup day", starts_at: "2099-01-31T12:00" },
+				...{ name: "Soup day", scheduled_start_time: "2099-01-31T12:00" },
 				...more,
 			}),
 		edit: (event: ScheduledEvent, more: Record<string, unknown>) =>
@@ -59,7 +59,10 @@ test("an event is scheduled for each kind of place, its times in UTC unless they
 	await world.heard();
 	const outside = await create({
 		...{ entity_type: "external", location: "Outside | inside" },
-		...{ ends_at: "2099-01-31T15:00:00+02:00", description: "Hot\nsoup" },
+		...{
+			scheduled_end_time: "2099-01-31T15:00:00+02:00",
+			description: "Hot\nsoup",
+		},
 	});
 	expect(outside.text).toMatch(
 		/^Scheduled the event "Soup day" \(ID: (\d+)\), times in UTC:\nSoup day \| ID: \1 \| scheduled \| external, at Outside \\\| inside \| starts: 2099-01-31T12:00:00Z \| ends: 2099-01-31T13:00:00Z \| by: @alpha \(ID: \d+\) \| description: Hot\\nsoup$/,
@@ -83,7 +86,11 @@ test("what does not go together is refused before Discord is asked, all of it at
 	const cases: [more: Record<string, unknown>, faults: string[]][] = [
 		[
 			{ entity_type: "external", channel_id: voice.id },
-			["channel_id: an external", "location: an external", "ends_at: an ext"],
+			[
+				"channel_id: an external",
+				"location: an external",
+				"scheduled_end_time: an ext",
+			],
 		],
 		[{ entity_type: "voice" }, ["channel_id: a voice event needs one"]],
 		[
@@ -97,24 +104,24 @@ test("what does not go together is refused before Discord is asked, all of it at
 		[
 			{
 				...{ entity_type: "voice", channel_id: voice.id },
-				...{ starts_at: "2020-01-31T12:00:00Z" },
+				...{ scheduled_start_time: "2020-01-31T12:00:00Z" },
 			},
-			["starts_at: 2020-01-31T12:00:00.000Z is in the past"],
+			["scheduled_start_time: 2020-01-31T12:00:00.000Z is in the past"],
 		],
 		[
 			{
 				...{ entity_type: "voice", channel_id: voice.id },
-				...{ ends_at: "2099-01-31T12:00" },
+				...{ scheduled_end_time: "2099-01-31T12:00" },
 			},
-			["ends_at: expected a time after starts_at"],
+			["scheduled_end_time: expected a time after scheduled_start_time"],
 		],
 		[
-			{ entity_type: "voice", starts_at: "2099-02-30T12:00" },
-			["starts_at: expected a time such as"],
+			{ entity_type: "voice", scheduled_start_time: "2099-02-30T12:00" },
+			["scheduled_start_time: expected a time such as"],
 		],
 		[
-			{ entity_type: "voice", starts_at: "2099-01-30" },
-			["starts_at: expected a time such as"],
+			{ entity_type: "voice", scheduled_start_time: "2099-01-30" },
+			["scheduled_start_time: expected a time such as"],
 		],
 	];
 	for (const [more, faults] of cases) {
@@ -170,7 +177,7 @@ test("an edit changes only what is given and differs", async () => {
 	await world.heard();
 	expect((await edit(edited, {})).code).toBe(-32602);
 	const same = await edit(edited, {
-		...{ name: "Soup day", ends_at: "2099-01-31T14:00:00+01:00" },
+		...{ name: "Soup day", scheduled_end_time: "2099-01-31T14:00:00+01:00" },
 	});
 	expect(same.text).toContain("Nothing would change");
 	expect(writes(world)).toEqual([]);
@@ -190,7 +197,7 @@ test("an event that has begun is renamed, its start being as it was", async () =
 		status: Status.Active,
 	});
 	const { isError } = await edit(begun, {
-		...{ name: "x", starts_at: "2020-01-31T12:00Z" },
+		...{ name: "x", scheduled_start_time: "2020-01-31T12:00Z" },
 	});
 	expect(isError).toBe(false);
 	expect(begun.name).toBe("x");
@@ -298,7 +305,7 @@ test("a full guild is refused, with the tools that make room", async () => {
 	for (let count = 0; count < 100; count += 1) event();
 	const { text } = await create({
 		...{ entity_type: "external", location: "x" },
-		ends_at: "2099-01-31T13:00",
+		scheduled_end_time: "2099-01-31T13:00",
 	});
 	expect(text).toContain("(code 30038)");
 	expect(text).toContain("delete_scheduled_event makes room");
