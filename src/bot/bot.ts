@@ -221,7 +221,11 @@ export function startBot(
 
 /** Features that the configuration knows, and the program does not. */
 function missingFeatures({ toml }: BotConfig): string[] {
-	const there: (typeof sectionNames)[number][] = ["game", "join_role"];
+	const there: (typeof sectionNames)[number][] = [
+		"game",
+		"auto_role",
+		"join_role",
+	];
 	return sectionNames.filter(
 		(name) => !there.includes(name) && toml.features[name],
 	);

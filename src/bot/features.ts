@@ -1,13 +1,18 @@
 // Every feature there is, in the order in which they are wired.
 
 import type { Feature, FeatureOptions } from "./feature.ts";
+import { createAutoRole } from "./features/auto-role.ts";
 import { createJoinRole } from "./features/join-role.ts";
 import { createGame } from "./game/game.ts";
 
 /** Makes a feature as its section has it; undefined where it is off. */
 type CreateFeature = (options: FeatureOptions) => Feature | undefined;
 
-const all: readonly CreateFeature[] = [createGame, createJoinRole];
+const all: readonly CreateFeature[] = [
+	createGame,
+	createAutoRole,
+	createJoinRole,
+];
 
 /** Those that the configuration has switched on, as one. */
 export function createFeatures(options: FeatureOptions) {

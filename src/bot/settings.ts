@@ -268,13 +268,20 @@ const sections = {
 			"expected at least one role while chargeback is on",
 		),
 	),
-	auto_role: v.strictObject({
-		from_role: v.optional(roleId),
-		to_role: roleId,
-		min_age: v.optional(duration, "0s"),
-		min_messages: v.optional(whole(0, 1_000_000), 0),
-		require_all: flag(true),
-	}),
+	auto_role: v.pipe(
+		v.strictObject({
+			from_role: v.optional(roleId),
+			to_role: roleId,
+			min_age: v.optional(duration, "0s"),
+			min_messages: v.optional(whole(0, 1_000_000), 0),
+			require_all: flag(true),
+		}),
+		needs(
+			"to_role",
+			({ from_role, to_role }) => from_role !== to_role,
+			"is the same role as from_role",
+		),
+	),
 	join_role: v.strictObject({ role: roleId }),
 	welcome: v.strictObject({
 		channel: channelId,

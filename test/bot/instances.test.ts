@@ -257,6 +257,8 @@ test("with everything switched on and filled in, the example can be read", () =>
 	const config = read({
 		".env": files[".env"].replace(/=your-.*/g, "=12345678901234567"),
 		"config.toml": files["config.toml"]
+			// Another one than to_role.
+			.replace(/^(from_role = )"your-[^"]*"/m, '$1"22345678901234567"')
 			.replace(/"your-[^"]*"/g, '"12345678901234567"')
 			.replace(/= false$/gm, "= true"),
 	});

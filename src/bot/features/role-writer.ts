@@ -14,14 +14,15 @@ import {
 	PlatformTimeout,
 } from "../rest.ts";
 import { hasRestriction } from "../store/chargebacks.ts";
+import { oneLine } from "../text.ts";
 
 /** What came of a write. */
 export type Written =
 	| "done"
 	/** They are not in the guild any more. */
 	| "gone"
-	/** It was certainly not done. */
-	| { notDone: string }
+	/** It was certainly not done; where Discord has refused it, others may still be done. */
+	| { notDone: string; refused: boolean }
 	/** It was sent, and may have been done. */
 	| { inDoubt: string };
 
@@ -70,20 +71,23 @@ export class RoleWriter {
 	#meaning(error: unknown): Written {
 		if (error instanceof PlatformBusy) {
 			this.#hold(Math.min(error.retryAfterMs, this.#backOffMs[1]));
-			return { notDone: "Discord asks the bot to wait" };
+			return { notDone: "Discord asks the bot to wait", refused: false };
 		}
 		if (error instanceof DiscordAPIError) {
 			const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 			if (error.code === UnknownMember || error.code === UnknownUser)
 				return "gone";
 			this.holdBack();
-			return { notDone: `Discord refuses: ${error.message}` };
+			const notDone = `Discord refuses: ${oneLine(error.message)}`;
+			return { notDone, refused: true };
 		}
 		if (!(error instanceof PlatformTimeout || error instanceof PlatformFailure))
 			throw error;
 		this.holdBack();
 		const reason = `Discord did not answer: ${error.message}`;
-		return error.fate === "unknown" ? { inDoubt: reason } : { notDone: reason };
+		return error.fate === "unknown"
+			? { inDoubt: reason }
+			: { notDone: reason, refused: false };
 	}
 
 	/** Something failed that will fail again at once. */

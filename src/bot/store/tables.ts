@@ -4,6 +4,7 @@ import { channelLocksTable } from "./channel-locks.ts";
 import { chargebacksTable } from "./chargebacks.ts";
 import { donatorListsTable } from "./donators.ts";
 import { joinRolesTables } from "./join-roles.ts";
+import { memberActivityTable } from "./member-activity.ts";
 import type { Migration } from "./migrations.ts";
 import { toolCallsTable } from "./tool-calls.ts";
 
@@ -13,4 +14,5 @@ export const migrations: readonly Migration[] = [
 	chargebacksTable,
 	channelLocksTable,
 	joinRolesTables,
+	memberActivityTable,
 ];

@@ -1,0 +1,396 @@
+// Members are promoted when they have earned it, once, whatever comes in between.
+
+import { describe, expect, test } from "bun:test";
+import type { FeatureOptions } from "../../../src/bot/feature.ts";
+import {
+	createAutoRole,
+	isEarned,
+} from "../../../src/bot/features/auto-role.ts";
+import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
+import type { Store } from "../../../src/bot/store/store.ts";
+import type { Member, Role } from "../../../src/simulator/entities.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { type Databases, onBoth } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+import { type StageOptions, startStage } from "./stage.ts";
+
+const promoting = "PATCH /guilds/:guild_id/members/:user_id";
+const general = "The Cooks/general";
+const day = 86_400_000;
+/** When everyone of the demo's world has joined. */
+const begin = Date.UTC(2026, 0, 1);
+
+describe("what is earned", () => {
+	const rules = { to_role: "1", min_age: day, min_messages: 10 };
+	const of = (
+		changes: Partial<Parameters<typeof isEarned>[0]>,
+		ageMs: number,
+		messages: number,
+	) =>
+		isEarned({ ...rules, require_all: true, ...changes }, { ageMs, messages });
+
+	test("both are needed, or one of them, and what is 0 is not asked for", () => {
+		expect(of({}, day, 10)).toBe(true);
+		expect(of({}, day - 1, 10)).toBe(false);
+		expect(of({}, day, 9)).toBe(false);
+		expect(of({ require_all: false }, day, 0)).toBe(true);
+		expect(of({ require_all: false }, 0, 10)).toBe(true);
+		expect(of({ require_all: false }, day - 1, 9)).toBe(false);
+		expect(of({ require_all: false, min_messages: 0 }, day - 1, 99)).toBe(
+			false,
+		);
+		expect(of({ require_all: false, min_age: 0 }, 9 * day, 9)).toBe(false);
+		expect(of({ min_age: 0 }, 0, 10)).toBe(true);
+		expect(of({ min_age: 0, min_messages: 0 }, 0, 0)).toBe(true);
+	});
+});
+
+function roleNamed(simulator: Simulator, name: string): Role {
+	for (const role of simulator.guild("The Cooks").roles.values())
+		if (role.name === name) return role;
+	throw new Error(`no role is called ${name}`);
+}
+
+interface SceneOptions extends Partial<StageOptions> {
+	/** Keys of [auto_role], beside the roles. */
+	rules?: Record<string, unknown>;
+	/** Other sections. */
+	sections?(simulator: Simulator): Record<string, unknown>;
+}
+
+/** Everyone is a Newcomer since the beginning of the year, and becomes a Regular; sweeps and batches come when they are asked for. */
+async function sceneOn(
+	databases: Databases,
+	{ rules = { min_age: "3d", min_messages: 3 }, ...options }: SceneOptions = {},
+) {
+	let clock = begin;
+	let feature: ReturnType<typeof createAutoRole>;
+	const stage = await startStage({
+		place: await databases.place(),
+		settings(simulator) {
+			const { features, ...sections } = (options.sections?.(simulator) ??
+				{}) as { features?: object };
+			return {
+				features: { auto_role: true, ...features },
+				auto_role: {
+					from_role: roleNamed(simulator, "Newcomer").id,
+					to_role: roleNamed(simulator, "Regular").id,
+					...rules,
+				},
+				...sections,
+			};
+		},
+		create(given: FeatureOptions) {
+			feature = createAutoRole(given, {
+				...{ sweepMs: 3_600_000, flushMs: 3_600_000 },
+				backOffMs: [1, 5],
+				now: () => clock,
+			});
+			return feature;
+		},
+		...options,
+		prepare(simulator) {
+			for (const member of simulator.guild("The Cooks").members.values()) {
+				member.joined_at = new Date(begin).toISOString();
+				if (!member.user.bot)
+					member.roles = [roleNamed(simulator, "Newcomer").id];
+			}
+			options.prepare?.(simulator);
+		},
+	});
+	const { simulator, guild } = stage;
+	const newcomer = roleNamed(simulator, "Newcomer").id;
+	const regular = roleNamed(simulator, "Regular").id;
+	const has = (name: string, role = regular) =>
+		stage.member(name).roles.includes(role);
+	/** Resolves when the bot knows all that has happened. */
+	const heard = async () => {
+		const nick = crypto.randomUUID().slice(0, 20);
+		const [me] = [...guild.members.values()].filter(
+			({ user }) => user.username === "alpha",
+		);
+		if (!me) throw new Error("alpha is a member");
+		simulator.world.editMember(guild, me, { nick });
+		await until("the bot has heard", () => {
+			const known = stage.connection.discord.guilds.cache.get(guild.id);
+			return known?.members.me?.nickname === nick;
+		});
+	};
+	const scene = {
+		...{ stage, simulator, guild, newcomer, regular, has, heard },
+		member: stage.member,
+		passDays(days: number) {
+			clock += days * day;
+		},
+		async writes(name: string, count: number) {
+			for (let at = 0; at < count; at++)
+				await simulator.user(name).say(general, `message ${at}`);
+		},
+		edit(name: string, changes: Partial<Member>) {
+			simulator.world.editMember(guild, stage.member(name), changes);
+		},
+		async sweep() {
+			await heard();
+			await feature?.sweep();
+			await heard();
+		},
+		/** Whom Discord has given another role on behalf of the bot, in order. */
+		promoted: () =>
+			simulator.journal.entries(promoting).map(({ path }) => {
+				const id = /members\/(\d+)/.exec(path)?.[1] ?? "";
+				return simulator.world.users.get(id)?.username;
+			}),
+		[Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
+	};
+	return scene;
+}
+
+onBoth((databases) => {
+	test("whoever has been there for long enough and has written enough is promoted, in one write with a reason", async () => {
+		await using scene = await sceneOn(databases);
+		await scene.writes("ada", 3);
+		await scene.writes("mona_lisa", 2);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual([]);
+		scene.passDays(3);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada"]);
+		expect(scene.member("ada").roles).toEqual([scene.regular]);
+		const [entry] = scene.simulator.journal.entries(promoting);
+		expect(entry?.reason).toBe(
+			"promoted: a member since 2026-01-01T00:00:00.000Z",
+		);
+		await scene.writes("mona_lisa", 1);
+		await scene.sweep();
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada", "mona_lisa"]);
+	});
+
+	test("where one of both is enough, those who write nothing are promoted by time; bots and who lacks from_role are not", async () => {
+		await using scene = await sceneOn(databases, {
+			rules: { min_age: "3d", min_messages: 2, require_all: false },
+		});
+		scene.edit("zoe", { roles: [] });
+		await scene.writes("zoe", 2);
+		await scene.writes("ada", 2);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada"]);
+		scene.passDays(3);
+		await scene.sweep();
+		const people = [...scene.guild.members.values()]
+			.filter(({ user }) => !user.bot && user.username !== "zoe")
+			.map(({ user }) => user.username);
+		expect(scene.promoted().sort()).toEqual(people.sort());
+		scene.edit("zoe", { roles: [scene.newcomer] });
+		await scene.sweep();
+		expect(scene.has("zoe")).toBe(true);
+	});
+
+	test("messages are counted over restarts, and a kill loses only those that were not written down", async () => {
+		await using scene = await sceneOn(databases, {
+			rules: { min_messages: 4 },
+		});
+		await scene.writes("ada", 2);
+		await scene.writes("mona_lisa", 3);
+		await scene.heard();
+		await scene.stage.stop();
+		await scene.stage.start();
+		await scene.writes("mona_lisa", 1);
+		await scene.writes("ada", 2);
+		await scene.heard();
+		await scene.stage.kill();
+		await scene.stage.start();
+		await scene.writes("ada", 1);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual([]);
+		await scene.writes("ada", 1);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada"]);
+	});
+
+	test("a kill between claim and write ends in one promotion", async () => {
+		await using scene = await sceneOn(databases, { rules: { min_age: "3d" } });
+		scene.passDays(3);
+		const { faults } = scene.simulator;
+		faults.stall(promoting);
+		void scene.sweep().catch(() => {});
+		await until("a write is under way", () =>
+			faults.list().some(({ hits }) => hits > 0),
+		);
+		await scene.stage.kill();
+		scene.simulator.clearFaults();
+		expect(scene.promoted()).toEqual([]);
+		await scene.stage.start();
+		await scene.sweep();
+		await scene.sweep();
+		expect(scene.promoted()).toHaveLength(new Set(scene.promoted()).size);
+		const people = [...scene.guild.members.values()].filter(
+			({ user }) => !user.bot,
+		);
+		expect(scene.promoted()).toHaveLength(people.length);
+		const claimed = await scene.stage.store
+			.sql`SELECT user_id FROM member_activity WHERE claimed = 1`;
+		expect(claimed).toEqual([]);
+	});
+
+	test("a kill between write and note, and an answer that is lost, end in one promotion", async () => {
+		await using scene = await sceneOn(databases, {
+			rules: { min_messages: 1 },
+		});
+		const { faults } = scene.simulator;
+		faults.stall(promoting, { after: true });
+		await scene.writes("ada", 1);
+		void scene.sweep().catch(() => {});
+		await until("she has the role", () => scene.has("ada"));
+		await scene.stage.kill();
+		scene.simulator.clearFaults();
+		await scene.stage.start();
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada"]);
+		faults.fail(promoting, 500, { executed: true, times: 1 });
+		await scene.writes("zoe", 1);
+		await scene.sweep();
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada", "zoe"]);
+		await scene.sweep();
+		const claimed = await scene.stage.store
+			.sql`SELECT user_id FROM member_activity WHERE claimed = 1`;
+		expect(claimed).toEqual([]);
+	});
+
+	test("what Discord refuses is released, and does not stand in the way of others", async () => {
+		await using scene = await sceneOn(databases, {
+			rules: { min_messages: 1 },
+		});
+		const { faults } = scene.simulator;
+		faults.refuse(
+			`PATCH /guilds/*/members/${scene.member("ada").user.id}`,
+			50013,
+		);
+		await scene.writes("ada", 1);
+		await scene.writes("zoe", 1);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["zoe"]);
+		const rows = await scene.stage.store.sql<{ promoted: number }>`
+			SELECT promoted FROM member_activity WHERE user_id = ${scene.member("ada").user.id}`;
+		expect(rows).toEqual([{ promoted: 0 }]);
+	});
+
+	test("who lost the role by hand is not promoted again, over restarts and over leaving", async () => {
+		await using scene = await sceneOn(databases, {
+			rules: { min_messages: 1 },
+		});
+		for (const name of ["ada", "zoe"]) await scene.writes(name, 1);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada", "zoe"]);
+		// By hand given, and by hand taken.
+		scene.edit("mona_lisa", { roles: [scene.regular] });
+		for (const name of ["ada", "mona_lisa"])
+			scene.edit(name, { roles: [scene.newcomer] });
+		for (const name of ["ada", "mona_lisa"]) await scene.writes(name, 3);
+		await scene.sweep();
+		await scene.stage.stop();
+		await scene.stage.start();
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada", "zoe"]);
+		// Zoe leaves with her role, and may earn it again.
+		const { world } = scene.simulator;
+		for (const name of ["ada", "zoe"]) {
+			const { user } = scene.member(name);
+			world.removeMember(scene.guild, scene.member(name));
+			const anew: Partial<Member> = {
+				roles: [scene.newcomer],
+				joined_at: new Date(begin + day).toISOString(),
+			};
+			world.addMember(scene.guild, user, anew);
+		}
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada", "zoe"]);
+		for (const name of ["ada", "zoe"]) await scene.writes(name, 1);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada", "zoe", "zoe"]);
+	});
+
+	test("whom a chargeback has set apart is left alone until it is over", async () => {
+		await using scene = await sceneOn(databases, {
+			rules: { min_messages: 1 },
+			sections: (simulator) => ({
+				features: { game: true },
+				game: { restricted_role: roleNamed(simulator, "Staff").id },
+			}),
+		});
+		const restricted = roleNamed(scene.simulator, "Staff").id;
+		scene.edit("ada", { roles: [scene.newcomer, restricted] });
+		await scene.writes("ada", 1);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual([]);
+		scene.edit("ada", { roles: [scene.newcomer] });
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada"]);
+	});
+
+	test("10,000 messages take few statements, and many people begin a batch early", async () => {
+		const statements: string[] = [];
+		await using scene = await sceneOn(databases, {
+			rules: { min_messages: 100_000 },
+			store: (store) => counting(store, statements),
+		});
+		const { world } = scene.simulator;
+		const channel = scene.simulator.channel(general).channel;
+		const users = Array.from({ length: 1_500 }, (_, at) =>
+			scene.stage.join(`writer${at}`, { roles: [scene.newcomer] }),
+		).map(({ user }) => user);
+		for (let at = 0; at < 10_000; at++) {
+			const author = users[at % users.length];
+			if (author) world.addMessage(channel, author, { content: `${at}` });
+			// So that the sockets keep up.
+			if (at % 500 === 0) await scene.heard();
+		}
+		await scene.sweep();
+		const counts = statements.filter((text) =>
+			text.includes("INSERT INTO member_activity"),
+		);
+		expect(counts.length).toBeLessThan(12);
+		const [row] = await scene.stage.store.sql<{ all: number; people: number }>`
+			SELECT CAST(SUM(messages) AS BIGINT) AS "all", COUNT(*) AS people FROM member_activity`;
+		expect(row).toEqual({ all: 10_000, people: 1_500 });
+	}, 60_000);
+
+	test("while the database is away messages are counted, and nobody is promoted; then all of it is done", async () => {
+		let isAway = false;
+		await using scene = await sceneOn(databases, {
+			rules: { min_messages: 2 },
+			store: (store) => away(store, () => isAway),
+		});
+		isAway = true;
+		await scene.writes("ada", 2);
+		await scene.sweep();
+		expect(scene.promoted()).toEqual([]);
+		isAway = false;
+		await scene.sweep();
+		expect(scene.promoted()).toEqual(["ada"]);
+	});
+});
+
+/** The store, with a note of each statement. */
+function counting(store: Store, statements: string[]): Store {
+	return withSql(store, (strings, ...values) => {
+		statements.push(strings.join("?"));
+		return store.sql(strings, ...values);
+	});
+}
+
+/** The store, whose database is away for as long as it is said to be. */
+function away(store: Store, isAway: () => boolean): Store {
+	return withSql(store, async (strings, ...values) => {
+		if (isAway()) throw new StoreUnavailable("a test");
+		return store.sql(strings, ...values);
+	});
+}
+
+function withSql(store: Store, sql: Store["sql"]): Store {
+	return new Proxy(store, {
+		get: (target, key) =>
+			key === "sql" ? sql : Reflect.get(target, key, target),
+	});
+}
