@@ -24,7 +24,9 @@ export interface Container {
 /** Starts what a container of this service would run. */
 export function startContainer(
 	image: Image,
-	service: Service,
+	service: Pick<Service, "environment" | "healthcheck"> & {
+		user?: string | undefined;
+	},
 	{ here, env: more, args = [] }: Place,
 ): Container {
 	const there = { ...image.env, ...service.environment };
