@@ -17,6 +17,7 @@ import {
 } from "../lib/config.ts";
 import type { HealthAddress } from "../lib/health.ts";
 import { type LogOptions, readLogOptions } from "../lib/log.ts";
+import { runs } from "../lib/program.ts";
 import { aiFaults } from "./ai/providers.ts";
 import {
 	address,
@@ -78,12 +79,14 @@ export interface BotConfig {
 /** What a personality file may hold, in bytes: it is part of every request to a model. */
 const maxPersonalityBytes = 64 * 1024;
 
+const makesOne = `${runs("bot")} --new-instance <name> makes one`;
+
 /** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. */
 export function readConfig(env: Record<string, string | undefined>): BotConfig {
 	const directory = env.CONFIG_DIR?.trim();
 	if (!directory)
 		throw new ConfigError("the environment", [
-			"CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; bun run new-instance makes one",
+			`CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; ${makesOne}`,
 		]);
 	if (!isDirectory(directory))
 		throw new ConfigError("the environment", [
@@ -282,7 +285,7 @@ function readTomlFile(
 	return {
 		settings: undefined,
 		values: {},
-		faults: [fault ?? "there is no such file; bun run new-instance makes one"],
+		faults: [fault ?? `there is no such file; ${makesOne}`],
 	};
 }
 

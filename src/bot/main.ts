@@ -6,13 +6,15 @@ import { startBot } from "./bot.ts";
 import { checkBot } from "./check.ts";
 import { readConfig, readHealthAddress } from "./config.ts";
 
-const usage = `Usage: CONFIG_DIR=<directory> bot [--check | --health] [--help] [--version]
+const usage = `Usage: CONFIG_DIR=<directory> bot [--check | --health | --new-instance <name>] [--help] [--version]
 
 A Discord bot with an MCP server, at http://<address>:<port>/mcp.
 
   --check   only tries the configuration, the port, the database, a login, the guild and what config.toml names in it;
             exit 0 if all is well, 1 otherwise
   --health  only asks the bot that runs on this machine, with the same port, whether it answers; exit 0 or 1
+  --new-instance <name>  only makes the directory of another bot, which its operator then fills in
+  --directory <path>     where the directories of all instances are, for --new-instance (instances)
 
 CONFIG_DIR is the directory of its instance, with config.toml and .env in it; instances/README.md explains every key.
 What follows may stand in .env or in the environment, which wins:
@@ -34,11 +36,23 @@ What follows may stand in .env or in the environment, which wins:
   LOG_LEVEL            the least that is logged: debug, info, warn or error (info)
   DISCORD_API_URL      where Discord's API is (https://discord.com/api)`;
 
-const { check, health } = parseCommandLine(usage, {
+const {
+	check,
+	health,
+	directory,
+	"new-instance": name,
+} = parseCommandLine(usage, {
 	check: { type: "boolean" },
 	health: { type: "boolean" },
+	"new-instance": { type: "string" },
+	directory: { type: "string" },
 });
 const configure = () => readConfig(process.env);
+if (name !== undefined) {
+	const { runNewInstance } = await import("./new-instance-report.ts");
+	runNewInstance(name, directory || undefined);
+	process.exit(0);
+}
 if (health) await healthProgram(() => readHealthAddress(process.env));
 if (check) await checkProgram(configure, checkBot);
 await runProgram(configure, startBot);

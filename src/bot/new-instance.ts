@@ -50,17 +50,17 @@ export interface NewInstance extends Instance {
 }
 
 /**
- * Writes the instance `name` into `directory`, from the example. Throws a ConfigError for a name that cannot be one, and
+ * Writes the instance `name` into `directory`, from the example's files, text by name. Throws a ConfigError for a name that cannot be one, and
  * where something of that name is there already; then nothing has changed.
  */
 export function makeInstance(
 	name: string,
 	directory: string,
-	example: string,
+	example: ReadonlyMap<string, string>,
 ): NewInstance {
 	const fault = nameFault(name);
 	if (fault) throw new ConfigError("the command line", [`name: ${fault}`]);
-	const texts = readExample(example);
+	const texts = new Map(example);
 	const others = readInstances(directory);
 	const path = join(directory, name);
 	if (lstatSync(path, { throwIfNoEntry: false }))
@@ -164,24 +164,6 @@ function freeSchema(name: string, others: readonly Instance[]): string {
 	let schema = base;
 	for (let count = 2; taken.has(schema); count++) schema = `${base}_${count}`;
 	return schema;
-}
-
-/** The example's files: text by name. */
-function readExample(example: string): Map<string, string> {
-	try {
-		const files = readdirSync(example, { withFileTypes: true })
-			.filter((entry) => entry.isFile())
-			.map(({ name }) => name)
-			.sort();
-		return new Map(
-			files.map((name) => [name, readFileSync(join(example, name), "utf8")]),
-		);
-	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		throw new ConfigError(example, [
-			`the example, from which instances are made, cannot be read there (${code})`,
-		]);
-	}
 }
 
 function fillIn(

@@ -10,7 +10,7 @@ import {
 	tryListening,
 } from "../lib/check.ts";
 import { createLog, type Log } from "../lib/log.ts";
-import { version } from "../lib/program.ts";
+import { runs, version } from "../lib/program.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig, Instance } from "./config.ts";
 import { createMetrics } from "./metrics.ts";
@@ -136,7 +136,7 @@ function nextStep(reason: string, name: string, url: string): string {
 	if (/HTTP 403/.test(reason))
 		return `The bot, or a proxy in front of it, refuses the Host header "localhost:9090": see MCP_ALLOWED_HOSTS there.`;
 	if (/refused/.test(reason))
-		return `Is it running? It is started with CONFIG_DIR=<its directory> bun run bot, and its MCP_PORT is that of ${url}.`;
+		return `Is it running? It is started with CONFIG_DIR=<its directory> ${runs("bot")}, and its MCP_PORT is that of ${url}.`;
 	if (/host name/.test(reason)) return `Check the address in INSTANCES: ${url}`;
 	if (/no answer in time/.test(reason))
 		return "Something listens there and does not answer, or a firewall swallows what is sent: look at its log.";

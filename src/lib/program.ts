@@ -10,8 +10,37 @@ import {
 	type LogOptions,
 } from "./log.ts";
 
-/** The version that `--version` prints and that MCP peers are told. */
+/** The version that MCP peers are told. */
 export const version: string = packageJson.version;
+
+/** What an executable was made from. */
+export interface Build {
+	/** The beginning of git's, or "unknown". */
+	commit: string;
+	/** Whether the sources were others than those of the commit. */
+	dirty: boolean;
+	/** The platform that it is for, such as "linux-x64". */
+	target: string;
+}
+
+declare const GUILDHALL_BUILD: Build | undefined;
+
+/** Undefined where the program runs from its sources. */
+export const build: Build | undefined =
+	typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
+
+/** What an operator types to run one of the programs. */
+export function runs(program: "bot" | "gateway"): string {
+	return build ? program : `bun run ${program}`;
+}
+
+/** The version, and of an executable what it was made from. */
+function versionLine(): string {
+	if (!build) return version;
+	const { commit, dirty, target } = build;
+	const made = [`commit ${commit}`, ...(dirty ? ["dirty"] : []), target];
+	return `${version} (${made.join(", ")})`;
+}
 
 type Options = NonNullable<
 	NonNullable<Parameters<typeof parseArgs>[0]>["options"]
@@ -38,7 +67,7 @@ export function parseCommandLine<const T extends Options>(
 			process.exit(0);
 		}
 		if ("version" in values && values.version) {
-			console.log(version);
+			console.log(versionLine());
 			process.exit(0);
 		}
 		return values;

@@ -401,7 +401,9 @@ test("the environment beats .env, and an empty value in it does not", () => {
 });
 
 test("a missing CONFIG_DIR is a fault that says how to make one", () => {
-	expect(faultsOf(() => readConfig({}))).toContain("bun run new-instance");
+	expect(faultsOf(() => readConfig({}))).toContain(
+		"bun run bot --new-instance <name>",
+	);
 	expect(faultsOf(() => readConfig({ CONFIG_DIR: "/nowhere" }))).toContain(
 		'"/nowhere"',
 	);

@@ -3,7 +3,6 @@
 import { expect, test } from "bun:test";
 import {
 	chmodSync,
-	cpSync,
 	existsSync,
 	mkdirSync,
 	mkdtempSync,
@@ -18,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { readConfig } from "../../src/bot/config.ts";
+import { example as exampleFiles } from "../../src/bot/example.ts";
 import { makeInstance } from "../../src/bot/new-instance.ts";
 import { readConfig as readGatewayConfig } from "../../src/gateway/config.ts";
 import { ConfigError } from "../../src/lib/config.ts";
@@ -274,7 +274,7 @@ test.each([
 	["a".repeat(40), "a".repeat(40)],
 ])("the schema of %s is %s", (name, schema) => {
 	using place = workplace();
-	expect(makeInstance(name, place.instances, example).schema).toBe(schema);
+	expect(makeInstance(name, place.instances, exampleFiles).schema).toBe(schema);
 	const config = readConfig({
 		CONFIG_DIR: join(place.instances, name),
 		DISCORD_TOKEN: "token",
@@ -306,24 +306,20 @@ test("the command line: help, another directory, and what is no option", async (
 	expect(readdirSync(join(place.path, "my bots"))).toEqual(["a"]);
 });
 
-test("a directory that is a file, and a missing example, are faults that say where", async () => {
+test("a directory that is a file is a fault that says where", async () => {
 	using place = workplace();
 	const file = join(place.path, "file");
 	writeFileSync(file, "");
 	const { stderr, code } = await place.run("a", "--directory", "file");
 	expect(code).toBe(1);
 	expect(stderr).toContain(`${file} has 1 fault:`);
-	const make = () => makeInstance("a", place.instances, "/nowhere/example");
+	const make = () => makeInstance("a", file, exampleFiles);
 	expect(make).toThrow(ConfigError);
-	expect(make).toThrow("/nowhere/example");
-	expect(existsSync(place.instances)).toBe(false);
 });
 
 test("an example that lacks a line is a fault, and nothing is made", () => {
 	using place = workplace();
-	const broken = join(place.path, "example");
-	cpSync(example, broken, { recursive: true });
-	writeFileSync(join(broken, ".env"), "MCP_PORT=1\n");
+	const broken = new Map([...exampleFiles, [".env", "MCP_PORT=1\n"]]);
 	expect(() => makeInstance("a", place.instances, broken)).toThrow("DB_SCHEMA");
 	expect(existsSync(place.instances)).toBe(false);
 });

@@ -1,0 +1,6 @@
+// An .env that is imported is its text.
+
+declare module "*.env" {
+	const text: string;
+	export default text;
+}
