@@ -255,7 +255,7 @@ test("no secret stands in an image or a file", async () => {
 	for (const { instructions } of stages)
 		for (const { word, rest } of instructions)
 			expect(`${word} ${rest}`).not.toMatch(
-				/^ARG|^(ENV|LABEL).*(TOKEN|PASSWORD|SECRET|_KEY|DATABASE_URL)/,
+				/^(ARG|ENV|LABEL).*(TOKEN|PASSWORD|SECRET|_KEY|DATABASE_URL)/,
 			);
 	for (const name of files) {
 		const text = await Bun.file(join(composeDirectory, name)).text();

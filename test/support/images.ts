@@ -126,6 +126,8 @@ export async function buildImages(
 					image.env[name] = value;
 				}
 				return;
+			case "ARG":
+				return; // It is given from outside, and nothing needs it.
 			case "USER":
 				image.user = rest;
 				return;
@@ -193,7 +195,7 @@ function mayBeRead(path: string): void {
 		.split("\n")
 		.filter((line) => line !== "" && !line.startsWith("#"));
 	const names = allowed.map((line) => line.replace(/^!/, ""));
-	if (all !== "*" || allowed.some((line) => !/^!\w[\w.]*$/.test(line)))
+	if (all !== "*" || allowed.some((line) => !/^!\w[\w./]*$/.test(line)))
 		throw new Error("Dockerfile.dockerignore is no plain list of exceptions");
 	if (!names.includes(path.replace(/^\.\//, "")))
 		throw new Error(`Dockerfile.dockerignore keeps ${path} from a build`);

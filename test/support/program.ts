@@ -1,10 +1,24 @@
 // Our programs as processes, as an operator starts them.
 
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { eachLine } from "../../src/demo/child.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
+
+/** Where the executables are that are to be tested; undefined: the programs run from their sources. */
+export const executables = process.env.EXECUTABLES
+	? resolve(process.env.EXECUTABLES)
+	: undefined;
+
+/** How a main file is run: by Bun, or as its executable from where nothing of ours is. */
+function commandOf(main: string): { command: string[]; cwd: string } {
+	const [, program] = /^src\/(bot|gateway)\/main\.ts$/.exec(main) ?? [];
+	return executables && program
+		? { command: [join(executables, program)], cwd: tmpdir() }
+		: { command: [process.execPath, join(root, main)], cwd: root };
+}
 
 export interface Program extends AsyncDisposable {
 	pid: number;
@@ -20,14 +34,14 @@ export interface Program extends AsyncDisposable {
 	orphan(): void;
 }
 
-/** Runs `bun <main>` with this environment and nothing else. It ends with the test, or with the test run. */
+/** Runs a main file with this environment and nothing else. It ends with the test, or with the test run. */
 export function startProgram(
 	main: string,
 	env: Record<string, string>,
 	args: readonly string[] = [],
 ): Program {
-	const command = [process.execPath, join(root, main), ...args];
-	return startCommand(command, env, { cwd: root });
+	const { command, cwd } = commandOf(main);
+	return startCommand([...command, ...args], env, { cwd });
 }
 
 /** Runs a command that may be one of ours with this environment and nothing else, as `startProgram` does. */

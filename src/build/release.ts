@@ -1,0 +1,63 @@
+// A release: the executables of one platform with what an operator needs beside them.
+
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { version } from "../lib/program.ts";
+import { createTar } from "./tar.ts";
+
+/** Files and folders, as they stand in the repository. */
+const beside = [
+	"README.md",
+	"LICENSE",
+	"CHANGELOG.md",
+	"instances/README.md",
+	"instances/example",
+];
+
+export interface ReleaseOptions {
+	root: string;
+	/** Where it goes. */
+	directory: string;
+	target: string;
+	/** Their paths. */
+	executables: readonly string[];
+	/** When its files were changed, in seconds since 1970. */
+	time: number;
+}
+
+/** Writes guildhall-<version>-<target>.tar.gz, the same for the same files; its path. */
+export function writeRelease({
+	root,
+	directory,
+	target,
+	executables,
+	time,
+}: ReleaseOptions): string {
+	const name = `guildhall-${version}-${target}`;
+	const path = join(directory, `${name}.tar.gz`);
+	const entries = [
+		...executables.map((from) => ({
+			from,
+			to: basename(from),
+			executable: true,
+		})),
+		...beside
+			.flatMap((one) => filesIn(root, one))
+			.map((to) => ({ from: join(root, to), to, executable: false })),
+	].map(({ from, to, executable }) => ({
+		name: `${name}/${to}`,
+		bytes: readFileSync(from),
+		executable,
+	}));
+	writeFileSync(path, gzipSync(createTar(entries, time)));
+	return path;
+}
+
+/** The files of a folder, or the one file that it is; with / whatever the system has. */
+function filesIn(root: string, path: string): string[] {
+	if (statSync(join(root, path)).isFile()) return [path];
+	return readdirSync(join(root, path), { withFileTypes: true })
+		.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+		.flatMap(({ name }) => filesIn(root, `${path}/${name}`));
+}

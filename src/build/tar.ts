@@ -1,0 +1,44 @@
+// A tar archive, the same for the same files: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html (ustar).
+
+export interface TarEntry {
+	/** At most 100 bytes. */
+	name: string;
+	bytes: Uint8Array;
+	executable: boolean;
+}
+
+const blockSize = 512;
+
+/** The entries as an archive; `time` (seconds since 1970) is when each was changed last. */
+export function createTar(
+	entries: readonly TarEntry[],
+	time: number,
+): Uint8Array {
+	const parts = entries.flatMap((entry) => [
+		header(entry, time),
+		entry.bytes,
+		new Uint8Array(-entry.bytes.length & (blockSize - 1)),
+	]);
+	return Buffer.concat([...parts, new Uint8Array(2 * blockSize)]);
+}
+
+function header({ name, bytes, executable }: TarEntry, time: number): Buffer {
+	if (Buffer.byteLength(name) > 100)
+		throw new RangeError(`too long for a tar archive: ${name}`);
+	const block = Buffer.alloc(blockSize);
+	const octal = (value: number, at: number, length: number) =>
+		block.write(value.toString(8).padStart(length - 1, "0"), at);
+	block.write(name, 0);
+	octal(executable ? 0o755 : 0o644, 100, 8);
+	octal(0, 108, 8); // its owner
+	octal(0, 116, 8); // its group
+	octal(bytes.length, 124, 12);
+	octal(time, 136, 12);
+	block.write("0", 156); // a file
+	block.write("ustar\x0000", 257, "latin1");
+	// The sum is taken with spaces in its own place.
+	block.fill(" ", 148, 156);
+	const sum = block.reduce((total, byte) => total + byte, 0);
+	block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+	return block;
+}

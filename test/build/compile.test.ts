@@ -1,0 +1,99 @@
+// An executable of a small program, compiled as the real ones are.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { compileProgram } from "../../src/build/compile.ts";
+import { hostTarget } from "../../src/build/targets.ts";
+
+const host = hostTarget();
+const stamp = { commit: "0123456789ab", dirty: true, target: host };
+let root: string;
+
+beforeAll(() => {
+	root = mkdtempSync(join(tmpdir(), "guildhall-build-"));
+	write(
+		"src/bot/main.ts",
+		`import text from "../text.env" with { type: "text" };
+import { fail } from "../fail.ts";
+
+export class WithAName {}
+declare const GUILDHALL_BUILD: object | undefined;
+console.log(JSON.stringify({
+	build: typeof GUILDHALL_BUILD === "undefined" ? null : GUILDHALL_BUILD,
+	text,
+	name: new WithAName().constructor.name,
+	setting: process.env.SETTING ?? null,
+	stack: fail(),
+	later: (await import("../later.ts")).later,
+}));
+`,
+	);
+	write(
+		"src/fail.ts",
+		`// A line above it.
+export function fail(): string | undefined {
+	return new Error("no luck").stack;
+}
+`,
+	);
+	write("src/later.ts", "export const later = import.meta.path.length > 0;\n");
+	write("src/text.env", "A=1\n");
+	write("src/gateway/main.ts", 'import "./nothing-there.ts";\n');
+});
+
+afterAll(() => rmSync(root, { recursive: true }));
+
+function write(path: string, text: string): void {
+	mkdirSync(dirname(join(root, path)), { recursive: true });
+	writeFileSync(join(root, path), text);
+}
+
+test("it needs no sources, knows its build, names its sources in stack traces, and reads no .env or bunfig.toml", async () => {
+	const directory = join(root, "out");
+	const options = { root, program: "bot", directory, stamp, host } as const;
+	const path = await compileProgram(options);
+	expect(readdirSync(directory)).toEqual([path.slice(directory.length + 1)]);
+	write("elsewhere/.env", "SETTING=from-dotenv\n");
+	write("elsewhere/bunfig.toml", 'preload = ["./nothing-there.ts"]\n');
+	const sources = join(root, "src");
+	rmSync(join(sources, "later.ts"));
+	rmSync(join(sources, "text.env"));
+	const child = Bun.spawnSync([path], {
+		cwd: join(root, "elsewhere"),
+		env: {},
+	});
+	expect(child.stderr.toString()).toBe("");
+	expect(JSON.parse(child.stdout.toString())).toEqual({
+		build: stamp,
+		text: "A=1\n",
+		name: "WithAName",
+		setting: null,
+		stack: expect.stringMatching(
+			/^Error: no luck\n +at fail \(.*src\/fail\.ts:3:\d+\)/,
+		),
+		later: true,
+	});
+});
+
+test("what cannot be compiled is told in Bun's words, and no old executable is left", async () => {
+	const directory = join(root, "broken");
+	const options = { root, program: "gateway", directory, host } as const;
+	write("broken/gateway", "an old one");
+	await expect(compileProgram({ ...options, stamp })).rejects.toThrow(
+		"nothing-there",
+	);
+	const nowhere = { ...stamp, target: "amiga-m68k" };
+	await expect(compileProgram({ ...options, stamp: nowhere })).rejects.toThrow(
+		"bun-amiga-m68k",
+	);
+	expect(existsSync(join(directory, "gateway"))).toBe(false);
+});
