@@ -38,6 +38,7 @@ import { permitWrites, type ToolRun, withinRun } from "./rest.ts";
 import type { TomlSettings } from "./settings.ts";
 import type { Audit } from "./store/audit.ts";
 import type { Store } from "./store/store.ts";
+import { withoutTokens } from "./text.ts";
 import type { BotTool, PrivilegedIntent, Toolset } from "./toolsets.ts";
 import { inTurn, type Turns } from "./turns.ts";
 
@@ -159,7 +160,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 	const takesGuild = "guild_id" in entries;
 	const checked = mcpTool<Entries, BotContext>({
 		...definition,
-		run: (args, bot, call) => {
+		async run(args, bot, call) {
 			const timeout = AbortSignal.timeout(toolTimeoutMs);
 			const run: ToolRun = {
 				endsAt: performance.now() + toolTimeoutMs,
@@ -186,9 +187,13 @@ export function tool<const Entries extends v.ObjectEntries>(
 			};
 			const { turns } = definition;
 			const turn = turns && (args[turns] || bot.guildId);
-			return bounded(run, () =>
+			const said = await bounded(run, () =>
 				turn ? inTurn(bot.turns, String(turn), work) : work(),
 			);
+			// Whoever wrote it, and wherever it stands.
+			return typeof said === "string"
+				? withoutTokens(said)
+				: said.map(withoutTokens);
 		},
 	});
 	// A gateway needed the guild to find us; to a tool without guilds it says nothing.

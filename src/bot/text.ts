@@ -25,6 +25,11 @@ export function oneField(text: string): string {
 	return oneLine(text.replaceAll("\\", "\\\\")).replaceAll("|", "\\|");
 }
 
+/** `text` without the tokens of webhooks: the URL of one is all that anybody needs to write by it. */
+export function withoutTokens(text: string): string {
+	return text.replace(/(webhooks\/\d+\/)[\w-]+/gi, "$1[hidden]");
+}
+
 const unstroked: Record<string, string> = {
 	...{ ł: "l", ø: "o", đ: "d", ħ: "h" },
 	...{ Ł: "L", Ø: "O", Đ: "D", Ħ: "H" },

@@ -51,6 +51,26 @@ test("a message goes out under another name and picture, with embeds, and pings 
 	});
 });
 
+test("a token that someone has written down is not shown on", async () => {
+	await using world = await startWorld();
+	const { platform, channel, maker, hook, token } = made(world);
+	const url = `https://discord.com/api/webhooks/${hook.id}/${token}`;
+	const message = platform.addMessage(channel, maker, {
+		...{ content: `by ${url}`, embeds: [{ description: url }] },
+	});
+	await world.heard();
+	const where = { channel_id: channel.id };
+	for (const [tool, args] of [
+		["get_recent_messages", where],
+		["get_message", { ...where, message_id: message.id }],
+		["search_messages", { ...where, content: "webhooks" }],
+	] as const) {
+		const { text } = await world.call(tool, args);
+		expect(text).toContain(`by https://discord.com/api/webhooks/${hook.id}/[`);
+		expect(text).not.toContain(token);
+	}
+});
+
 test("a token that a client still sends, as it does to other servers, is neither read nor listed nor logged", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
