@@ -62,7 +62,7 @@ export function inviteLink({ code }: Pick<APIInvite, "code">): string {
 
 /** An invite as one line; how often it was used is known only to those who manage where it leads. */
 export function inviteLine(data: APIInvite | APIExtendedInvite): string {
-	const { channel, inviter, expires_at } = data;
+	const { channel, inviter, expires_at, roles = [] } = data;
 	return [
 		`${oneField(data.code)} | ${oneField(inviteLink(data))}`,
 		channel
@@ -70,6 +70,11 @@ export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 			: "to no channel",
 		...(inviter
 			? [`by @${oneField(inviter.username)} (ID: ${inviter.id})`]
+			: []),
+		...(roles.length > 0
+			? [
+					`gives: ${roles.map(({ name, id }) => `@${oneField(name)} (ID: ${id})`).join(", ")}`,
+				]
 			: []),
 		`expires: ${expires_at ? time(new Date(expires_at)) : "never"}`,
 		...("uses" in data

@@ -437,6 +437,8 @@ export interface Invite {
 	readonly max_age: number;
 	readonly max_uses: number;
 	readonly temporary: boolean;
+	/** What whoever comes in by it is to have. */
+	readonly role_ids: readonly string[];
 	readonly created_at: string;
 	uses: number;
 }

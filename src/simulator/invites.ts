@@ -9,7 +9,12 @@ import { isGuildChannel } from "./entities.ts";
 import type { Doing, Telling } from "./telling.ts";
 
 type NewInvite = Pick<Invite, "inviter"> &
-	Partial<Pick<Invite, "max_age" | "max_uses" | "temporary" | "created_at">>;
+	Partial<
+		Pick<
+			Invite,
+			"max_age" | "max_uses" | "temporary" | "role_ids" | "created_at"
+		>
+	>;
 
 export class Invites {
 	readonly #world: Telling;
@@ -60,6 +65,7 @@ export class Invites {
 			max_age: 86_400,
 			max_uses: 0,
 			temporary: false,
+			role_ids: [],
 			created_at: new Date().toISOString(),
 			uses: 0,
 			...given,
@@ -77,16 +83,16 @@ export class Invites {
 	}
 
 	/** An invite of this person's that is like one asked for, and can take its place. */
-	like(
-		channel: GuildChannel,
-		{ inviter, max_age = 86_400, max_uses = 0, temporary = false }: NewInvite,
-	): Invite | undefined {
+	like(channel: GuildChannel, given: NewInvite): Invite | undefined {
+		const { inviter, max_age = 86_400, max_uses = 0 } = given;
+		const { temporary = false, role_ids = [] } = given;
 		return this.list({ channel_id: channel.id }).find(
 			(one) =>
 				one.inviter === inviter &&
 				one.max_age === max_age &&
 				one.max_uses === max_uses &&
-				one.temporary === temporary,
+				one.temporary === temporary &&
+				Bun.deepEquals(one.role_ids, role_ids),
 		);
 	}
 
@@ -136,7 +142,13 @@ export class Invites {
 }
 
 function logged(invite: Partial<Invite>): Record<string, unknown> {
-	const { inviter, guild_id: _, created_at: __, ...rest } = invite;
+	const {
+		inviter,
+		guild_id: _,
+		created_at: __,
+		role_ids: ___,
+		...rest
+	} = invite;
 	return { ...rest, ...(inviter ? { inviter_id: inviter.id } : {}) };
 }
 
@@ -176,5 +188,16 @@ export function presented(
 		inviter: invite.inviter,
 		expires_at: expiryOf(invite)?.toISOString() ?? null,
 		flags: 0,
+		...(invite.role_ids.length > 0 && { roles: rolesOf(invite, guild) }),
 	};
+}
+
+/** The roles that it gives, those that are still there. */
+function rolesOf({ role_ids }: Invite, { roles }: Guild) {
+	return role_ids
+		.flatMap((id) => roles.get(id) ?? [])
+		.map(({ id, name, position, color, colors }) => ({
+			...{ id, name, position, color, colors },
+			...{ icon: null, unicode_emoji: null },
+		}));
 }

@@ -162,3 +162,24 @@ test("a guild has at most 1000 invites, and none to a category", async () => {
 	const refused = await alpha("POST", `/channels/${category.id}/invites`, {});
 	expect(refused.code).toBe(50024);
 });
+
+test("an invite gives roles below the actor's own, with the permission to give them", async () => {
+	await using simulator = await startSimulator();
+	const { guild, alpha, all } = cooks(simulator);
+	const { world } = simulator;
+	const [own] = [...guild.roles.values()].filter(({ tags }) => tags);
+	if (!own) throw new Error("alpha has a role of its own");
+	const cook = world.addRole(guild, { name: "Cook" });
+	const make = (...role_ids: string[]) => alpha("POST", all, { role_ids });
+	const made = (await make(cook.id)).json();
+	expect(made.roles).toMatchObject([{ id: cook.id, name: "Cook" }]);
+	expect((await make(cook.id)).json().code).toBe(made.code);
+	expect((await alpha("POST", all, {})).json().roles).toBeUndefined();
+	expect((await make(own.id)).code).toBe(50013);
+	expect((await make(guild.id)).code).toBe(50013);
+	expect((await make("123456789012345678")).code).toBe(10011);
+	const { ManageRoles } = PermissionFlagsBits;
+	const permissions = String(BigInt(own.permissions) & ~ManageRoles);
+	world.editRole(guild, own, { permissions });
+	expect((await make(cook.id)).code).toBe(50013);
+});

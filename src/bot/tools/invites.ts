@@ -7,11 +7,12 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { flag, found, guild_id, integer, reason } from "../arguments.ts";
+import { flag, found, guild_id, integer, list, reason } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../describe.ts";
-import { channel } from "../find.ts";
+import { channel, role } from "../find.ts";
 import { foundInvite, inviteLine, inviteLink } from "../guild-invites.ts";
+import { requireAssignable } from "./roles.ts";
 
 export const listInvites = tool({
 	name: "list_invites",
@@ -65,7 +66,11 @@ export const createInvite = tool({
 	description:
 		"Make a link by which people join the guild and come to a channel. Without `unique`, Discord may give one of the bot's that is alike. Answers with the link.",
 	effect: "write",
-	permissions: ["CreateInstantInvite"],
+	permissions: [
+		"CreateInstantInvite",
+		{ permission: "ManageRoles", orInGuild: "ManageRoles", with: "role_ids" },
+	],
+	ranked: true,
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(channel, "channel"),
@@ -82,13 +87,18 @@ export const createInvite = tool({
 			false,
 		),
 		unique: v.optional(flag("Always a new one."), false),
+		role_ids: v.optional(
+			list(found(role, "role"), 1, 100, "Roles for who joins by it."),
+		),
 		reason,
 	}),
-	async run({ max_age_seconds, ...args }, { discord, channel }) {
-		const { max_uses, temporary, unique } = args;
+	async run({ max_age_seconds, ...args }, { discord, channel, roles }) {
+		const { max_uses, temporary, unique, role_ids } = args;
+		for (const one of roles ?? []) requireAssignable(one);
 		const body: RESTPostAPIChannelInviteJSONBody = {
 			max_age: max_age_seconds,
 			...{ max_uses, temporary, unique },
+			...(role_ids && { role_ids }),
 		};
 		const invite = (await discord.rest.post(Routes.channelInvites(channel.id), {
 			body,

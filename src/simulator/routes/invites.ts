@@ -9,14 +9,15 @@ import {
 import { absent, permissionsIn } from "../compose.ts";
 import type { Invite } from "../entities.ts";
 import { refusal } from "../errors.ts";
-import { boolean, integer, nullable } from "../fields.ts";
+import { boolean, integer, list, nullable, snowflake } from "../fields.ts";
 import { metadata, presented } from "../invites.ts";
-import { guildPermissions, has } from "../permissions.ts";
+import { guildPermissions, has, isAboveRole } from "../permissions.ts";
 import * as present from "../present.ts";
 import { type Call, guildChannelOf, guildOf, param, route } from "../route.ts";
 
-const { CreateInstantInvite, ManageChannels, ManageGuild, ViewAuditLog } =
+const { CreateInstantInvite, ManageChannels, ManageGuild } =
 	PermissionFlagsBits;
+const { ManageRoles, ViewAuditLog } = PermissionFlagsBits;
 
 const inviteLimit = 1000;
 
@@ -29,6 +30,23 @@ function inviteOf(call: Call): Invite {
 function shown({ world }: Call, invite: Invite) {
 	const channel = world.invites.channelOf(invite);
 	return presented(invite, world.guildOf(channel), channel);
+}
+
+/** Roles that the actor may give. */
+function givenRoles(call: Call, ids: readonly (string | undefined)[]) {
+	const guild = call.world.guildOf(guildChannelOf(call));
+	const { id: actor } = call.actor.user;
+	return ids.map((id = "") => {
+		const role = guild.roles.get(id);
+		if (!role) throw refusal(Code.UnknownRole);
+		const mayGive =
+			has(guildPermissions(guild, actor), ManageRoles) &&
+			!role.managed &&
+			role.id !== guild.id &&
+			isAboveRole(guild, actor, role);
+		if (!mayGive) throw refusal(Code.MissingPermissions);
+		return id;
+	});
 }
 
 export const inviteRoutes = [
@@ -66,7 +84,7 @@ export const inviteRoutes = [
 			temporary: nullable(boolean),
 			unique: nullable(boolean),
 			target_type: absent("invites to streams and activities"),
-			role_ids: absent("invites that give roles"),
+			role_ids: list(snowflake, 0, 250),
 		},
 		run: (call) => {
 			const channel = guildChannelOf(call);
@@ -78,6 +96,7 @@ export const inviteRoutes = [
 				max_age: body.max_age ?? 86_400,
 				max_uses: body.max_uses ?? 0,
 				temporary: body.temporary ?? false,
+				role_ids: givenRoles(call, body.role_ids ?? []),
 			};
 			const known = body.unique
 				? undefined

@@ -8,6 +8,7 @@ import {
 	lookedFor,
 	newChannel,
 	type Row,
+	roleId,
 	type Scene,
 } from "./scene.ts";
 
@@ -57,7 +58,7 @@ export const invitesRows: Record<string, Row> = {
 	},
 	create_invite: {
 		effect: "writes",
-		ids: { channel_id: channelId },
+		ids: { channel_id: channelId, role_ids: roleId },
 		act(scene) {
 			const channel = newChannel(scene);
 			const { invites } = scene.world.simulator.world;

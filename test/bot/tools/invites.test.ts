@@ -143,3 +143,30 @@ test("the store keeps of a code how long it is", async () => {
 	expect(text).toContain("[8 characters]");
 	expect([text, ...world.logged].join("\n")).not.toContain(code);
 });
+
+test("an invite gives roles that the bot may give, and no others", async () => {
+	await using world = await startWorld();
+	const { channel, invites, platform } = notes(world);
+	const { guild } = world;
+	const cook = platform.addRole(guild, { name: "Cook | a\nb" });
+	await world.heard();
+	const make = async (...role_ids: string[]) =>
+		(await world.call("create_invite", { channel_id: channel.id, role_ids }))
+			.text;
+	const own = [...guild.roles.values()].find(({ tags }) => tags);
+	if (!own) throw new Error("the bot has a role of its own");
+	expect(await make(cook.id, own.id)).toContain("does not rank below the bot");
+	expect(await make(guild.id)).toContain("it is neither given nor taken");
+	setBits(world, PermissionFlagsBits.ManageRoles, false);
+	await world.heard();
+	expect(await make(cook.id)).toStartWith("The bot lacks MANAGE_ROLES");
+	expect(invites.list({ channel_id: channel.id })).toEqual([]);
+	setBits(world, PermissionFlagsBits.ManageRoles, true);
+	await world.heard();
+	const gives = `| gives: @Cook \\| a\\nb (ID: ${cook.id}) |`;
+	expect(await make(cook.id)).toContain(gives);
+	const [made] = invites.list({ channel_id: channel.id });
+	expect(made?.role_ids).toEqual([cook.id]);
+	const shown = await world.call("get_invite", { invite_code: made?.code });
+	expect(shown.text).toContain(gives);
+});
