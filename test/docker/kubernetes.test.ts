@@ -191,6 +191,10 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	});
 
 	test("only the gateway and Prometheus reach a bot, and only bots reach the database", () => {
+		const ingressOnly = all.map((one) => ({
+			...one,
+			spec: { ...one.spec, policyTypes: ["Ingress"] },
+		}));
 		const home = { "kubernetes.io/metadata.name": "guildhall" };
 		const elsewhere = { "kubernetes.io/metadata.name": "elsewhere" };
 		const monitoring = { "kubernetes.io/metadata.name": "monitoring" };
@@ -216,12 +220,17 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 				labels: {},
 			},
 		};
-		const whoReaches = (to: string, port: number) =>
-			Object.entries(peers)
-				.filter(([, from]) =>
-					mayReach(all, home, from, peers[to] as Peer, port),
-				)
-				.map(([name]) => name);
+		/** Both ends have to let them: each by itself keeps out whom it should. */
+		const whoReaches = (to: string, port: number) => {
+			const names = (rules: readonly Manifest[]) =>
+				Object.entries(peers)
+					.filter(([, from]) =>
+						mayReach(rules, home, from, peers[to] as Peer, port),
+					)
+					.map(([name]) => name);
+			expect(names(ingressOnly)).toEqual(names(all));
+			return names(all);
+		};
 		expect(whoReaches("alpha", 9090)).toEqual(["gateway", "prometheus"]);
 		expect(whoReaches("alpha", 22)).toEqual([]);
 		expect(whoReaches("gateway", 9100)).toEqual(["prometheus", "ingress"]);
