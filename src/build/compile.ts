@@ -33,6 +33,9 @@ const flags = [
 	// It would read files of the directory in which it is started, and let them beat an instance's own .env.
 	"--no-compile-autoload-dotenv",
 	"--no-compile-autoload-bunfig",
+	// Where a package was on the builder's disk is of no use elsewhere, and would make two builds differ.
+	'--define=__dirname=""',
+	'--define=__filename=""',
 ];
 
 /** Makes the executable; resolves with its path. Rejects with what Bun says where it cannot be made: then there is none. */

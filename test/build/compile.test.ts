@@ -6,6 +6,7 @@ import {
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
+	readFileSync,
 	rmSync,
 	writeFileSync,
 } from "node:fs";
@@ -24,6 +25,7 @@ beforeAll(() => {
 		"src/bot/main.ts",
 		`import text from "../text.env" with { type: "text" };
 import { fail } from "../fail.ts";
+import { place } from "../place.cjs";
 
 export class WithAName {}
 declare const GUILDHALL_BUILD: object | undefined;
@@ -33,6 +35,7 @@ console.log(JSON.stringify({
 	name: new WithAName().constructor.name,
 	setting: process.env.SETTING ?? null,
 	stack: fail(),
+	place,
 	later: (await import("../later.ts")).later,
 }));
 `,
@@ -46,6 +49,7 @@ export function fail(): string | undefined {
 `,
 	);
 	write("src/later.ts", "export const later = import.meta.path.length > 0;\n");
+	write("src/place.cjs", "exports.place = [__dirname, __filename];\n");
 	write("src/text.env", "A=1\n");
 	write("src/gateway/main.ts", 'import "./nothing-there.ts";\n');
 });
@@ -57,7 +61,7 @@ function write(path: string, text: string): void {
 	writeFileSync(join(root, path), text);
 }
 
-test("it needs no sources, knows its build, names its sources in stack traces, and reads no .env or bunfig.toml", async () => {
+test("it needs no sources, knows its build, names its sources in stack traces, reads no .env or bunfig.toml, and does not tell where it was built", async () => {
 	const directory = join(root, "out");
 	const options = { root, program: "bot", directory, stamp, host } as const;
 	const path = await compileProgram(options);
@@ -80,8 +84,10 @@ test("it needs no sources, knows its build, names its sources in stack traces, a
 		stack: expect.stringMatching(
 			/^Error: no luck\n +at fail \(.*src\/fail\.ts:3:\d+\)/,
 		),
+		place: ["", ""],
 		later: true,
 	});
+	expect(readFileSync(path).includes(root)).toBe(false);
 });
 
 test("what cannot be compiled is told in Bun's words, and no old executable is left", async () => {
