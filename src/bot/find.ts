@@ -65,7 +65,7 @@ export async function channel(guild: Guild, id: string): Promise<Channel> {
 	const known = await anyChannel(guild, id);
 	if (!known.isThread()) return known;
 	throw new ToolError(
-		`${channelName(known)} is a thread, and this is for channels.`,
+		`${channelName(known)} is a thread, and this is for channels, such as ${known.parentId}, which it is in; edit_thread and delete_thread are for threads. Nothing was done.`,
 	);
 }
 

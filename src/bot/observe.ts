@@ -91,7 +91,10 @@ export function observe(
 					caller.session?.clientName ?? modernClientName(request.params) ?? "",
 				tool: shown,
 				guildId: namedGuild(args) ?? guildId,
-				arguments: redact(tool?.listing.inputSchema ?? {}, args),
+				arguments: redact(tool?.listing.inputSchema ?? {}, {
+					...args,
+					...(isDryRun(tool, args) && { dry_run: true }),
+				}),
 				outcome: auditedOutcome(answer),
 				milliseconds: ms,
 			},
@@ -163,18 +166,23 @@ function auditedOutcome({ errorCode: code, isError }: Answer) {
 	return isError ? "failed" : "done";
 }
 
+/** Whether a call is to change something. */
 function changes(
 	tool: Tool<BotContext> | undefined,
 	args: JsonObject,
 ): boolean {
 	if (!tool) return false;
-	const { annotations, inputSchema } = tool.listing;
+	const { annotations } = tool.listing;
 	const reads = isObject(annotations) && annotations.readOnlyHint === true;
-	return !reads && (args.dry_run ?? dryRunDefault(inputSchema)) !== true;
+	return !reads && !isDryRun(tool, args);
 }
 
-/** Whether a tool only says what it would do when nobody says otherwise. */
-function dryRunDefault({ properties }: JsonSchema): unknown {
-	const { dry_run } = (properties ?? {}) as Record<string, JsonSchema>;
-	return dry_run?.default;
+/** Whether a call is only to say what it would do, as some do unless they are told otherwise. */
+function isDryRun(
+	tool: Tool<BotContext> | undefined,
+	args: JsonObject,
+): boolean {
+	const properties = tool?.listing.inputSchema.properties ?? {};
+	const { dry_run } = properties as Record<string, JsonSchema>;
+	return dry_run !== undefined && (args.dry_run ?? dry_run.default) === true;
 }

@@ -762,6 +762,13 @@ test("the audit channel has an embed for each call that is to change something, 
 		// Without dry_run it only says what it would do.
 		expect.objectContaining({ title: "bulk_ban", Request: "call-15" }),
 	]);
+	const kept = await until("the calls are on record", async () => {
+		const { text } = await call("list_recent_tool_calls", { tool: "bulk_ban" });
+		return text.startsWith("3 call(s)") && text.split("\n").slice(1);
+	});
+	expect(kept.map((line) => / \| \{.*"dry_run":(\w+)/.exec(line)?.[1])).toEqual(
+		["false", "true", "true"],
+	);
 	expect(audited.recorded.messages()).not.toContain(warning);
 });
 
