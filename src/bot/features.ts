@@ -2,6 +2,7 @@
 
 import type { Feature, FeatureOptions } from "./feature.ts";
 import { createAutoRole } from "./features/auto-role.ts";
+import { createChat } from "./features/chat.ts";
 import { createJoinRole } from "./features/join-role.ts";
 import { createGame } from "./game/game.ts";
 
@@ -12,6 +13,7 @@ const all: readonly CreateFeature[] = [
 	createGame,
 	createAutoRole,
 	createJoinRole,
+	createChat,
 ];
 
 /** Those that the configuration has switched on, as one. */

@@ -342,6 +342,10 @@ export const toml = v.strictObject({
 		}),
 		{},
 	),
+	chat: v.optional(
+		v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }),
+		{},
+	),
 	game: v.optional(sections.game),
 	auto_role: v.optional(sections.auto_role),
 	join_role: v.optional(sections.join_role),

@@ -85,6 +85,7 @@ test("what is not said has its default", () => {
 				tools: { deny: [] },
 			},
 			ai: {},
+			chat: { keep_days: 30 },
 		},
 		log: defaultLogOptions(),
 	});

@@ -2,6 +2,7 @@
 
 import { channelLocksTable } from "./channel-locks.ts";
 import { chargebacksTable } from "./chargebacks.ts";
+import { conversationsTable } from "./conversations.ts";
 import { donatorListsTable } from "./donators.ts";
 import { joinRolesTables } from "./join-roles.ts";
 import { memberActivityTable } from "./member-activity.ts";
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
 	channelLocksTable,
 	joinRolesTables,
 	memberActivityTable,
+	conversationsTable,
 ];

@@ -1,0 +1,105 @@
+// The table of AI chat: what people asked the bot and what it answered, a row for each message on Discord. Each row
+// names the one that it continues, so that a chain of replies is a conversation.
+
+import type { Migration } from "./migrations.ts";
+import { many, type Sql } from "./statement.ts";
+
+export interface Turn {
+	/** The message's id on Discord. */
+	message_id: string;
+	/** The message that it continues; null where a conversation begins. */
+	parent_id: string | null;
+	channel_id: string;
+	/** Who asked: of an answer, whom it answers. */
+	user_id: string;
+	role: "user" | "assistant";
+	/** What whoever asked is called. */
+	name: string;
+	/** Its part of the conversation; empty where it has none. */
+	content: string;
+	/** Epoch milliseconds. */
+	at: number;
+}
+
+export const conversationsTable: Migration = {
+	number: 7,
+	name: "conversations",
+	text: `
+		CREATE TABLE conversation_messages (
+			message_id TEXT NOT NULL PRIMARY KEY,
+			parent_id TEXT,
+			channel_id TEXT NOT NULL,
+			user_id TEXT NOT NULL,
+			role TEXT NOT NULL,
+			name TEXT NOT NULL,
+			content TEXT NOT NULL,
+			at BIGINT NOT NULL
+		);
+		CREATE INDEX conversation_messages_at ON conversation_messages (at);
+		CREATE INDEX conversation_messages_latest ON conversation_messages (channel_id, user_id, at)`,
+};
+
+/** Notes them; of one that is there already, the new content counts. */
+export async function saveTurns(
+	sql: Sql,
+	turns: readonly Turn[],
+): Promise<void> {
+	await sql`
+		INSERT INTO conversation_messages ${many(turns.map((turn) => ({ ...turn })))}
+		ON CONFLICT (message_id) DO UPDATE SET content = excluded.content`;
+}
+
+/** A message and those that it continues, newest first, `limit` at most; none where it is not known. */
+export function selectChain(
+	sql: Sql,
+	messageId: string,
+	limit: number,
+): Promise<Turn[]> {
+	return sql<Turn>`
+		WITH RECURSIVE chain (message_id, parent_id, depth) AS (
+			SELECT message_id, parent_id, 1 FROM conversation_messages WHERE message_id = ${messageId}
+			UNION ALL
+			SELECT older.message_id, older.parent_id, chain.depth + 1
+			FROM conversation_messages older JOIN chain ON older.message_id = chain.parent_id
+			WHERE chain.depth < ${limit}
+		)
+		SELECT turn.message_id, turn.parent_id, turn.channel_id, turn.user_id, turn.role, turn.name, turn.content, turn.at
+		FROM chain JOIN conversation_messages turn ON turn.message_id = chain.message_id
+		ORDER BY chain.depth`;
+}
+
+/** The latest answer that a person got in a channel since an instant. */
+export async function selectLatestAnswer(
+	sql: Sql,
+	{
+		channelId,
+		userId,
+		since,
+	}: { channelId: string; userId: string; since: number },
+): Promise<string | undefined> {
+	const [latest] = await sql<{ message_id: string }>`
+		SELECT message_id FROM conversation_messages
+		WHERE channel_id = ${channelId} AND user_id = ${userId} AND role = ${"assistant"} AND at >= ${since}
+		ORDER BY at DESC, message_id DESC LIMIT 1`;
+	return latest?.message_id;
+}
+
+export async function deleteTurns(
+	sql: Sql,
+	messageIds: readonly string[],
+): Promise<void> {
+	await sql`DELETE FROM conversation_messages WHERE message_id IN ${many(messageIds)}`;
+}
+
+/** Deletes at most `limit` of those before an instant. Gives their number. */
+export async function deleteTurnsBefore(
+	sql: Sql,
+	instant: number,
+	limit: number,
+): Promise<number> {
+	const deleted = await sql`
+		DELETE FROM conversation_messages WHERE message_id IN (
+			SELECT message_id FROM conversation_messages WHERE at < ${instant} LIMIT ${limit}
+		) RETURNING message_id`;
+	return deleted.length;
+}
