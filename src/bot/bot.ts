@@ -225,6 +225,7 @@ function missingFeatures({ toml }: BotConfig): string[] {
 		"game",
 		"auto_role",
 		"join_role",
+		"welcome",
 	];
 	return sectionNames.filter(
 		(name) => !there.includes(name) && toml.features[name],

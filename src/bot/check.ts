@@ -101,7 +101,15 @@ function checksOf(
 				}),
 		},
 	];
-	checks.push(...providerChecks(toml.ai, config.apiKeys), login);
+	const providers = providerChecks(toml.ai, config.apiKeys);
+	if (toml.features.welcome && toml.welcome?.ai && providers.length === 0)
+		checks.push({
+			title: "welcome.ai",
+			run: () => ({
+				warning: "no AI provider is set up: welcome.message greets",
+			}),
+		});
+	checks.push(...providers, login);
 	const { clientId } = config;
 	if (clientId !== undefined)
 		checks.push({

@@ -4,6 +4,7 @@ import type { Feature, FeatureOptions } from "./feature.ts";
 import { createAutoRole } from "./features/auto-role.ts";
 import { createChat } from "./features/chat.ts";
 import { createJoinRole } from "./features/join-role.ts";
+import { createWelcome } from "./features/welcome.ts";
 import { createGame } from "./game/game.ts";
 
 /** Makes a feature as its section has it; undefined where it is off. */
@@ -14,6 +15,7 @@ const all: readonly CreateFeature[] = [
 	createAutoRole,
 	createJoinRole,
 	createChat,
+	createWelcome,
 ];
 
 /** Those that the configuration has switched on, as one. */

@@ -13,6 +13,13 @@ import {
 import { logSettings } from "../lib/log.ts";
 import { isLoopbackAddress } from "../mcp/access.ts";
 import { isPrivateEnough, maxTokensFields } from "./ai/providers.ts";
+import {
+	defaultGreeting,
+	defaultSummary,
+	greetingPlaces,
+	summaryPlaces,
+	unknownPlaces,
+} from "./features/greeting.ts";
 import type { TomlValues } from "./toml.ts";
 import { defaultChoice, toolsetNames } from "./toolsets.ts";
 
@@ -92,6 +99,18 @@ function text(max: number) {
 		v.string(),
 		v.minLength(1, "expected at least 1 character"),
 		v.maxLength(max, `expected at most ${max} characters`),
+	);
+}
+
+/** A message with places to fill in, such as {user}. */
+function textWithPlaces(known: readonly string[]) {
+	return v.pipe(
+		text(2_000),
+		v.check(
+			(input) => unknownPlaces(input, known).length === 0,
+			({ input }) =>
+				`expected no other braces than ${known.map((name) => `{${name}}`).join(", ")}, received ${unknownPlaces(input, known).map(shown).join(", ")}`,
+		),
 	);
 }
 
@@ -285,7 +304,9 @@ const sections = {
 	join_role: v.strictObject({ role: roleId }),
 	welcome: v.strictObject({
 		channel: channelId,
-		message: v.optional(text(2_000)),
+		message: v.optional(textWithPlaces(greetingPlaces), defaultGreeting),
+		summary: v.optional(textWithPlaces(summaryPlaces), defaultSummary),
+		ai: flag(false),
 	}),
 	moderation: v.strictObject({ log_channel: v.optional(channelId) }),
 };

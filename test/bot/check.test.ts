@@ -609,3 +609,13 @@ describe("as a program", () => {
 		expect(lines.join("\n")).not.toContain("✓");
 	});
 });
+
+test("greetings in an AI's words are worth a warning where there is none to ask", async () => {
+	await using place = await startPlace();
+	Object.assign(place.toml.welcome, { ai: true });
+	const { passed, lines } = await check(place.config());
+	expect(passed).toBe(true);
+	expect(lines.join("\n")).toContain(
+		"welcome.ai: no AI provider is set up: welcome.message greets",
+	);
+});

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as v from "valibot";
 import { type BotConfig, readConfig } from "../../src/bot/config.ts";
+import { toml } from "../../src/bot/settings.ts";
 import { ConfigError } from "../../src/lib/config.ts";
 import { defaultLogOptions } from "../../src/lib/log.ts";
 
@@ -471,4 +473,35 @@ test("an .env that cannot be read, and a CONFIG_DIR that is a file, are faults",
 	expect(faultsOf(() => readConfig({ CONFIG_DIR: file }))).toContain(
 		"there is no directory",
 	);
+});
+
+test.each([
+	[{ message: "Hi {usr}!" }, /expected no other braces than \{user\}/],
+	[{ summary: "Hi {user}!" }, /expected no other braces than \{count\}/],
+])(
+	"in a greeting, braces that nothing fills in are a fault (%#)",
+	(keys, message) => {
+		const id = "12345678901234567";
+		const parse = (welcome: object) =>
+			v.safeParse(toml, {
+				bot_name: "Cook",
+				welcome: { channel: id, ...welcome },
+			});
+		expect(parse(keys).issues?.[0]?.message).toMatch(message);
+		expect(
+			parse({
+				message: "Hi {user} of {guild}",
+				summary: "{count}, {member_count}",
+			}).success,
+		).toBe(true);
+	},
+);
+
+test("a role that is given for itself is a fault", () => {
+	const id = "12345678901234567";
+	const { issues } = v.safeParse(toml, {
+		bot_name: "Cook",
+		auto_role: { from_role: id, to_role: id },
+	});
+	expect(issues?.[0]?.message).toBe("is the same role as from_role");
 });

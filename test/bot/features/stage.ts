@@ -18,13 +18,15 @@ import type { Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
 export interface StageOptions {
-	place: Place;
+	place: Pick<Place, "settings">;
 	/** The keys of config.toml, beside the bot's name. */
 	settings(simulator: Simulator): Record<string, unknown>;
 	create(options: FeatureOptions): Feature | undefined;
 	simulator?: SimulatorOptions;
 	/** Before the bot starts for the first time. */
 	prepare?(simulator: Simulator): void;
+	/** What the feature is given beside that. */
+	given?: Partial<FeatureOptions> & { personality?: string };
 	/** What is changed of the store that the feature is given. */
 	store?(store: Store): Store;
 }
@@ -82,14 +84,16 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 			onAnswer() {},
 			attach: (client) => feature?.attach?.(client),
 		});
+		const { personality, ...given } = options.given ?? {};
 		const config = botConfig({
+			personality,
 			toml: v.parse(toml, {
 				bot_name: "Alpha",
 				...options.settings(simulator),
 			}),
 		});
 		const feature = options.create({
-			...{ config, connection, log, turns },
+			...{ config, connection, log, turns, ...given },
 			store: options.store?.(store) ?? store,
 		});
 		if (!feature) throw new Error("the feature is off");
