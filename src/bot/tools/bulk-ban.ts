@@ -1,11 +1,17 @@
 // Banning many at once: one request, of which some may be banned and some not.
 
-import { type RESTPostAPIGuildBulkBanResult, Routes } from "discord.js";
+import {
+	type APIBan,
+	type Guild,
+	type RESTPostAPIGuildBulkBanResult,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { found, guild_id, integer, list, reason } from "../arguments.ts";
 import { sample } from "../bulk.ts";
 import { destructiveTool } from "../context.ts";
 import { knownPerson } from "../find.ts";
+import { compareIds } from "../ids.ts";
 import { describe } from "./members.ts";
 
 const previewSize = 5;
@@ -46,10 +52,28 @@ export const bulkBan = destructiveTool({
 				? `, and delete what they wrote in the last ${delete_message_seconds} seconds`
 				: "";
 		return {
-			preview: [
-				`Would ban ${users.length} user(s), ${members.length} of them members${messages}:`,
-				...sample(user_ids, previewSize, line),
-			],
+			async preview() {
+				const { banned, all } = await bannedAmong(
+					guild,
+					users.flatMap(({ id, member }) => (member ? [] : [id])),
+				);
+				const left = user_ids.filter((id) => !banned.has(id));
+				return [
+					`Would ban ${left.length} user(s), ${members.length} of them members${messages}:`,
+					...sample(left, previewSize, line),
+					...(banned.size > 0
+						? [
+								`${banned.size} banned already:`,
+								...sample([...banned], previewSize, line),
+							]
+						: []),
+					...(all
+						? []
+						: [
+								"Others may be banned already: there are more bans than were read.",
+							]),
+				];
+			},
 			async act() {
 				const { banned_users, failed_users } = (await discord.rest.post(
 					Routes.guildBulkBan(guild.id),
@@ -69,3 +93,30 @@ export const bulkBan = destructiveTool({
 		};
 	},
 });
+
+const pageSize = 1000;
+const mostPages = 10;
+
+/** Who of these is banned, and whether all bans were read that could tell. */
+async function bannedAmong(
+	guild: Guild,
+	ids: readonly string[],
+): Promise<{ banned: ReadonlySet<string>; all: boolean }> {
+	const wanted = ids.toSorted(compareIds);
+	const banned = new Set<string>();
+	const [first] = wanted;
+	const last = wanted.at(-1);
+	if (first === undefined || last === undefined) return { banned, all: true };
+	let after = String(BigInt(first) - 1n);
+	for (let page = 0; page < mostPages; page += 1) {
+		const query = new URLSearchParams({ limit: String(pageSize), after });
+		const bans = (await guild.client.rest.get(Routes.guildBans(guild.id), {
+			query,
+		})) as APIBan[];
+		for (const { user } of bans) if (ids.includes(user.id)) banned.add(user.id);
+		after = bans.at(-1)?.user.id ?? last;
+		if (bans.length < pageSize || compareIds(after, last) >= 0)
+			return { banned, all: true };
+	}
+	return { banned, all: false };
+}

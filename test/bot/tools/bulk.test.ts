@@ -225,9 +225,11 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 	const args = { user_ids, delete_message_seconds: 60 };
 	const dry = await world.call("bulk_ban", args);
 	expect(dry.text).toContain(
-		"\nWould ban 4 user(s), 2 of them members, and delete what they wrote in the last 60 seconds:\nnew-0",
+		"\nWould ban 3 user(s), 2 of them members, and delete what they wrote in the last 60 seconds:\nnew-0",
 	);
-	expect(dry.text).toContain(`\nnot a member | ID: ${outsider.id}`);
+	expect(dry.text).toEndWith(
+		`\nnot a member | ID: ${outsider.id}\n1 banned already:\nnot a member | ID: ${banned.id}`,
+	);
 	expect(writes(world)).toEqual([]);
 	const { text, isError } = await world.call("bulk_ban", { ...args, ...done });
 	expect(isError).toBe(false);
@@ -241,6 +243,23 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 	});
 	expect(again.isError).toBe(true);
 	expect(again.text).toContain("(code 500000). None of them was banned");
+});
+
+test("a dry run of bulk_ban finds who is banned among thousands", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const users = Array.from({ length: 2005 }, (_, n) =>
+		simulator.world.addUser({ username: `banned-${n}` }),
+	);
+	for (const user of users) simulator.world.addBan(guild, user);
+	const free = simulator.world.addUser({ username: "free" });
+	await world.heard();
+	const user_ids = [free, users[0], users[1999], users[2004]].map(
+		(user) => user?.id ?? "",
+	);
+	const { text } = await world.call("bulk_ban", { user_ids });
+	expect(text).toContain("\nWould ban 1 user(s), 0 of them members:");
+	expect(text).toContain("\n3 banned already:");
 });
 
 test("one refusal names all who stand too high, and nobody is banned", async () => {
