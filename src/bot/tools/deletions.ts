@@ -4,6 +4,7 @@ import {
 	type GuildTextBasedChannel,
 	type Message,
 	PermissionFlagsBits,
+	RESTJSONErrorCodes,
 	Routes,
 	SnowflakeUtil,
 } from "discord.js";
@@ -21,10 +22,10 @@ import {
 import { requireContent } from "../content.ts";
 import { destructiveTool, type Plan } from "../context.ts";
 import { channelName, time, userName } from "../describe.ts";
-import { textChannel } from "../find.ts";
+import { absentIf, textChannel } from "../find.ts";
 import { currentMessage } from "../message-form.ts";
 import { messageHead } from "../message-lines.ts";
-import { requirePermissions } from "../permissions.ts";
+import { botPermissions, requirePermissions } from "../permissions.ts";
 
 export const deleteMessage = destructiveTool({
 	name: "delete_message",
@@ -162,14 +163,17 @@ function deletion(
 			`${left.length} over 14 days old, to be deleted one at a time: ${left.join(", ")}`,
 		);
 	return {
-		preview:
-			ids.length === 0
-				? nothing
-				: [
-						`Would delete ${deleted.length} message(s) from ${where}.`,
-						...(sample ? [`The latest ${sample.length}:`, ...sample] : []),
-						...notes,
-					],
+		async preview() {
+			if (ids.length === 0) return nothing;
+			const looked = sample
+				? [`The latest ${sample.length}:`, ...sample]
+				: await headsOf(channel, deleted.slice(0, sampleSize));
+			return [
+				`Would delete ${deleted.length} message(s) from ${where}.`,
+				...looked,
+				...notes,
+			];
+		},
 		async act() {
 			if (ids.length === 0) return nothing;
 			if (deleted.length === 0)
@@ -186,6 +190,25 @@ function deletion(
 			return [`Deleted ${deleted.length} message(s) from ${where}.`, ...notes];
 		},
 	};
+}
+
+/** These messages as lines, where the bot may read them; those that are not there say so. */
+async function headsOf(
+	channel: GuildTextBasedChannel,
+	ids: readonly string[],
+): Promise<string[]> {
+	const { Administrator, ReadMessageHistory } = PermissionFlagsBits;
+	const has = botPermissions(channel.guild, channel);
+	if ((has & (Administrator | ReadMessageHistory)) === 0n) return [];
+	const heads = await Promise.all(
+		ids.map(async (id) => {
+			const found = await absentIf(RESTJSONErrorCodes.UnknownMessage, () =>
+				currentMessage(channel, id),
+			);
+			return found ? messageHead(found) : `no such message there | ID: ${id}`;
+		}),
+	);
+	return heads.length > 0 ? [`The first ${heads.length}:`, ...heads] : [];
 }
 
 /** The latest `count` messages for which `matches` holds, newest first, out of the latest 1000. */

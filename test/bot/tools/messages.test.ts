@@ -420,6 +420,33 @@ test("count looks through several pages, and no further than a thousand messages
 	expect(simulator.world.messages.in(channel.id)).toHaveLength(1000);
 });
 
+test("a dry run by ids shows whose messages they are, and which are not there", async () => {
+	await using world = await startWorld();
+	const { channel, texts } = write(world, ["here"]);
+	const elsewhere = await world.simulator.user("zoe").say(general, "there");
+	const [here = ""] = texts;
+	const dryRun = async () => {
+		const { text } = await world.call("delete_messages", {
+			channel_id: channel.id,
+			message_ids: [here, elsewhere.id],
+			dry_run: true,
+		});
+		return text.split("\n");
+	};
+	const lines = await dryRun();
+	expect(lines[2]).toBe("The first 2:");
+	expect(lines[3]).toMatch(/^\S+Z by @ada \(ID: \d+\) \| ID: \d+$/);
+	expect(lines[3]).toEndWith(here);
+	expect(lines[4]).toBe(`no such message there | ID: ${elsewhere.id}`);
+	expect(left(world, channel)).toEqual(["here"]);
+	world.simulator.world.setOverwrite(channel, {
+		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(PermissionFlagsBits.ReadMessageHistory),
+	});
+	await world.heard();
+	expect((await dryRun())[2]).toStartWith("Discord passes over ids");
+});
+
 test("a dry run by count shows whose messages would go, and never what they say", async () => {
 	await using world = await startWorld();
 	const contents = Array.from({ length: 7 }, (_, index) => `secret ${index}`);
