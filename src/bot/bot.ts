@@ -9,6 +9,7 @@ import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
 import { createAi } from "./ai/ai.ts";
 import { createAuditChannel } from "./audit-channel.ts";
+import { withHelp } from "./commands/help.ts";
 import { serveCommands } from "./commands.ts";
 import { type BotConfig, readsMessages } from "./config.ts";
 import { Connection } from "./connection.ts";
@@ -79,7 +80,7 @@ export function startBot(
 			// Also without any: what an earlier configuration had listed goes.
 			serveCommands(client, {
 				prefix: config.command,
-				commands: features.commands,
+				commands: withHelp(config.command, features.commands),
 				slash: config.toml.game?.slash_commands ?? false,
 				deleteSecrets: config.toml.game?.delete_code_message ?? false,
 				log,

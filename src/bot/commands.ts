@@ -1,58 +1,117 @@
 // Chat commands: what people type behind prefix and root, and the same as slash commands. One dispatcher for all of them:
-// who wrote, what is left of the line, how to answer; each command knows only its own work.
+// who wrote, whether they may, how often, what is left of the line, how to answer; each command knows only its own work.
 
 import {
-	type ChatInputCommandInteraction,
 	type Client,
 	Events,
+	type Guild,
+	type GuildMember,
+	type GuildTextBasedChannel,
 	type Interaction,
 	type Message,
-	MessageFlags,
 	PermissionFlagsBits,
-	SlashCommandBuilder,
 } from "discord.js";
 import type { Log } from "../lib/log.ts";
-import { toToolError } from "./errors.ts";
-import { nobody, splitMessage } from "./reply.ts";
+import { forPeople, toToolError } from "./errors.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
+import type { Permission } from "./permissions.ts";
+import { nobody, piecesOf } from "./reply.ts";
+import {
+	answerInteraction,
+	listSlashCommands,
+	type SlashName,
+} from "./slash-commands.ts";
+
+/** Someone types a command. */
+export interface Asked {
+	guild: Guild;
+	/** Who asks, as Discord knows them at that moment. */
+	member: GuildMember;
+	channel: GuildTextBasedChannel;
+	message: Message<true>;
+}
 
 export interface Command {
-	/** In lower case: what is typed after prefix and root, and after the slash. */
+	/** In lower case: what is typed after prefix and root. */
 	name: string;
-	/** For Discord's list of slash commands. */
+	/** How what follows it is written, such as "<code>"; nothing follows where it is empty. */
+	usage: string;
+	/** What it does, for `help`. */
 	description: string;
-	/** What is left of the line, as the one option of the slash command. */
-	rest: { name: string; description: string; required: boolean };
+	/** Whoever uses it needs this in the guild, or where they write. It is nobody else's. */
+	permission?: { name: Permission; in: "guild" | "channel" };
+	/** How often a person may use it; without one it counts with all others. */
+	limiter?: Limiter;
 	/** Whether what was typed is nobody else's business: then it is deleted where the bot may, if the operator wants that. */
 	secret?: boolean;
-	/** Answers a person; `rest` is what is left of the line, without white space at its ends. The text is sent as it is. */
-	run(userId: string, rest: string): Promise<string>;
+	/** The same as a slash command. */
+	slash?: {
+		name: SlashName;
+		run(userId: string, rest: string): Promise<string>;
+	};
+	/**
+	 * Answers a person; `rest` is what is left of the line, without white space at its ends. The text is sent as it is;
+	 * undefined: all is said. What it throws for people (a ToolError, a failure of Discord's) is answered as well.
+	 */
+	run(asked: Asked, rest: string): Promise<string | undefined>;
 }
 
 export interface CommandsOptions {
 	/** Prefix and root, such as "!m". */
 	prefix: string;
 	commands: readonly Command[];
-	/** Whether they are slash commands, too. */
+	/** Whether those that have such a form are slash commands, too. */
 	slash: boolean;
 	/** Whether messages with a secret in them are deleted. */
 	deleteSecrets: boolean;
+	/** For the commands that have none of their own. */
+	limiter?: Limiter;
 	log: Log;
 }
+
+/** How many are answered at once, so that a flood of them waits for nothing; those beyond are not heard. */
+const maxAtOnce = 100;
+
+/** So that nobody has the bot fill a channel. */
+export const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
 /** Serves the commands on a client, for as long as it lives. */
 export function serveCommands(client: Client, options: CommandsOptions): void {
 	const { commands, slash, log } = options;
+	const common = options.limiter ?? createLimiter(commandLimits);
 	const byName = new Map(commands.map((command) => [command.name, command]));
-	const failed = (command: Command) => (error: unknown) => {
-		const refusal = toToolError(error);
-		// Discord does not take the answer: that is no fault of ours.
-		if (refusal)
-			log.warn("could not answer a chat command", {
-				command: command.name,
-				reason: refusal.message,
-			});
-		else log.error("a chat command failed", { command: command.name, error });
-	};
+	const bySlash = new Map(
+		commands.flatMap(({ slash, limiter = common }) =>
+			slash ? [[slash.name as string, { ...slash, limiter }] as const] : [],
+		),
+	);
+	let atOnce = 0;
+
+	/** Answers, unless too many others are being answered. */
+	async function answering(
+		name: string,
+		work: () => Promise<void>,
+	): Promise<void> {
+		if (atOnce >= maxAtOnce) {
+			log.warn("a chat command was not heard: too many at once");
+			return;
+		}
+		atOnce++;
+		try {
+			await work();
+		} catch (error) {
+			const refusal = toToolError(error);
+			// Discord does not take the answer: that is no fault of ours.
+			if (refusal)
+				log.warn("could not answer a chat command", {
+					command: name,
+					reason: refusal.message,
+				});
+			else log.error("a chat command failed", { command: name, error });
+		} finally {
+			atOnce--;
+		}
+	}
 
 	client.on(Events.MessageCreate, (message) => {
 		// Webhooks are authors, too, and no people; what Discord says of a new thread has the thread's name as its text.
@@ -60,38 +119,43 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		if (author.bot || webhookId || system || !message.inGuild()) return;
 		const typed = readCommand(options.prefix, message.content);
 		const command = typed && byName.get(typed.name);
-		if (command)
-			void answerMessage(message, command, typed.rest, options).catch(
-				failed(command),
-			);
+		const { guild, channel, member } = message;
+		// Who has gone since has nothing to ask.
+		if (!command || !member) return;
+		const asked = { guild, channel, member, message };
+		const { name, limiter = common } = command;
+		const { waitS, refusals } = limiter.take(author.id);
+		void answering(name, async () => {
+			const deleted = hide(message, command, typed.rest, options);
+			// That it was too often is said once: whoever goes on has read it.
+			const text =
+				waitS > 0
+					? refusals === 1 && tooOften(limiter, waitS)
+					: (refusalOf(asked, command) ??
+						(await runFor(asked, command, typed.rest, log)));
+			await deleted;
+			if (text) await answer(message, text);
+		});
 	});
 	client.on(Events.InteractionCreate, (interaction: Interaction) => {
 		if (!slash || !interaction.isChatInputCommand()) return;
-		const command = byName.get(interaction.commandName);
-		if (command)
-			void answerInteraction(interaction, command).catch(failed(command));
+		const command = bySlash.get(interaction.commandName);
+		if (!command) return;
+		const { name, limiter } = command;
+		const { id } = interaction.user;
+		const { waitS } = limiter.take(id);
+		const run = async (rest: string) =>
+			waitS > 0 ? tooOften(limiter, waitS) : command.run(id, rest);
+		void answering(name, () => answerInteraction(interaction, name, run));
 	});
 	client.on(Events.ClientReady, (ready) => {
-		const registered =
-			slash && commands.length > 0
-				? ready.application.commands.set(commands.map(toSlashCommand))
-				: removeOurs(ready);
-		registered.catch((error) =>
+		const names = [...bySlash.values()].map(({ name }) => name);
+		listSlashCommands(ready, slash ? names : []).catch((error) =>
 			log.warn("could not register the slash commands", {
 				reason: String((error as Error).message),
 			}),
 		);
 	});
-}
-
-/** The names of all commands that there are, whatever is switched on. */
-const ourNames = ["verify"];
-
-/** What an earlier configuration had listed goes; what others registered for the application stays. */
-async function removeOurs({ application }: Client<true>): Promise<void> {
-	const listed = await application.commands.fetch();
-	for (const [id, { name }] of listed)
-		if (ourNames.includes(name)) await application.commands.delete(id);
 }
 
 /** The command in a message, and what is left of the line; undefined where it holds none. */
@@ -108,23 +172,68 @@ export function readCommand(
 	return { name: name.toLowerCase(), rest: rest.trimEnd() };
 }
 
-async function answerMessage(
-	message: Message<true>,
+/** Whether the person may use the command, where they ask. */
+export function mayUse(
+	{ member, channel }: Pick<Asked, "member" | "channel">,
+	{ permission }: Pick<Command, "permission">,
+): boolean {
+	if (!permission) return true;
+	const held =
+		permission.in === "guild"
+			? member.permissions
+			: channel.permissionsFor(member);
+	// A thread whose channel is not known gives none.
+	return held?.has(PermissionFlagsBits[permission.name]) ?? false;
+}
+
+/** A permission as Discord calls it in its settings: "Ban Members". */
+function permissionTitle(name: Permission): string {
+	if (name === "ManageGuild") return "Manage Server";
+	return name.replace(/([a-z])([A-Z])/g, "$1 $2");
+}
+
+function refusalOf(
+	asked: Asked,
+	{ name, permission }: Command,
+): string | undefined {
+	if (!permission || mayUse(asked, { permission })) return undefined;
+	const where = permission.in === "channel" ? " in this channel" : "";
+	return `\`${name}\` is for those who have the permission "${permissionTitle(permission.name)}"${where}.`;
+}
+
+function tooOften({ max, windowMs }: Limiter, waitS: number): string {
+	return `That was ${max} commands within ${windowMs / 1000} seconds. Try again in ${waitS} s.`;
+}
+
+/** What it answers; what it throws for people is an answer as well. */
+async function runFor(
+	asked: Asked,
 	command: Command,
 	rest: string,
-	{ deleteSecrets, log }: CommandsOptions,
-): Promise<void> {
-	const deleted =
-		command.secret && deleteSecrets && rest !== ""
-			? deleteMessage(message, log)
-			: undefined;
-	const text = await command.run(message.author.id, rest);
-	await deleted;
-	for (const content of piecesOf(text)) await answer(message, content);
+	log: Log,
+): Promise<string | undefined> {
+	try {
+		return await command.run(asked, rest);
+	} catch (error) {
+		const said = forPeople(error);
+		const refusal = toToolError(error);
+		// What else there is for people is theirs alone.
+		if (refusal)
+			log.warn("Discord did not carry out a chat command", {
+				command: command.name,
+				reason: refusal.message,
+			});
+		if (said === undefined) throw error;
+		return said;
+	}
+}
+
+async function answer(message: Message<true>, text: string): Promise<void> {
+	for (const content of piecesOf(text)) await send(message, content);
 }
 
 /** As a reply where the bot may, and else as a message: more than to send messages is not asked of it. */
-async function answer(message: Message<true>, content: string): Promise<void> {
+async function send(message: Message<true>, content: string): Promise<void> {
 	const options = { content, allowedMentions: nobody };
 	if (!may(message, PermissionFlagsBits.ReadMessageHistory)) {
 		await message.channel.send(options);
@@ -140,12 +249,14 @@ function may({ guild, channel }: Message<true>, bit: bigint): boolean {
 	return (self && channel.permissionsFor(self)?.has(bit)) ?? false;
 }
 
-/** What of a text can be sent: Discord takes no message of white space alone. */
-function piecesOf(text: string): string[] {
-	return splitMessage(text).filter((piece) => piece.trim() !== "");
-}
-
-async function deleteMessage(message: Message<true>, log: Log): Promise<void> {
+/** Deletes what only the person who wrote it should read. */
+async function hide(
+	message: Message<true>,
+	{ secret }: Command,
+	rest: string,
+	{ deleteSecrets, log }: CommandsOptions,
+): Promise<void> {
+	if (!secret || !deleteSecrets || rest === "") return;
 	if (!may(message, PermissionFlagsBits.ManageMessages)) return;
 	try {
 		await message.delete();
@@ -154,36 +265,4 @@ async function deleteMessage(message: Message<true>, log: Log): Promise<void> {
 			reason: String((error as Error).message),
 		});
 	}
-}
-
-/** Seen by nobody but the person who asked. */
-async function answerInteraction(
-	interaction: ChatInputCommandInteraction,
-	command: Command,
-): Promise<void> {
-	// The answer may take longer than the 3 s that Discord waits.
-	await interaction.deferReply({ flags: MessageFlags.Ephemeral });
-	const rest = interaction.options.getString(command.rest.name) ?? "";
-	const text = await command.run(interaction.user.id, rest.trim());
-	const [first = "", ...more] = piecesOf(text);
-	await interaction.editReply({ content: first, allowedMentions: nobody });
-	for (const content of more)
-		await interaction.followUp({
-			content,
-			allowedMentions: nobody,
-			flags: MessageFlags.Ephemeral,
-		});
-}
-
-function toSlashCommand({ name, description, rest }: Command) {
-	return new SlashCommandBuilder()
-		.setName(name)
-		.setDescription(description)
-		.addStringOption((option) =>
-			option
-				.setName(rest.name)
-				.setDescription(rest.description)
-				.setRequired(rest.required),
-		)
-		.toJSON();
 }

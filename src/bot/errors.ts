@@ -7,6 +7,7 @@ import {
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
+	wasNotDone,
 } from "./rest.ts";
 import { oneLine } from "./text.ts";
 
@@ -227,6 +228,33 @@ export function toToolError(error: unknown): ToolError | undefined {
 	const said = oneLine(error.message.replaceAll("\n", "; "));
 	const next = advice.get(error.code) ?? "Nothing was done.";
 	return refusal(`${said} (code ${error.code}). ${next}`, error);
+}
+
+/** What went wrong with Discord, for people, as the beginning of a sentence; undefined when it is none of Discord's doing. */
+export function platformFault(error: unknown): string | undefined {
+	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
+	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
+	if (error instanceof PlatformFailure)
+		return `Discord could not be reached: ${error.message}`;
+	if (!(error instanceof DiscordAPIError)) return undefined;
+	const advice =
+		error.code === codes.MissingPermissions
+			? ": the bot lacks a permission, or its role is too low"
+			: "";
+	const message = error.message.trim().replace(/\s*[\r\n]+\s*/g, "; ");
+	return `Discord refuses: ${message} (code ${error.code})${advice}`;
+}
+
+/** What a person is told of `error`, who knows of no tools; undefined when it is a fault of ours. */
+export function forPeople(error: unknown): string | undefined {
+	if (error instanceof ToolError) return error.message;
+	const fault = platformFault(error);
+	if (fault === undefined) return undefined;
+	return `${fault}. ${
+		wasNotDone(error)
+			? "Nothing was done."
+			: "Whether it was done is not known: look before you repeat it."
+	}`;
 }
 
 function busy(error: PlatformBusy): ToolError {

@@ -1,10 +1,10 @@
 // Locks of channels: noted before Discord is asked, so that what was begun can be undone whatever happens in between.
 
-import { type Client, DiscordAPIError, Events } from "discord.js";
+import { type Client, Events } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import { ToolError } from "../mcp/tool.ts";
 import { toToolError } from "./errors.ts";
-import { PlatformBusy, PlatformFailure, PlatformTimeout } from "./rest.ts";
+import { wasNotDone } from "./rest.ts";
 import {
 	type ChannelLockRow,
 	deleteChannelLock,
@@ -73,11 +73,4 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 			});
 		},
 	};
-}
-
-/** Whether a request that failed has certainly changed nothing. */
-function wasNotDone(error: unknown): boolean {
-	if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
-		return error.fate === "not sent";
-	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
 }

@@ -33,3 +33,8 @@ function isLow(text: string, at: number): boolean {
 	const code = text.charCodeAt(at);
 	return code >= 0xdc00 && code <= 0xdfff;
 }
+
+/** What of a text can be sent: Discord takes no message of white space alone. */
+export function piecesOf(text: string): string[] {
+	return splitMessage(text).filter((piece) => piece.trim() !== "");
+}

@@ -61,6 +61,13 @@ export class PlatformBusy extends Error {
 	}
 }
 
+/** Whether a request that failed has certainly changed nothing. */
+export function wasNotDone(error: unknown): boolean {
+	if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
+		return error.fate !== "unknown";
+	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
+}
+
 /** One request on its way: in the queue, handed to the network, or turned away before anything was done. */
 interface Call {
 	state: "waiting" | "sent" | "refused";

@@ -65,9 +65,9 @@ test.each([
 /** Says who said what. */
 const echo: Command = {
 	name: "echo",
-	description: "Say it back",
-	rest: { name: "text", description: "What to say", required: true },
-	run: async (userId, rest) => `${userId} said: ${rest}`,
+	usage: "<text>",
+	description: "says it back",
+	run: async ({ member }, rest) => `${member.id} said: ${rest}`,
 };
 
 describe.concurrent("who is answered", () => {
@@ -204,8 +204,12 @@ describe.concurrent("what fails", () => {
 	});
 
 	test("slash commands that Discord does not take are logged", async () => {
+		const said: Command = {
+			...echo,
+			slash: { name: "verify", run: async () => "" },
+		};
 		await using stage = await startStage(
-			[echo],
+			[said],
 			{},
 			{
 				slash: true,
@@ -277,9 +281,9 @@ async function startStage(
 		prefix: "!m",
 		commands: commands.map((command) => ({
 			...command,
-			run: (userId, rest) => {
+			run: (by, rest) => {
 				asked.push(rest);
-				return command.run(userId, rest);
+				return command.run(by, rest);
 			},
 		})),
 		slash: false,

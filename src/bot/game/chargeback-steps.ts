@@ -11,7 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import type { Connection } from "../connection.ts";
-import { PlatformBusy, PlatformFailure, PlatformTimeout } from "../rest.ts";
+import { platformFault } from "../errors.ts";
 import {
 	type Chargeback,
 	closeChargeback,
@@ -374,17 +374,10 @@ export function reasonOf(error: unknown): string | undefined {
 		return undefined;
 	if (error instanceof Refusal || error instanceof GameServerError)
 		return error.message;
-	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
-	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
-	if (error instanceof PlatformFailure)
-		return `Discord could not be reached: ${error.message}`;
-	if (!(error instanceof DiscordAPIError)) throw error;
 	// The token, which the connection sees to.
-	if (error.status === 401) return undefined;
-	const advice =
-		error.code === RESTJSONErrorCodes.MissingPermissions
-			? ": the bot lacks a permission, or its role is too low"
-			: "";
-	const message = error.message.trim().replace(/\s*[\r\n]+\s*/g, "; ");
-	return `Discord refuses: ${message} (code ${error.code})${advice}`;
+	if (error instanceof DiscordAPIError && error.status === 401)
+		return undefined;
+	const fault = platformFault(error);
+	if (fault === undefined) throw error;
+	return fault;
 }

@@ -1,6 +1,6 @@
 // The game module: everything that talks to the game server. Off unless the configuration says so.
 
-import type { Command } from "../commands.ts";
+import { verifyCommand } from "../commands/verify.ts";
 import type { Feature, FeatureOptions } from "../feature.ts";
 import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
@@ -83,19 +83,4 @@ function chargebacksOf(
 			staffRoles: staff_roles,
 		},
 	});
-}
-
-function verifyCommand(run: Command["run"]): Command {
-	return {
-		name: "verify",
-		description:
-			"Link your game account with a code that /verify in the game gives you.",
-		rest: {
-			name: "code",
-			description: "The code from the game",
-			required: false,
-		},
-		secret: true,
-		run,
-	};
 }

@@ -3,6 +3,7 @@
 
 import { escapeMarkdown } from "discord.js";
 import type { Log } from "../../lib/log.ts";
+import { createLimiter, type LimiterOptions } from "../limiter.ts";
 import { oneLine } from "../text.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
@@ -19,7 +20,7 @@ export interface VerifyOptions {
 	missing: readonly string[];
 	log: Log;
 	/** Milliseconds of the monotonic clock. */
-	now?: () => number;
+	now?: LimiterOptions["now"];
 }
 
 /** Answers a person who shows a code: with the text to reply. */
@@ -30,28 +31,14 @@ export function createVerify({
 	game,
 	missing,
 	log,
-	now = () => performance.now(),
+	now,
 }: VerifyOptions): Verify {
-	/** By person, when they tried within the last minute. */
-	const attempts = new Map<string, number[]>();
+	const limiter = createLimiter({
+		max: maxPerMinute,
+		windowMs: minuteMs,
+		...(now && { now }),
+	});
 	const inFlight = new Set<string>();
-
-	/** Seconds until the person may try again; 0 when they may now, which counts. */
-	function waitFor(chatId: string): number {
-		const since = now() - minuteMs;
-		// Whoever tried last a minute ago is no longer of interest.
-		for (const [id, times] of attempts) {
-			if ((times.at(-1) ?? 0) > since) break;
-			attempts.delete(id);
-		}
-		const recent = (attempts.get(chatId) ?? []).filter((at) => at > since);
-		const [oldest] = recent;
-		if (oldest !== undefined && recent.length >= maxPerMinute)
-			return Math.ceil((oldest - since) / 1000);
-		attempts.delete(chatId);
-		attempts.set(chatId, [...recent, now()]);
-		return 0;
-	}
 
 	return async (chatId, given) => {
 		const code = given.trim().toUpperCase();
@@ -61,9 +48,9 @@ export function createVerify({
 			return `Verification is not configured: ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not set.`;
 		if (inFlight.has(chatId))
 			return "Your last code is still being checked. One moment, please.";
-		const seconds = waitFor(chatId);
-		if (seconds > 0)
-			return `That was ${maxPerMinute} codes within a minute. Try again in ${seconds} s.`;
+		const { waitS } = limiter.take(chatId);
+		if (waitS > 0)
+			return `That was ${maxPerMinute} codes within a minute. Try again in ${waitS} s.`;
 		inFlight.add(chatId);
 		try {
 			const answer = await game.verify(code, chatId);

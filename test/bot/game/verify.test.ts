@@ -8,6 +8,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
+import { verifyCommand } from "../../../src/bot/commands/verify.ts";
 import { serveCommands } from "../../../src/bot/commands.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createVerify } from "../../../src/bot/game/verify.ts";
@@ -731,11 +732,8 @@ async function startStage(timeoutMs: number) {
 	serveCommands(client, {
 		prefix: "!m",
 		commands: [
-			{
-				name: "verify",
-				description: "Verify",
-				rest: { name: "code", description: "Code", required: false },
-				run: createVerify({
+			verifyCommand(
+				createVerify({
 					command: "!m",
 					game: createGameClient({
 						...{ url: game.url, secret: game.secret },
@@ -744,7 +742,7 @@ async function startStage(timeoutMs: number) {
 					missing: [],
 					log,
 				}),
-			},
+			),
 		],
 		slash: false,
 		deleteSecrets: false,
