@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { published } from "../mcp/json-schema.ts";
 import type { Connection } from "./connection.ts";
 import { lowestIdAt } from "./ids.ts";
+import { encodedLength, maxReasonLength } from "./text.ts";
 
 const defaultReason = "via MCP";
 
@@ -69,11 +70,11 @@ export const reason = v.optional(
 		v.string(),
 		v.check(
 			(input) =>
-				input.isWellFormed() && encodeURIComponent(input).length <= 512,
+				input.isWellFormed() && encodedLength(input) <= maxReasonLength,
 			"expected text of at most 512 characters after URL-encoding",
 		),
 		v.transform((input) => input.trim() || defaultReason),
-		published({ maxLength: 512 }),
+		published({ maxLength: maxReasonLength }),
 		v.description("For the audit log."),
 	),
 	defaultReason,

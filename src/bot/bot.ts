@@ -76,6 +76,7 @@ export function startBot(
 		log,
 		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
 		readsMessages: readsMessages(config),
+		watchesBans: config.toml.features.moderation,
 		attach(client) {
 			// Also without any: what an earlier configuration had listed goes.
 			serveCommands(client, {
@@ -227,6 +228,7 @@ function missingFeatures({ toml }: BotConfig): string[] {
 		"auto_role",
 		"join_role",
 		"welcome",
+		"moderation",
 	];
 	return sectionNames.filter(
 		(name) => !there.includes(name) && toml.features[name],

@@ -173,7 +173,8 @@ export function readHealthAddress(
 export function readsMessages({
 	toml: { features, game },
 }: Pick<BotConfig, "toml">): boolean {
-	return features.game && (game?.verify ?? false);
+	const hasCommands = features.game && (game?.verify ?? false);
+	return hasCommands || features.moderation;
 }
 
 /** What config.toml switches on that needs a variable which is not set. Verification says so itself, to whoever asks. */

@@ -45,6 +45,8 @@ export interface ConnectionOptions {
 	onAnswer(outcome: PlatformOutcome): void;
 	/** Whether messages that people write are wanted, with what is in them. */
 	readsMessages?: boolean;
+	/** Whether bans that are made and lifted are wanted. */
+	watchesBans?: boolean;
 	/** Is given each client before it logs in: there is another one for every attempt. */
 	attach?(client: Client): void;
 }
@@ -180,11 +182,13 @@ export class Connection {
 	}
 
 	#createClient(): Client {
-		const { api, log, onAnswer, readsMessages, attach } = this.#options;
+		const { api, log, onAnswer, readsMessages, watchesBans, attach } =
+			this.#options;
 		const {
 			Guilds,
 			GuildMembers,
 			GuildMessages,
+			GuildModeration,
 			GuildVoiceStates,
 			MessageContent,
 		} = GatewayIntentBits;
@@ -193,6 +197,7 @@ export class Connection {
 				// Of these GuildMembers alone is privileged. Without GuildMessages nobody tells of a message that is deleted.
 				...[Guilds, GuildMembers, GuildVoiceStates, GuildMessages],
 				...(readsMessages ? [MessageContent] : []),
+				...(watchesBans ? [GuildModeration] : []),
 			],
 			rest: restOptions(api, onAnswer, this.invalidRequests),
 			ws: { buildIdentifyThrottler: () => this.#throttler },

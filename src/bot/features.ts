@@ -4,6 +4,7 @@ import type { Feature, FeatureOptions } from "./feature.ts";
 import { createAutoRole } from "./features/auto-role.ts";
 import { createChat } from "./features/chat.ts";
 import { createJoinRole } from "./features/join-role.ts";
+import { createModeration } from "./features/moderation.ts";
 import { createWelcome } from "./features/welcome.ts";
 import { createGame } from "./game/game.ts";
 
@@ -16,6 +17,7 @@ const all: readonly CreateFeature[] = [
 	createJoinRole,
 	createChat,
 	createWelcome,
+	createModeration,
 ];
 
 /** Those that the configuration has switched on, as one. */

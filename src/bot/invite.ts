@@ -65,10 +65,9 @@ const featurePermissions: Readonly<
 	moderation: [
 		"ViewChannel",
 		"SendMessages",
+		"ReadMessageHistory",
 		"EmbedLinks",
 		"ManageMessages",
-		"ModerateMembers",
-		"KickMembers",
 		"BanMembers",
 	],
 	chat: ["ViewChannel", "SendMessages", "ReadMessageHistory"],

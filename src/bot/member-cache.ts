@@ -48,7 +48,11 @@ class MemberCache extends Collection<string, GuildMember> {
 	}
 }
 
-const makeDefault = Options.cacheWithLimits(Options.DefaultMakeCacheSettings);
+const makeDefault = Options.cacheWithLimits({
+	...Options.DefaultMakeCacheSettings,
+	// Who is banned is asked for when it matters: of the events alone there would be a list that only grows.
+	GuildBanManager: 0,
+});
 
 /** The option of a client that has its members indexed. */
 export const makeCache: typeof makeDefault = (...args) =>

@@ -48,12 +48,14 @@ export function requireMembersBelow(
 	});
 }
 
-/** Whether the bot stands above this role; the owner stands above all. */
+/** Whether the bot stands above this role. */
 export function isBelow(guild: Guild, role: Role): boolean {
-	const me = botMember(guild);
-	return (
-		guild.ownerId === me.id || me.roles.highest.comparePositionTo(role) > 0
-	);
+	return isAbove(botMember(guild), role);
+}
+
+/** Whether a member stands above this role; the owner stands above all. */
+export function isAbove({ guild, id, roles }: GuildMember, role: Role) {
+	return guild.ownerId === id || roles.highest.comparePositionTo(role) > 0;
 }
 
 /** Why the bot can give no role to anybody; undefined where it may. */

@@ -98,6 +98,7 @@ interface Reference {
 /** What a channel must allow beside seeing it and writing in it. */
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
+	"moderation.log_channel": ["EmbedLinks"],
 };
 
 /** What a config.toml of this schema names; not in sections of features that are off. */

@@ -846,7 +846,7 @@ test("the audit channel pings nobody, whatever a client calls itself", async () 
 	const sent = simulator.journal
 		.entries("POST /channels/:channel_id/messages")
 		.map(({ body }) => (body as { allowed_mentions: object }).allowed_mentions);
-	expect(sent).toEqual([{ parse: [] }]);
+	expect(sent).toEqual([{ parse: [], replied_user: false }]);
 });
 
 test("ten calls with long arguments are told of", async () => {

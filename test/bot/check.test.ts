@@ -136,7 +136,7 @@ test("where all is well, every check has its tick, and names what it found", asy
 			"✓ configuration: /nowhere: Alpha",
 			"✓ MCP port: any free one",
 			"✓ database: SQLite in /data",
-			`✓ Discord login: @alpha (ID: ${bot(simulator)}), with the Server Members Intent`,
+			`✓ Discord login: @alpha (ID: ${bot(simulator)}), with the Server Members Intent, with the Message Content Intent`,
 			`✓ CLIENT_ID: ${bot(simulator)}`,
 			`✓ guild: The Cooks (ID: ${guild.id})`,
 			"✓ permissions: all that its tools and features need",
@@ -258,9 +258,9 @@ const rows: Row[] = [
 	},
 	{
 		what: "the bot lacks what a feature needs",
-		change: (place) => withhold(place, "KickMembers"),
+		change: (place) => withhold(place, "BanMembers"),
 		crosses: ({ guild }) => [
-			`permissions: the bot lacks KICK_MEMBERS in The Cooks (ID: ${guild.id})`,
+			`permissions: the bot lacks BAN_MEMBERS in The Cooks (ID: ${guild.id})`,
 		],
 		next: /invite it again: https:\/\/discord\.com/,
 	},
@@ -361,9 +361,12 @@ const rows: Row[] = [
 		crosses: () => [/^welcome\.channel: the bot lacks SEND_MESSAGES in #/],
 	},
 	{
-		what: "the audit channel takes no embeds",
+		what: "the channels of both logs take no embeds",
 		change: (place) => forbid(place, place.staff, "EmbedLinks"),
-		crosses: () => [/^mcp\.audit_channel: the bot lacks EMBED_LINKS in #staff/],
+		crosses: () => [
+			/^mcp\.audit_channel: the bot lacks EMBED_LINKS in #staff/,
+			/^moderation\.log_channel: the bot lacks EMBED_LINKS in #staff/,
+		],
 	},
 ];
 

@@ -171,6 +171,19 @@ export async function hasBanBeside(
 	return found.length > 0;
 }
 
+/** Whether somebody has decided since then to ban the person for a chargeback. */
+export async function hasBanSince(
+	sql: Sql,
+	chatId: string,
+	since: number,
+): Promise<boolean> {
+	const found = await sql`
+		SELECT id FROM chargebacks
+		WHERE chat_id = ${chatId} AND decision = ${"ban"} AND decided_at >= ${since}
+		LIMIT 1`;
+	return found.length > 0;
+}
+
 /** Whether a chargeback of the person is open whose roles were not given back. */
 export async function hasRestriction(
 	sql: Sql,

@@ -4,9 +4,11 @@ import { channelLocksTable } from "./channel-locks.ts";
 import { chargebacksTable } from "./chargebacks.ts";
 import { conversationsTable } from "./conversations.ts";
 import { donatorListsTable } from "./donators.ts";
+import { guildSettingsTable } from "./guild-settings.ts";
 import { joinRolesTables } from "./join-roles.ts";
 import { memberActivityTable } from "./member-activity.ts";
 import type { Migration } from "./migrations.ts";
+import { tempBansTable } from "./temp-bans.ts";
 import { toolCallsTable } from "./tool-calls.ts";
 
 export const migrations: readonly Migration[] = [
@@ -17,4 +19,6 @@ export const migrations: readonly Migration[] = [
 	joinRolesTables,
 	memberActivityTable,
 	conversationsTable,
+	guildSettingsTable,
+	tempBansTable,
 ];

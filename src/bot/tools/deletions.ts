@@ -6,7 +6,6 @@ import {
 	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 	Routes,
-	SnowflakeUtil,
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
@@ -19,6 +18,7 @@ import {
 	snowflake,
 	text,
 } from "../arguments.ts";
+import { deleteAtOnce, isTooOldForBulk } from "../bulk-delete.ts";
 import { requireContent } from "../content.ts";
 import { destructiveTool, type Plan } from "../context.ts";
 import { channelName, time, userName } from "../describe.ts";
@@ -63,8 +63,6 @@ export const deleteMessage = destructiveTool({
 const passedOver =
 	"Discord passes over ids that name no message there, without a word.";
 
-/** Discord refuses a bulk deletion whole if one message is over 14 days old. A minute is left for the way there. */
-const bulkAgeMs = (14 * 24 * 60 - 1) * 60_000;
 /** How far back messages are looked at for `count`. */
 const searchDepth = 1000;
 const pageSize = 100;
@@ -151,11 +149,9 @@ function deletion(
 ): Plan {
 	const where = channelName(channel);
 	const nothing = `No message in ${where} matches: there is nothing to delete.`;
-	const oldest = Date.now() - bulkAgeMs;
-	const isOld = (id: string) => SnowflakeUtil.timestampFrom(id) < oldest;
 	const single = ids.length === 1;
-	const deleted = ids.filter((id) => single || !isOld(id));
-	const left = ids.filter((id) => !single && isOld(id));
+	const deleted = ids.filter((id) => single || !isTooOldForBulk(id));
+	const left = ids.filter((id) => !single && isTooOldForBulk(id));
 	const notes: string[] = [];
 	if (!sample && deleted.length > 1) notes.push(passedOver);
 	if (left.length > 0)
@@ -178,15 +174,7 @@ function deletion(
 			if (ids.length === 0) return nothing;
 			if (deleted.length === 0)
 				throw new ToolError(`Nothing was deleted: ${notes.join(" ")}`);
-			const [first, ...others] = deleted;
-			if (first !== undefined && others.length === 0)
-				await channel.client.rest.delete(
-					Routes.channelMessage(channel.id, first),
-				);
-			else if (first !== undefined)
-				await channel.client.rest.post(Routes.channelBulkDelete(channel.id), {
-					body: { messages: deleted },
-				});
+			await deleteAtOnce(channel, deleted);
 			return [`Deleted ${deleted.length} message(s) from ${where}.`, ...notes];
 		},
 	};

@@ -1,0 +1,26 @@
+// Lengths of time as people type them: "30m", "12h", "1d12h", "2w".
+
+const unitMs: Readonly<Record<string, number>> = {
+	m: 60_000,
+	h: 3_600_000,
+	d: 86_400_000,
+	w: 604_800_000,
+};
+const maxMs = 5 * 366 * 86_400_000;
+
+/** What is written for no end at all. */
+const forever = "forever";
+
+export const durationUsage =
+	'a duration such as 30m, 12h, 3d or 2w, of up to 5 years, or "forever"';
+
+/** In milliseconds; null for "forever", undefined for what is none, or too long. */
+export function readDuration(text: string): number | null | undefined {
+	const given = text.toLowerCase();
+	if (given === forever) return null;
+	if (!/^(?:\d{1,7}[mhdw])+$/.test(given)) return undefined;
+	let ms = 0;
+	for (const [, count, unit = ""] of given.matchAll(/(\d+)([mhdw])/g))
+		ms += Number(count) * (unitMs[unit] ?? 0);
+	return ms > 0 && ms <= maxMs ? ms : undefined;
+}

@@ -1,0 +1,43 @@
+// `unban`: lifts a ban, whoever made it.
+
+import { PermissionFlagsBits } from "discord.js";
+import type { Command } from "../commands.ts";
+import { userName } from "../describe.ts";
+import { named } from "../features/moderation-log.ts";
+import type { TempBans } from "../features/temp-bans.ts";
+import type { Limiter } from "../limiter.ts";
+import { requirePermissions } from "../permissions.ts";
+import { readReason, readUserId, takeWords } from "./target.ts";
+
+const usage = "<user id or mention> [reason]";
+
+export function unbanCommand({
+	prefix,
+	bans,
+	limiter,
+}: {
+	prefix: string;
+	bans: TempBans;
+	limiter: Limiter;
+}): Command {
+	return {
+		name: "unban",
+		usage,
+		description: "lifts someone's ban",
+		permission: { name: "BanMembers", in: "guild" },
+		limiter,
+		async run({ guild, member }, rest) {
+			const [whom = "", reason = ""] = takeWords(rest, 1);
+			const userId = readUserId(whom);
+			if (userId === undefined) return `Write \`${prefix} unban ${usage}\`.`;
+			requirePermissions(guild, undefined, PermissionFlagsBits.BanMembers);
+			const wasBanned = await bans.unban(guild, {
+				...{ userId, reason: readReason(reason) },
+				moderator: { id: member.id, name: userName(member.user) },
+			});
+			return wasBanned
+				? `Lifted the ban of ${named(userId)}.`
+				: `${named(userId)} is not banned.`;
+		},
+	};
+}

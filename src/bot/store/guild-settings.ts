@@ -1,0 +1,35 @@
+// The table of what people have set for their guild, by commands.
+
+import type { Migration } from "./migrations.ts";
+import type { Sql } from "./statement.ts";
+
+export const guildSettingsTable: Migration = {
+	number: 8,
+	name: "settings of guilds",
+	text: `
+		CREATE TABLE guild_settings (
+			guild_id TEXT NOT NULL PRIMARY KEY,
+			log_channel_id TEXT
+		)`,
+};
+
+/** Where moderation is logged: null for nowhere, undefined where nobody has said. */
+export async function selectLogChannel(
+	sql: Sql,
+	guildId: string,
+): Promise<string | null | undefined> {
+	const [row] = await sql<{ log_channel_id: string | null }>`
+		SELECT log_channel_id FROM guild_settings WHERE guild_id = ${guildId}`;
+	return row?.log_channel_id;
+}
+
+export async function saveLogChannel(
+	sql: Sql,
+	guildId: string,
+	channelId: string | null,
+): Promise<void> {
+	await sql`
+		INSERT INTO guild_settings (guild_id, log_channel_id)
+		VALUES (${guildId}, ${channelId})
+		ON CONFLICT (guild_id) DO UPDATE SET log_channel_id = excluded.log_channel_id`;
+}

@@ -1,0 +1,117 @@
+// The table of bans with an end: one row a person and guild, from before Discord is asked until nothing is left to do.
+
+import type { Migration } from "./migrations.ts";
+import { many, type Sql } from "./statement.ts";
+
+export interface TempBan {
+	guild_id: string;
+	user_id: string;
+	moderator_id: string;
+	/** What the moderator gave; null for nothing. */
+	reason: string | null;
+	/** When it was asked for: epoch milliseconds. */
+	asked_at: number;
+	/** Epoch milliseconds. */
+	ends_at: number;
+	/** "asked": Discord may not have heard of it. */
+	state: "asked" | "banned";
+	/** How the reason of the ban on Discord begins, by which it is known from another one; null for a ban without a reason. */
+	mark: string | null;
+}
+
+export const tempBansTable: Migration = {
+	number: 9,
+	name: "bans with an end",
+	text: `
+		CREATE TABLE temp_bans (
+			guild_id TEXT NOT NULL,
+			user_id TEXT NOT NULL,
+			moderator_id TEXT NOT NULL,
+			reason TEXT,
+			asked_at BIGINT NOT NULL,
+			ends_at BIGINT NOT NULL,
+			state TEXT NOT NULL,
+			mark TEXT,
+			PRIMARY KEY (guild_id, user_id)
+		);
+		CREATE INDEX temp_bans_by_end ON temp_bans (ends_at)`,
+};
+
+/** Notes a ban; it takes the place of an earlier one of the same person. */
+export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
+	await sql`
+		INSERT INTO temp_bans ${many([{ ...ban }])}
+		ON CONFLICT (guild_id, user_id) DO UPDATE SET
+			moderator_id = excluded.moderator_id, reason = excluded.reason, asked_at = excluded.asked_at,
+			ends_at = excluded.ends_at, state = excluded.state, mark = excluded.mark`;
+}
+
+/** Who is meant. */
+type Key = Pick<TempBan, "guild_id" | "user_id">;
+
+export async function selectTempBan(
+	sql: Sql,
+	{ guild_id, user_id }: Key,
+): Promise<TempBan | undefined> {
+	const [row] = await sql<TempBan>`
+		SELECT guild_id, user_id, moderator_id, reason, asked_at, ends_at, state, mark
+		FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
+	return row;
+}
+
+/** Discord has banned them. */
+export async function setBanned(
+	sql: Sql,
+	{ guild_id, user_id }: Key,
+): Promise<void> {
+	await sql`
+		UPDATE temp_bans SET state = ${"banned"}
+		WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
+}
+
+/** Whether there was one. */
+export async function deleteTempBan(
+	sql: Sql,
+	{ guild_id, user_id }: Key,
+): Promise<boolean> {
+	const rows = await sql`
+		DELETE FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}
+		RETURNING user_id`;
+	return rows.length > 0;
+}
+
+/** Of which something is to be done by now: their end has come, or Discord may not have heard of them. */
+export function selectDue(sql: Sql, now: number): Promise<Key[]> {
+	return sql<Key>`
+		SELECT guild_id, user_id FROM temp_bans
+		WHERE ends_at <= ${now} OR state = ${"asked"} ORDER BY ends_at`;
+}
+
+export function selectAllTempBans(sql: Sql): Promise<Key[]> {
+	return sql<Key>`SELECT guild_id, user_id FROM temp_bans`;
+}
+
+/** The next end after `now`; undefined for none. */
+export async function selectNextEnd(
+	sql: Sql,
+	now: number,
+): Promise<number | undefined> {
+	const [row] = await sql<{ next: number | null }>`
+		SELECT MIN(ends_at) AS next FROM temp_bans WHERE ends_at > ${now}`;
+	return row?.next ?? undefined;
+}
+
+/** A page of a guild's, in the order of their ends, and how many there are in all. */
+export async function selectTempBansOf(
+	sql: Sql,
+	guildId: string,
+	{ limit, offset }: { limit: number; offset: number },
+): Promise<{ rows: TempBan[]; total: number }> {
+	const rows = await sql<TempBan>`
+		SELECT guild_id, user_id, moderator_id, reason, asked_at, ends_at, state, mark
+		FROM temp_bans WHERE guild_id = ${guildId}
+		ORDER BY ends_at, user_id LIMIT ${limit} OFFSET ${offset}`;
+	const [count] = await sql<{ total: number }>`
+		SELECT COUNT(*) AS total FROM temp_bans WHERE guild_id = ${guildId}`;
+	return { rows, total: count?.total ?? 0 };
+}
