@@ -19,7 +19,6 @@ import { createRoutes } from "./http.ts";
 import { createLocks } from "./locks.ts";
 import { createMetrics } from "./metrics.ts";
 import { observe } from "./observe.ts";
-import { sectionNames } from "./settings.ts";
 import { createAudit } from "./store/audit.ts";
 import { instanceName, startStore } from "./store/store.ts";
 import { tools as allTools } from "./tools/index.ts";
@@ -198,8 +197,6 @@ export function startBot(
 	});
 	const url = `${listener.url}/mcp`;
 	log.info(`${config.botName} listens on ${url}`, { url });
-	for (const name of missingFeatures(config))
-		log.warn(`features.${name} is on, and this version does not have it yet`);
 	const opened = connection.open();
 	features.start();
 
@@ -219,20 +216,6 @@ export function startBot(
 			await store.close();
 		},
 	};
-}
-
-/** Features that the configuration knows, and the program does not. */
-function missingFeatures({ toml }: BotConfig): string[] {
-	const there: (typeof sectionNames)[number][] = [
-		"game",
-		"auto_role",
-		"join_role",
-		"welcome",
-		"moderation",
-	];
-	return sectionNames.filter(
-		(name) => !there.includes(name) && toml.features[name],
-	);
 }
 
 /** Listens; where that fails, `undo` is called first. */

@@ -29,6 +29,8 @@ export interface NukeOptions {
 	prefix: string;
 	limiter: Limiter;
 	moderationLog: Pick<ModerationLog, "tell">;
+	/** What deletes in a channel, by its id. */
+	turns: Turns;
 	log: Log;
 	noticeMs?: number;
 }
@@ -38,8 +40,7 @@ export function createNuke(options: NukeOptions): {
 	command: Command;
 	close(): Promise<void>;
 } {
-	const { prefix, limiter, moderationLog, log } = options;
-	const turns: Turns = new Map();
+	const { prefix, limiter, moderationLog, turns, log } = options;
 	const notices = new Map<Message, Timer>();
 	const sending = new Set<Promise<void>>();
 	let closed = false;

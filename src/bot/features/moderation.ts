@@ -20,6 +20,7 @@ export function createModeration({
 	connection,
 	store,
 	log,
+	turns,
 }: FeatureOptions): Feature | undefined {
 	const { features, moderation: settings } = config.toml;
 	if (!features.moderation || !settings) return undefined;
@@ -30,10 +31,10 @@ export function createModeration({
 		defaultChannel: settings.log_channel,
 	});
 	const bans = createTempBans({
-		...{ connection, store, log },
+		...{ connection, store, log, turns },
 		tell: (guildId, note) => moderationLog.tell(guildId, note),
 	});
-	const nuke = createNuke({ prefix, limiter, moderationLog, log });
+	const nuke = createNuke({ prefix, limiter, moderationLog, turns, log });
 	return {
 		commands: [
 			banCommand({ prefix, bans, limiter, now: Date.now }),

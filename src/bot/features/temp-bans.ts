@@ -68,14 +68,15 @@ export interface TempBansOptions
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	log: Log;
+	/** What changes something of somebody's, by their id. */
+	turns: Turns;
 	/** Is told of what was done. */
 	tell(guildId: string, note: Note): void;
 }
 
 export function createTempBans(options: TempBansOptions): TempBans {
-	const { connection, store, log, tell, now = Date.now } = options;
+	const { connection, store, log, turns, tell, now = Date.now } = options;
 	const { sql } = store;
-	const turns: Turns = new Map();
 	const underWay = new Set<Promise<unknown>>();
 	/** Bans whose end Discord was told of, without our having heard that it has done it. */
 	const lifted = new Set<string>();
@@ -83,16 +84,12 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	const refused = new Set<string>();
 	const worker = createTempBanWorker({
 		...options,
-		settle: (key) => alone(key.guild_id, key.user_id, () => settle(key)),
+		settle: (key) => alone(key.user_id, () => settle(key)),
 	});
 
-	/** One thing at a time for each person and guild, waited for at the end. */
-	function alone<T>(
-		guildId: string,
-		userId: string,
-		work: () => Promise<T>,
-	): Promise<T> {
-		const turn = inTurn(turns, `${guildId} ${userId}`, work);
+	/** One thing at a time for each person, waited for at the end. */
+	function alone<T>(userId: string, work: () => Promise<T>): Promise<T> {
+		const turn = inTurn(turns, userId, work);
 		underWay.add(turn);
 		const end = () => underWay.delete(turn);
 		turn.then(end, end);
@@ -265,11 +262,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	return {
 		// The worker looks also where it failed: what was stored may have been, all the same.
 		ban: (guild, order) =>
-			alone(guild.id, order.userId, () => ban(guild, order)).finally(
-				worker.tend,
-			),
-		unban: (guild, order) =>
-			alone(guild.id, order.userId, () => unban(guild, order)),
+			alone(order.userId, () => ban(guild, order)).finally(worker.tend),
+		unban: (guild, order) => alone(order.userId, () => unban(guild, order)),
 		attach: worker.attach,
 		start: worker.tend,
 		async close() {
