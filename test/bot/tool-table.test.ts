@@ -61,7 +61,8 @@ const schemaOf = (name: string) => {
 		{ pattern?: string; items?: { pattern?: string }; type?: string }
 	>;
 };
-const idPattern = /\{17,20\}/;
+// An id in place of a date names no thing, but the time when something was made.
+const idPattern = /\{17,20\}(?!\$\|\^\\d\{4\}-)/;
 const takesIds = (name: string) =>
 	Object.entries(schemaOf(name))
 		.filter(
