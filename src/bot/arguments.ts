@@ -7,7 +7,8 @@ import type { Connection } from "./connection.ts";
 import { lowestIdAt } from "./ids.ts";
 import { encodedLength, maxReasonLength } from "./text.ts";
 
-const defaultReason = "via MCP";
+/** What the audit log says where no reason is given. */
+export const defaultReason = "via MCP";
 
 /** The id of a thing in Discord. `what` completes "Id of the …". */
 export function snowflake(what: string) {
@@ -64,7 +65,7 @@ export function list<const Item extends v.GenericSchema>(
 	);
 }
 
-/** Why it is done, for the guild's audit log. Discord takes 512 characters of it after URL-encoding. */
+/** Why it is done, for the guild's audit log; the runner says something where it is not given. Discord takes 512 characters of it after URL-encoding. */
 export const reason = v.optional(
 	v.pipe(
 		v.string(),
@@ -73,11 +74,10 @@ export const reason = v.optional(
 				input.isWellFormed() && encodedLength(input) <= maxReasonLength,
 			"expected text of at most 512 characters after URL-encoding",
 		),
-		v.transform((input) => input.trim() || defaultReason),
+		v.transform((input) => input.trim()),
 		published({ maxLength: maxReasonLength }),
 		v.description("For the audit log."),
 	),
-	defaultReason,
 );
 
 /** A place in the order of ids. */
@@ -230,7 +230,7 @@ export const guild_id = v.optional(
 			({ input }) =>
 				`expected an id of 17 to 20 digits, received ${JSON.stringify(input)}`,
 		),
-		v.description("The bot's own when omitted."),
+		v.description("Default: the bot's."),
 	),
 );
 

@@ -20,7 +20,7 @@ import {
 	ToolError,
 	type ToolOutput,
 } from "../mcp/tool.ts";
-import type { Finder } from "./arguments.ts";
+import { defaultReason, type Finder } from "./arguments.ts";
 import type { Connection } from "./connection.ts";
 import { toToolError } from "./errors.ts";
 import type { Person, Speaker } from "./find.ts";
@@ -165,7 +165,10 @@ export function tool<const Entries extends v.ObjectEntries>(
 			const run: ToolRun = {
 				endsAt: performance.now() + toolTimeoutMs,
 				signal: call.signal ? AbortSignal.any([timeout, call.signal]) : timeout,
-				reason: "reason" in args ? (args.reason as string) : undefined,
+				reason:
+					"reason" in entries
+						? (args as { reason?: string }).reason || defaultReason
+						: undefined,
 				mayWrite: definition.effect === "write",
 			};
 			const work = async () => {

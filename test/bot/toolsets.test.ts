@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { startBot } from "../../src/bot/bot.ts";
+import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import { toml } from "../../src/bot/settings.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import {
@@ -24,6 +25,9 @@ const all: ToolChoice = {
 };
 const namesOf = (choice: Partial<ToolChoice>) =>
 	chooseTools(tools, { ...all, ...choice }).map(({ name }) => name);
+/** They are offered where the feature is on. */
+const never = () => Promise.reject(new Error("only its listing is wanted"));
+const gameTools = donatorTools({ look: never, carryOut: never });
 const readers = tools
 	.filter(({ listing }) => Object(listing.annotations).readOnlyHint)
 	.map(({ name }) => name);
@@ -76,7 +80,10 @@ describe("the choice", () => {
 	});
 
 	test("by default costs a model less than 48 KiB", () => {
-		const listed = chooseTools(tools, { ...all, toolsets: ["default"] });
+		const listed = chooseTools([...tools, ...gameTools], {
+			...all,
+			toolsets: ["default"],
+		});
 		const text = JSON.stringify({
 			tools: listed.map(({ listing }) => listing),
 		});

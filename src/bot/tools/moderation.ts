@@ -53,7 +53,7 @@ export const ban = destructiveTool({
 		reason,
 	}),
 	async plan(
-		{ delete_message_seconds, delete_message_days, reason },
+		{ delete_message_seconds, delete_message_days },
 		{ guild, user: { user, member } },
 	) {
 		if (
@@ -78,7 +78,7 @@ export const ban = destructiveTool({
 		return {
 			preview: `Would ban ${name}${who}${deleted}.`,
 			async act() {
-				await guild.bans.create(user.id, { deleteMessageSeconds, reason });
+				await guild.bans.create(user.id, { deleteMessageSeconds });
 				return `Banned ${name}.`;
 			},
 		};
