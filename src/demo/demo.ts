@@ -28,6 +28,8 @@ export interface DemoFacts {
 		url: string;
 		token: string;
 		discord_token: string;
+		/** On Discord. */
+		user_id: string;
 		guild_id: string;
 		/** By channel name. */
 		channel_ids: Record<string, string>;
@@ -115,6 +117,7 @@ export async function startDemo({
 				url,
 				token,
 				discord_token: account.token,
+				user_id: account.id,
 				guild_id: guild.id,
 				channel_ids: Object.fromEntries(channels.map((c) => [c.name, c.id])),
 				command: command.prefix + command.root,

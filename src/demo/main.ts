@@ -118,6 +118,10 @@ Link ${person?.username} to a game account, with a code that the game has issued
 
   ${written(`${first?.command} verify ${game.codes[0]}`)}
 
+Talk with the bot, and read its answer in the channel; it is of a simulated AI, which only quotes you:
+
+  ${written(`<@${first?.user_id}> What can you do?`)}
+
 The game server is ${game.url}; src/bot/game/README.md has the rest of what it says and hears, with curl.
 The bots' AI provider is ${ai.url}; src/simulator/README.md has how to make it misbehave.
 --json prints every address, token, code and id.

@@ -160,6 +160,21 @@ test("what a person writes is seen by another person", async () => {
 	expect(latest?.content).toBe("hello, people");
 });
 
+test("a bot answers a person who mentions it", async () => {
+	const { channel_id, user_id } = instance("alpha");
+	const [person] = facts.platform.users;
+	await platform(`/api/v10/channels/${channel_id}/messages`, {
+		token: person?.token ?? "",
+		post: { content: `<@${user_id}> What can you do?` },
+	});
+	await until("the answer", async () =>
+		(await journal(channel_id)).some(
+			(content) =>
+				content.endsWith("What can you do?") && content.startsWith("I am"),
+		),
+	);
+});
+
 test("refused, stalled, dropped and rate-limited: each call is answered for what it was, and no write happens twice", async () => {
 	const { channel_id, guild_id } = instance("beta");
 	const before = (await journal(channel_id)).length;

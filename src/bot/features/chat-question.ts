@@ -68,7 +68,11 @@ export function readQuestion(
 	return {
 		...{ id: message.id, guildId: guild.id, channelId: channel.id },
 		userId: author.id,
-		name: nameFor(message.member?.displayName, author.username),
+		name: nameFor(
+			message.member?.displayName,
+			author.displayName,
+			author.username,
+		),
 		text: textOf(content, botId, channel),
 		mentionsBot,
 		repliesTo: repliesToBot

@@ -185,14 +185,16 @@ class Chat {
 	/** Answers a question, unless it is none of chat's, or one too many. Rejects where that is a fault of ours. */
 	async #take(question: Question, rest: REST): Promise<void> {
 		const { userId, text, mentionsBot, repliesTo } = question;
-		const inTime = this.#limits.ask(userId);
+		// Discord does not show all replies to a bot.
+		if (!mentionsBot && text === "") return;
+		if (!this.#limits.ask(userId))
+			return this.#tell(sentences.often, question, rest);
 		// Not all that the bot writes is chat: a reply to an alert, say, is not for the AI.
 		const before =
-			repliesTo !== undefined && (inTime || !mentionsBot)
-				? await this.#options.conversations.chain(repliesTo)
-				: undefined;
-		if (!mentionsBot && (before === undefined || text === "")) return;
-		if (!inTime) return this.#tell(sentences.often, question, rest);
+			repliesTo === undefined
+				? undefined
+				: await this.#options.conversations.chain(repliesTo);
+		if (!mentionsBot && before === undefined) return;
 		if (text === "") return this.#tell(sentences.bare, question, rest);
 		const run: Run = {
 			...{ question, ids: new Set([question.id]), answer: [] },

@@ -2,7 +2,14 @@
 
 import { describe, expect, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { startBot } from "../../../src/bot/bot.ts";
+import { toml } from "../../../src/bot/settings.ts";
 import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
+import { startAiProvider } from "../../../src/simulator/ai-provider.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -98,33 +105,15 @@ onBoth((databases) => {
 			expect(chat.ai.requests).toHaveLength(2);
 		});
 
-		test("a reply with the ping off is heard where the bot may read; an empty one is no question", async () => {
+		test("a reply whose text Discord does not show is no question", async () => {
 			await using chat = await start();
 			const first = await chat.reply(
 				await chat.write("ada", `${chat.mention} Hi`),
-				/Ada: Hi$/,
 			);
-			const asked = await chat.write("ada", "And you?", {
-				to: first,
-				ping: false,
-			});
-			await until(
-				"the AI is asked, or it is clear that it is not",
-				async () => {
-					const marker = await chat.write("zoe", `${chat.mention} marker`);
-					await chat.reply(marker);
-					return true;
-				},
-			);
-			// Without the intent Discord shows no text of it.
-			expect(
-				chat
-					.written()
-					.some(
-						({ message_reference }) =>
-							message_reference?.message_id === asked.id,
-					),
-			).toBe(false);
+			await chat.write("ada", "And you?", { to: first, ping: false });
+			await chat.reply(await chat.write("zoe", `${chat.mention} marker`));
+			expect(chat.written()).toHaveLength(2);
+			expect(chat.ai.requests).toHaveLength(2);
 		});
 
 		test("a mention alone is told what to do, without asking the AI", async () => {
@@ -132,6 +121,38 @@ onBoth((databases) => {
 			const asked = await chat.write("ada", ` ${chat.mention} `);
 			await chat.reply(asked, /^What would you like to know\?/);
 			expect(chat.ai.requests).toEqual([]);
+		});
+
+		test("a person who talks with the whole bot, as config.toml has it", async () => {
+			await using simulator = await startSimulator();
+			await using ai = await startAiProvider();
+			const alpha = simulator.bot("alpha");
+			const bot = startBot(
+				botConfig({
+					...{ discordToken: alpha.token, discordApiUrl: simulator.api },
+					apiKeys: { MINE_API_KEY: ai.key },
+					toml: v.parse(toml, {
+						bot_name: "Alpha",
+						ai: {
+							providers: {
+								mine: {
+									...{ url: ai.url, model: "m", api_key_env: "MINE_API_KEY" },
+								},
+							},
+						},
+					}),
+				}),
+				recordLog().log,
+			);
+			await until("the bot is ready", () => bot.ready);
+			await simulator.user("ada").say(general, `<@${alpha.id}> Hello`);
+			await until("it answers", () =>
+				simulator
+					.channel(general)
+					.transcript()
+					.endsWith(`alpha: ${quoted}Ada: Hello`),
+			);
+			await bot.close();
 		});
 
 		test("nobody without a provider, which is said once, and when chat is off", async () => {
@@ -300,16 +321,55 @@ onBoth((databases) => {
 		});
 
 		test("stay in memory alone where nothing is to be kept, and what was kept is deleted", async () => {
+			let keep_days = 30;
 			await using chat = await start({
-				settings: () => ({ chat: { keep_days: 0 } }),
+				settings: () => ({ chat: { keep_days } }),
 			});
-			await chat.reply(await chat.write("ada", `${chat.mention} one`), /one$/);
+			const kept = () =>
+				chat.stage.store.sql`SELECT content FROM conversation_messages`;
+			await chat.noted(
+				await chat.reply(await chat.write("ada", `${chat.mention} one`)),
+			);
+			expect(await kept()).toHaveLength(2);
+			await chat.stage.stop();
+			keep_days = 0;
+			await chat.stage.start();
+			await until("they are gone", async () => (await kept()).length === 0);
 			await chat.reply(await chat.write("ada", `${chat.mention} two`), /two$/);
-			expect(chat.told()).toHaveLength(3);
-			expect(
-				await chat.stage.store.sql`SELECT * FROM conversation_messages`,
-			).toEqual([]);
+			const three = await chat.reply(
+				await chat.write("ada", `${chat.mention} three`),
+				/three$/,
+			);
+			await chat.reply(await chat.write("ada", "four", { to: three }), /four$/);
+			expect(chat.told()).toHaveLength(5);
+			expect(await kept()).toEqual([]);
 		});
+
+		test.each([true, false])(
+			"of long ago are deleted, also where chat is off (on: %p)",
+			async (on) => {
+				let now = Date.now();
+				let chatIsOn = true;
+				await using chat = await start({
+					settings: () => ({ features: { chat: chatIsOn } }),
+					times: { now: () => now },
+				});
+				const kept = () =>
+					chat.stage.store.sql`SELECT content FROM conversation_messages`;
+				await chat.noted(
+					await chat.reply(await chat.write("ada", `${chat.mention} one`)),
+				);
+				await chat.stage.stop();
+				chatIsOn = on;
+				now += 29 * 86_400_000;
+				await chat.stage.start();
+				expect(await kept()).toHaveLength(2);
+				await chat.stage.stop();
+				now += 2 * 86_400_000;
+				await chat.stage.start();
+				await until("they are gone", async () => (await kept()).length === 0);
+			},
+		);
 
 		test("replies to what is none of chat's are left alone", async () => {
 			await using chat = await start();
@@ -444,6 +504,20 @@ onBoth((databases) => {
 					/"level":"(warn|error)"/.test(line),
 				),
 			).toEqual([]);
+		});
+
+		test("is one message, and whole, where Discord sent it and did not say so", async () => {
+			await using chat = await start({ times: { paceMs: 300 } });
+			chat.stage.simulator.faults.drop("POST /channels/:channel_id/messages", {
+				...{ when: "after", times: 1, actor: chat.botId },
+			});
+			chat.ai.answer = () => words(30);
+			chat.ai.misbehave("slow-pieces");
+			const asked = await chat.write("ada", `${chat.mention} Go`);
+			await chat.reply(asked, "word0");
+			chat.ai.behave();
+			await chat.reply(asked, words(30));
+			expect(chat.written()).toHaveLength(1);
 		});
 
 		test("waits for Discord's rate limit, and is whole in the end", async () => {
@@ -605,6 +679,55 @@ onBoth((databases) => {
 			);
 			await chat.reply(await chat.write("zoe", `${chat.mention} Hi`), /Hi$/);
 			expect(chat.written()).toHaveLength(5);
+		});
+	});
+
+	test("a raid of questions is answered as far as there is room, and told so by a few messages", async () => {
+		await using chat = await start();
+		const { world } = chat.stage.simulator;
+		const channel = world.channels.get(
+			chat.stage.simulator.channel(general).id,
+		);
+		const alpha = chat.stage.member("alpha").user;
+		if (!channel) throw new Error("the channel is there");
+		for (let index = 0; index < 300; index++) {
+			const { user } = chat.stage.join(`raider ${index}`);
+			world.addMessage(channel, user, {
+				...{ content: `${chat.mention} hello`, mentions: [alpha] },
+			});
+		}
+		await until(
+			"those with a turn are answered",
+			() => chat.written().length >= 18,
+		);
+		await chat.stage.stop();
+		// Three at once and ten who wait; five are told.
+		expect(chat.ai.requests).toHaveLength(13);
+		expect(chat.written()).toHaveLength(18);
+	});
+
+	describe("where Discord refuses the answer", () => {
+		test("nothing is sent again, the log says why, and the next question is answered", async () => {
+			await using chat = await start();
+			const refused = chat.stage.simulator.faults.refuse(
+				"POST /channels/:channel_id/messages",
+				50_013,
+				{ actor: chat.botId, times: 1 },
+			);
+			await chat.write("ada", `${chat.mention} strawberry`);
+			const logged = await until("it is logged", () =>
+				chat.stage.logged.lines.find((line) =>
+					line.includes("an answer could not be written"),
+				),
+			);
+			expect(refused.hits).toBe(1);
+			expect(logged).toContain("50013");
+			expect(logged).not.toContain("strawberry");
+			await chat.reply(
+				await chat.write("ada", `${chat.mention} again`),
+				/again$/,
+			);
+			expect(chat.written()).toHaveLength(1);
 		});
 	});
 
