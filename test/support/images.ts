@@ -4,7 +4,10 @@
 import {
 	chownSync,
 	cpSync,
+	linkSync,
+	lstatSync,
 	mkdirSync,
+	readdirSync,
 	readFileSync,
 	symlinkSync,
 } from "node:fs";
@@ -93,8 +96,7 @@ export async function buildImages(
 		const root = join(directory, name);
 		const isStage = stages.some((one) => one.name === stage.from);
 		const base = isStage ? build(stage.from) : undefined;
-		if (base)
-			cpSync(base.root, root, { recursive: true, verbatimSymlinks: true });
+		if (base) share(base.root, root);
 		else mkdirSync(root);
 		const image: Image = {
 			...{ workdir: "/", user: "0:0", labels: "" },
@@ -167,7 +169,8 @@ export async function buildImages(
 				to.endsWith("/") ? path : "",
 			);
 			mkdirSync(dirname(target), { recursive: true });
-			cpSync(source, target, { recursive: true });
+			if (from === undefined) cpSync(source, target, { recursive: true });
+			else share(source, target);
 			if (chown && process.getuid?.() === 0) {
 				const [uid = 0, gid = 0] = chown.split(":").map(Number);
 				chownSync(target, uid, gid);
@@ -187,6 +190,16 @@ export async function buildImages(
 
 	for (const name of names) build(name);
 	return built;
+}
+
+/** `to` as a copy of `from` whose files are the same ones: none is ever changed in place, and some are large. */
+export function share(from: string, to: string): void {
+	if (!lstatSync(from).isDirectory()) {
+		linkSync(from, to);
+		return;
+	}
+	mkdirSync(to);
+	for (const name of readdirSync(from)) share(join(from, name), join(to, name));
 }
 
 /** Throws where Dockerfile.dockerignore keeps this from a build. */

@@ -1,0 +1,90 @@
+// docker/README.md: each command in it is tried here or elsewhere, or cannot be tried without what is named.
+
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { readCompose } from "../support/compose.ts";
+
+const project = join(import.meta.dir, "../..");
+const text = await Bun.file(join(project, "docker/README.md")).text();
+const [, ...sections] = text.split(/^## /m);
+const commands = sections.flatMap((section) =>
+	[...section.matchAll(/^ {4}(.*)$/gm)].map(([, command = ""]) => ({
+		section: section.split("\n")[0] ?? "",
+		command,
+	})),
+);
+
+const commandsOf = (name: string) =>
+	commands.filter(({ section }) => section === name);
+
+test("every section with commands is one that is tried", () => {
+	expect([...new Set(commands.map(({ section }) => section))]).toEqual([
+		"Containers",
+		"Kubernetes",
+		// systemd.test.ts carries them out.
+		"systemd",
+	]);
+});
+
+test("containers: what the commands name is there, and the secrets that they make are enough", async () => {
+	const [demo, newInstance, secrets, bot, ...more] = commandsOf("Containers");
+	expect(more).toEqual([]);
+	// These need an engine. What they start is started in containers.test.ts.
+	for (const line of [demo, bot]) {
+		const [, file = ""] =
+			/^docker compose -f (docker\/\S+) up --build( --detach)?$/.exec(
+				line?.command ?? "",
+			) ?? [];
+		expect(file).not.toBe("");
+		expect(existsSync(join(project, file))).toBe(true);
+	}
+	// It writes into the project; test/bot/new-instance.test.ts has it write elsewhere.
+	const { scripts } = await Bun.file(join(project, "package.json")).json();
+	expect(newInstance?.command).toBe("bun run new-instance bot");
+	expect(scripts).toHaveProperty("new-instance");
+
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-readme-"));
+	try {
+		mkdirSync(join(directory, "docker"));
+		const { success } = Bun.spawnSync(["sh", "-c", secrets?.command ?? ""], {
+			cwd: directory,
+		});
+		expect(success).toBe(true);
+		const env = parseEnv(await Bun.file(join(directory, "docker/.env")).text());
+		const { services } = await readCompose(
+			"compose.yaml",
+			env as Record<string, string>,
+		);
+		expect(services.bot?.environment).toMatchObject({
+			MCP_AUTH_TOKEN: expect.stringMatching(/^[0-9a-f]{64}$/),
+			DATABASE_URL: expect.stringMatching(/guildhall:[0-9a-f]{64}@postgres/),
+		});
+		expect(services.bot?.user).toBe(
+			`${process.getuid?.()}:${process.getgid?.()}`,
+		);
+	} finally {
+		rmSync(directory, { recursive: true, force: true });
+	}
+});
+
+test("Kubernetes: what is applied is there", () => {
+	// It needs a cluster. What it would send is held against its rules in kubernetes.test.ts.
+	expect(commandsOf("Kubernetes").map(({ command }) => command)).toEqual([
+		"kubectl apply --kustomize docker/kubernetes/example",
+	]);
+	const example = join(project, "docker/kubernetes/example");
+	expect(existsSync(join(example, "kustomization.yaml"))).toBe(true);
+});
+
+test("every file that it names is there", () => {
+	const links = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, path]) => path);
+	expect(links.length).toBeGreaterThan(5);
+	for (const path of links)
+		expect([path, existsSync(join(project, "docker", path ?? ""))]).toEqual([
+			path,
+			true,
+		]);
+});
