@@ -65,8 +65,11 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 		},
 		signal: stopped,
 	});
+	// What nobody can read needs not be thought of.
+	const unreadable = new AbortController();
+	writer.done.catch(() => unreadable.abort());
 	try {
-		const { text, note } = await listen(options, (soFar) => {
+		const { text, note } = await listen(options, unreadable.signal, (soFar) => {
 			said = soFar;
 			writer.update(soFar);
 		});
@@ -115,6 +118,7 @@ export function isGone(error: unknown): boolean {
 /** What the AI says, and why it ends if that is too early. `update` is told of the text as it grows. */
 async function listen(
 	{ ai, messages, ending, log }: AnswerOptions,
+	unreadable: AbortSignal,
 	update: (text: string) => void,
 ): Promise<{ text: string; note?: string }> {
 	let text = "";
@@ -123,8 +127,9 @@ async function listen(
 	const onEnd = (given: AnswerEnd) => {
 		end = given;
 	};
+	const signal = AbortSignal.any([ending, unreadable]);
 	try {
-		for await (const piece of ai.answer(messages, { signal: ending, onEnd })) {
+		for await (const piece of ai.answer(messages, { signal, onEnd })) {
 			text += piece;
 			if (text.length > maxLength)
 				return { text: storable(text.slice(0, maxLength)), note };
@@ -133,6 +138,7 @@ async function listen(
 		const isCut = end?.finish === "length";
 		return { text: storable(text), ...(isCut && { note }) };
 	} catch (error) {
+		if (unreadable.aborted) return { text: storable(text) };
 		return { text: storable(text), note: noteOn(error, text, ending, log) };
 	}
 }

@@ -50,6 +50,8 @@ export interface Writer {
 	update(text: string): void;
 	/** All of it. Resolves when it is shown, or the signal has ended it; rejects with what keeps it from being shown. */
 	finish(text: string): Promise<void>;
+	/** As what `finish` gives. */
+	readonly done: Promise<void>;
 }
 
 export function createWriter(options: WriterOptions): Writer {
@@ -133,7 +135,7 @@ export function createWriter(options: WriterOptions): Writer {
 	done.catch(() => {});
 
 	return {
-		written,
+		...{ written, done },
 		update(given) {
 			text = given;
 			wake();
