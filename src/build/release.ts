@@ -13,6 +13,9 @@ const beside = [
 	"CHANGELOG.md",
 	"instances/README.md",
 	"instances/example",
+	"docker/README.md",
+	"docker/systemd",
+	"docker/proxy",
 ];
 
 export interface ReleaseOptions {

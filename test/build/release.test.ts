@@ -49,6 +49,7 @@ test.skipIf(!Bun.which("tar"))(
 				"instances/README.md",
 				"instances/example/.env",
 				"instances/example/config.toml",
+				"docker/systemd/guildhall-gateway.service",
 			]) {
 				const same = readFileSync(join(root, file));
 				expect(readFileSync(join(folder, file)).equals(same)).toBe(true);
