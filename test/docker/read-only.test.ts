@@ -1,0 +1,136 @@
+// The images' files where a container has them: as its first process, in a root that is read-only and holds nothing but
+// them and the C library, as the image's user. It takes Linux, and root's rights to make such a place.
+
+import { expect, test } from "bun:test";
+import {
+	chmodSync,
+	chownSync,
+	cpSync,
+	mkdirSync,
+	mkdtempSync,
+	rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { startSimulator } from "../../src/simulator/simulator.ts";
+import { buildImages, type Image } from "../support/images.ts";
+import { connectTo } from "../support/mcp.ts";
+import { freePort } from "../support/postgres.ts";
+import { childrenOf, startCommand } from "../support/program.ts";
+import { until } from "../support/until.ts";
+
+const missing = findMissing();
+if (missing) console.warn(`no read-only roots: ${missing}`);
+
+function findMissing(): string | undefined {
+	if (process.platform !== "linux") return "this is not Linux";
+	if (process.getuid?.() !== 0) return "only root may make them";
+	if (!Bun.which("unshare") || !Bun.which("ldd"))
+		return "no unshare, or no ldd";
+	const { success } = Bun.spawnSync([
+		...["unshare", "--mount", "--pid", "--fork", "--mount-proc", "true"],
+	]);
+	return success ? undefined : "namespaces may not be made";
+}
+
+const token = "0123456789abcdef0123456789abcdef";
+
+/** Runs "$@" in the root $0, in which /data is what stands in $DATA. */
+const script = `set -e
+mount --bind "$0" "$0"
+if [ -n "$DATA" ]; then mount --bind "$DATA" "$0/data"; fi
+mount -t proc proc "$0/proc"
+mount --rbind /dev "$0/dev"
+mount -o remount,ro,bind "$0"
+exec chroot --userspec="$OWNER" "$0" "$@"`;
+
+/** Puts into an image what its base has: the C library, and places for what an engine mounts. */
+function addBase({ root, entrypoint: [file = ""] }: Image): void {
+	const { stdout } = Bun.spawnSync(["ldd", join(root, file)]);
+	for (const [library] of stdout.toString().matchAll(/(?<=[\s])\/\S+/g)) {
+		mkdirSync(join(root, dirname(library)), { recursive: true });
+		cpSync(library, join(root, library), { dereference: true });
+	}
+	for (const directory of ["config", "proc", "dev"])
+		mkdirSync(join(root, directory));
+}
+
+/** Runs one of an image's commands in it. */
+function runIn(
+	{ root, env, user }: Image,
+	command: readonly string[],
+	more: Record<string, string>,
+	data = "",
+) {
+	const namespaces = ["--mount", "--pid", "--fork", "--kill-child"];
+	return startCommand(
+		["unshare", ...namespaces, "sh", "-c", script, root, ...command],
+		{
+			...{ ...env, ...more, DATA: data, OWNER: user },
+			PATH: process.env.PATH ?? "",
+		},
+		{ cwd: "/" },
+	);
+}
+
+test.skipIf(missing !== undefined)(
+	"gateway and bot serve, are healthy and stop, with nothing to write to but /data",
+	async () => {
+		await using stack = new AsyncDisposableStack();
+		const directory = mkdtempSync(join(tmpdir(), "guildhall-roots-"));
+		stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+		chmodSync(directory, 0o755);
+		const images = await buildImages(directory, ["gateway", "bot"]);
+		const { gateway, bot } = images as { gateway: Image; bot: Image };
+		addBase(gateway);
+		addBase(bot);
+		await Bun.write(join(bot.root, "config/config.toml"), 'bot_name = "x"\n');
+		const volume = join(directory, "volume");
+		mkdirSync(volume);
+		chownSync(volume, 65_532, 65_532);
+		const simulator = stack.use(await startSimulator());
+		const ports = { bot: await freePort(), gateway: await freePort() };
+
+		const botEnv = {
+			MCP_PORT: String(ports.bot),
+			MCP_AUTH_TOKEN: token,
+			DISCORD_TOKEN: simulator.bot("alpha").token,
+			DISCORD_API_URL: simulator.api,
+		};
+		const gatewayEnv = {
+			INSTANCES: `alpha=http://127.0.0.1:${ports.bot}`,
+			MCP_AUTH_TOKEN: token,
+			GATEWAY_PORT: String(ports.gateway),
+		};
+		const programs = [];
+		for (const [image, env, data] of [
+			[bot, botEnv, volume],
+			[gateway, gatewayEnv, ""],
+		] as const) {
+			const program = runIn(image, image.entrypoint, env, data);
+			stack.use(program);
+			programs.push(program);
+			await until("it is healthy", async () => {
+				if (program.end !== null) throw new Error(program.lines.join("\n"));
+				await using check = runIn(image, image.healthcheck, env, data);
+				return (await check.exited) === 0;
+			});
+		}
+		const url = `http://127.0.0.1:${ports.gateway}/mcp`;
+		const { call } = await connectTo(url, token);
+		await until("the bot has logged in", async () => {
+			const { text } = await call("list_guilds", { instance: "alpha" });
+			return text.includes("1 guild(s)");
+		});
+		await programs[0]?.line(
+			(line) => line.includes("SQLite in /data/") || undefined,
+		);
+		for (const program of programs.reverse()) {
+			const [first] = await childrenOf(program.pid);
+			process.kill(first ?? 0, "SIGTERM");
+			expect(await program.exited).toBe(0);
+			expect(program.lines.join("\n")).toContain("stopping: SIGTERM");
+		}
+	},
+	60_000,
+);
