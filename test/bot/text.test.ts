@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { fold, oneField, oneLine } from "../../src/bot/text.ts";
+import {
+	auditReason,
+	encodedLength,
+	fitted,
+	fold,
+	oneField,
+	oneLine,
+	shown,
+} from "../../src/bot/text.ts";
 
 test.each([
 	["plain", "plain"],
@@ -33,4 +41,30 @@ test.each([
 	["e\u0301", "é"],
 ])("%s and %s are the same name", (a, b) => {
 	expect(fold(a)).toBe(fold(b));
+});
+
+test.each(["a", "ü", "😀", "%", "\n", "\ud800"])(
+	"a reason of many %j is cut to what Discord takes, and no shorter than that",
+	(character) => {
+		const reason = auditReason(character.repeat(4_000));
+		const length = encodedLength(reason);
+		expect(length).toBeLessThanOrEqual(512);
+		expect(length).toBeGreaterThan(512 - 13);
+		expect(reason).toEndWith("…");
+		expect(reason.isWellFormed()).toBe(true);
+		expect(auditReason(character)).not.toContain("…");
+	},
+);
+
+test("what fits is left as it is, and what does not is cut to the character", () => {
+	expect(fitted("abcde", 5)).toBe("abcde");
+	expect(fitted("abcdef", 5)).toBe("abcd…");
+	expect(fitted("", 0)).toBe("");
+	for (const text of [
+		"*".repeat(3_000),
+		"<@1>".repeat(900),
+		"\u202e".repeat(900),
+	])
+		expect(shown(text, 1_024).length).toBeLessThanOrEqual(1_024);
+	expect(shown("<@&1> *x* [a](b)\n", 99)).toBe("\\<@&1> \\*x\\* \\[a](b)\\\\n");
 });

@@ -23,6 +23,7 @@ onBoth((databases) => {
 	])("a clock that jumps %s ends a ban that is over", async (_, jumpMs) => {
 		await using stage = await startStage(await databases.place());
 		await stage.ban("zoe", dayMs);
+		await stage.settled();
 		stage.clock.now += jumpMs;
 		await until("it is lifted", () => !stage.isBanned("zoe"));
 		await until("it is told", () => stage.titles().length === 2);
@@ -144,7 +145,9 @@ async function startStage(place: Place) {
 	const notes: Note[] = [];
 	let isAway = false;
 	let refused = 0;
+	let statements = 0;
 	const sql: Sql = (...statement) => {
+		statements += 1;
 		if (!isAway) return store.sql(...statement);
 		refused += 1;
 		return Promise.reject(new StoreUnavailable("for a test"));
@@ -192,6 +195,11 @@ async function startStage(place: Place) {
 			isAway = away;
 		},
 		refused: () => refused,
+		/** Until nothing is under way, and the worker looks only because it has slept. */
+		async settled() {
+			const before = statements;
+			await until("it has looked again", () => statements > before + 10);
+		},
 		/** Waits until there are so many. */
 		rows: (count: number) =>
 			until(
