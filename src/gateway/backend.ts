@@ -70,6 +70,8 @@ export interface ForwardedCall {
 export class Backend {
 	readonly name: string;
 	readonly url: string;
+	/** Of every answer of its own; always the same object. */
+	readonly answerHeaders: Record<string, string>;
 	/** The guilds that it serves, id → name, as last known: they outlive its going offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
 	/** Its tools as last known; undefined until it has answered once. */
@@ -100,6 +102,7 @@ export class Backend {
 		const { instance, token, info, maxInFlight, metrics } = options;
 		this.name = instance.name;
 		this.url = instance.url;
+		this.answerHeaders = { "X-Mcp-Instance": instance.name };
 		this.#options = options;
 		this.#slots = new Slots({ max: maxInFlight, maxWaitMs: slotWaitMs });
 		const url = instance.endpoint;
@@ -381,7 +384,9 @@ export function probeDelayMs(failures: number, random: number): number {
 }
 
 /** A result of a tool has something in it; an empty one is an answer that was lost. */
-function checkResult({ message }: ClientResponse): void {
+function checkResult(response: ClientResponse): void {
+	if (response.event) return;
+	const { message } = response;
 	if (isObject(message.error)) return;
 	const { result } = message;
 	if (

@@ -15,6 +15,7 @@ import { errorResult, readToolCall, textResult } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
 import { type Catalog, listInstances } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
+import { type Deadlines, stopped, timeIsUp } from "./deadlines.ts";
 import { forwardedParams } from "./forward.ts";
 import { GuildSearch } from "./guild-search.ts";
 import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
@@ -29,8 +30,8 @@ export interface CallsOptions {
 	catalog(): Catalog;
 	metrics: GatewayMetrics;
 	log: Log;
-	/** Fires when calls that are not answered by now will not be. */
-	stopping: AbortSignal;
+	/** What ends the calls that are under way. */
+	deadlines: Deadlines;
 }
 
 /** What is known of a call while it is under way. */
@@ -64,7 +65,7 @@ const troubles: ReadonlySet<CallOutcome> = new Set([
 export function createCalls(
 	options: CallsOptions,
 ): (request: RpcRequest, caller: Caller) => Promise<Answer> {
-	const { config, backends, catalog, metrics, log, stopping } = options;
+	const { config, backends, catalog, metrics, log, deadlines } = options;
 	const guildSearch = new GuildSearch(backends);
 	// Told apart from the ids of the gateway that ran before.
 	const run = Math.random().toString(36).slice(2, 6);
@@ -84,10 +85,8 @@ export function createCalls(
 			const lines = await describeInstances(backends, catalog);
 			return ownAnswer(request, caller, textResult(lines));
 		}
-		const timeout = AbortSignal.timeout(config.callTimeoutMs);
-		const signal = AbortSignal.any(
-			caller.signal ? [timeout, stopping, caller.signal] : [timeout, stopping],
-		);
+		const deadline = deadlines.begin(caller.signal);
+		const { signal } = deadline;
 		try {
 			const backend = await target(args, signal);
 			record.backend = backend;
@@ -95,7 +94,7 @@ export function createCalls(
 			const response = await backend
 				.call({ tool: name, params, requestId }, signal)
 				.catch((error) => {
-					throw callFault(error, record, timeout);
+					throw callFault(error, record, signal);
 				});
 			return forwarded(request, caller, response, record);
 		} catch (error) {
@@ -113,6 +112,8 @@ export function createCalls(
 				...ownAnswer(request, caller, errorResult(error.message)),
 				isError: true,
 			};
+		} finally {
+			deadline.end();
 		}
 	}
 
@@ -136,7 +137,7 @@ export function createCalls(
 	function callFault(
 		error: unknown,
 		{ backend, tool }: CallRecord,
-		timeout: AbortSignal,
+		{ reason: ended }: AbortSignal,
 	): unknown {
 		const name = backend?.name ?? "";
 		if (error instanceof Overloaded)
@@ -146,14 +147,15 @@ export function createCalls(
 				backends,
 			);
 		// Its turn had not come when its time was up.
-		const ended = timeout.aborted || stopping.aborted;
-		const waiting = !(error instanceof ClientError) && ended;
+		const isOver = ended === timeIsUp || ended === stopped;
+		const waiting = !(error instanceof ClientError) && isOver;
 		if (!(error instanceof ClientError) && !waiting) return error;
-		const reason = timeout.aborted
-			? `no answer within ${config.callTimeoutMs / 1000} s`
-			: stopping.aborted
-				? "the gateway was stopped"
-				: backend?.reasonOf(error);
+		const reason =
+			ended === timeIsUp
+				? `no answer within ${config.callTimeoutMs / 1000} s`
+				: ended === stopped
+					? "the gateway was stopped"
+					: backend?.reasonOf(error);
 		const reached = waiting ? "unsent" : (error as ClientError).reached;
 		switch (reached) {
 			case "unsent":
@@ -213,9 +215,17 @@ export function createCalls(
 function forwarded(
 	request: RpcRequest,
 	caller: Caller,
-	{ text, message }: ClientResponse,
+	response: ClientResponse,
 	record: CallRecord,
 ): Answer {
+	const headers = record.backend?.answerHeaders ?? {};
+	if (response.event && !caller.modern) {
+		const { event } = response;
+		const { isError } = event;
+		record.outcome = isError ? "tool_error" : "ok";
+		return { text: "", event: event.withId(request.id), isError, headers };
+	}
+	const { text, message } = response;
 	const code = isObject(message.error) && message.error.code;
 	const isError = isObject(message.result) && message.result.isError === true;
 	const failed = "error" in message && !("result" in message);
@@ -224,7 +234,7 @@ function forwarded(
 	return {
 		text: caller.modern ? completed(given) : given,
 		isError,
-		headers: { "X-Mcp-Instance": record.backend?.name ?? "" },
+		headers,
 		...(typeof code === "number" && { errorCode: code }),
 	};
 }

@@ -16,6 +16,7 @@ import { Backend } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
+import { Deadlines } from "./deadlines.ts";
 import { createMetrics } from "./metrics.ts";
 import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
@@ -70,7 +71,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	/** While the first tools are on their way. */
 	let firstCatalog: Promise<unknown> | undefined;
 	let started = false;
-	const stopping = new AbortController();
+	const deadlines = new Deadlines(config.callTimeoutMs);
 	let refreshedAt = performance.now();
 
 	function rebuildCatalog(): void {
@@ -139,7 +140,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 				catalog: () => catalog,
 				metrics,
 				log,
-				stopping: stopping.signal,
+				deadlines,
 			}),
 		},
 		log,
@@ -180,7 +181,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 	return {
 		fetch: countResponses(respond, metrics, log),
 		refresh,
-		giveUp: () => stopping.abort(),
+		giveUp: () => deadlines.stop(),
 		async close() {
 			await Promise.all(backends.map((backend) => backend.close()));
 		},

@@ -48,6 +48,8 @@ class Pool implements HttpClient {
 	readonly #idle: Connection[] = [];
 	readonly #waiting = new Set<Exchange>();
 	readonly #url: URL;
+	/** What the lines of headers are that were sent before. */
+	readonly #fieldLines = new WeakMap<HttpRequest["headers"], string>();
 	readonly #hostname: string;
 	readonly #maxConnections: number;
 	readonly #idleTimeoutMs: number;
@@ -69,20 +71,34 @@ class Pool implements HttpClient {
 		this.#hostname = this.#url.hostname.replace(/^\[|\]$/g, "");
 		this.#maxConnections = maxConnections;
 		this.#idleTimeoutMs = idleTimeoutMs;
-		this.limits = { maxHeadBytes, maxBodyBytes };
+		this.limits = { maxHeadBytes, maxBodyBytes, heads: new Map() };
 	}
 
 	send: Send = (request, signal) =>
 		new Promise((resolve, reject) => {
 			if (signal.aborted) throw givenUp(signal, "unsent");
 			if (this.#closed) throw new HttpFailure("the client is closed", "unsent");
-			const text = requestText(request, this.#url);
+			const text = this.#requestText(request);
 			const exchange = new Exchange(this, text, signal, resolve, reject);
 			const kept = this.#takeIdle();
 			if (kept) kept.carry(exchange);
 			else if (this.open < this.#maxConnections) this.connect(exchange);
 			else this.#waiting.add(exchange);
 		});
+
+	/** The whole request, in one piece. Throws a TypeError for headers that would make another request of it. */
+	#requestText({ method, headers, more, body = "" }: HttpRequest): string {
+		const { pathname, search, host } = this.#url;
+		let fields = this.#fieldLines.get(headers);
+		if (fields === undefined) {
+			fields = fieldLines(headers, host);
+			this.#fieldLines.set(headers, fields);
+		}
+		if (more) fields += fieldLines(more);
+		if (method === "POST" || body !== "")
+			fields += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+		return `${method} ${pathname}${search} HTTP/1.1\r\n${fields}\r\n${body}`;
+	}
 
 	close() {
 		this.#closed = true;
@@ -326,9 +342,9 @@ class Exchange {
 	}
 
 	/** The answer's head is there. */
-	begin({ status, fields }: Head) {
+	begin({ status, fields, length }: Head & Framing) {
 		const discard = () => this.#discard();
-		this.answer = new Answer(status, fields, this.#signal, discard);
+		this.answer = new Answer(status, fields, length, this.#signal, discard);
 		this.#resolve(this.answer);
 	}
 
@@ -381,6 +397,8 @@ class Answer implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 	constructor(
 		readonly status: number,
 		fields: ReadonlyMap<string, string>,
+		/** Of the body, where it was announced. */
+		readonly length: number | undefined,
 		signal: AbortSignal,
 		discard: () => void,
 	) {
@@ -415,6 +433,18 @@ class Answer implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 		return this;
 	}
 
+	whole(): Uint8Array | Promise<Uint8Array> | undefined {
+		if (this.length === undefined) return undefined;
+		const [only, more] = this.#pieces;
+		return this.#state === "whole" && only && !more ? only : this.#collect();
+	}
+
+	async #collect(): Promise<Uint8Array> {
+		const pieces: Uint8Array[] = [];
+		for await (const piece of this) pieces.push(piece);
+		return Buffer.concat(pieces);
+	}
+
 	async next(): Promise<IteratorResult<Uint8Array>> {
 		const value = this.#pieces.shift();
 		if (value) {
@@ -436,7 +466,12 @@ class Answer implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 interface Limits {
 	maxHeadBytes: number;
 	maxBodyBytes: number;
+	/** Heads that were read lately, by their text: a bot's are the same for a second, but for a length. */
+	heads: Map<string, Head & Framing>;
 }
+
+/** How many of them are kept. */
+const maxKeptHeads = 64;
 
 interface Head {
 	/** Of HTTP/1.x. */
@@ -444,6 +479,14 @@ interface Head {
 	status: number;
 	/** By lower-case name. */
 	fields: ReadonlyMap<string, string>;
+}
+
+/** What a head says of the body and of the connection. */
+interface Framing {
+	hasNoBody: boolean;
+	length: number | undefined;
+	chunked: boolean;
+	keepsConnection: boolean;
 }
 
 /** What is wrong with an answer, as the end of a sentence. */
@@ -502,10 +545,22 @@ class AnswerReader {
 			checkBeginning(input);
 			return 0;
 		}
-		const head = parseHead(input.toString("latin1", 0, end));
+		const text = input.toString("latin1", 0, end);
+		const head = this.#limits.heads.get(text) ?? this.#newHead(text);
 		if (head.status >= 200) this.#begin(head);
 		else this.#skipInterim(head);
 		return end + 4;
+	}
+
+	#newHead(text: string): Head & Framing {
+		const head = parseHead(text);
+		const { maxBodyBytes, heads } = this.#limits;
+		// Of an interim answer nothing follows but the next head.
+		const framing = head.status < 200 ? noBody : framingOf(head, maxBodyBytes);
+		const read = { ...head, ...framing };
+		if (heads.size >= maxKeptHeads) heads.clear();
+		heads.set(text, read);
+		return read;
 	}
 
 	/** Where the empty line begins that ends a head or trailers; below 0 where it has not come yet. */
@@ -525,13 +580,10 @@ class AnswerReader {
 			throw new BadAnswer("there are too many interim answers");
 	}
 
-	#begin(head: Head) {
-		const { status, fields } = head;
-		const length = contentLength(fields, this.#limits.maxBodyBytes);
-		const chunked = isChunked(head);
-		checkContentEncoding(fields);
-		this.keepsConnection = wantsToBeKept(head);
-		if (status === 204 || status === 205 || status === 304) {
+	#begin(head: Head & Framing) {
+		const { length, chunked } = head;
+		this.keepsConnection = head.keepsConnection;
+		if (head.hasNoBody) {
 			this.#step = undefined;
 			// There is no body, but whoever announces one may send it.
 			if (length || chunked) this.keepsConnection = false;
@@ -659,6 +711,27 @@ function trim(line: string, start: number): string {
 	return line.slice(from, to);
 }
 
+const noBody: Framing = {
+	hasNoBody: true,
+	length: undefined,
+	chunked: false,
+	keepsConnection: false,
+};
+
+/** Throws a BadAnswer for what leaves a doubt where the body ends. */
+function framingOf(head: Head, maxBodyBytes: number): Framing {
+	const { status, fields } = head;
+	const length = contentLength(fields, maxBodyBytes);
+	const chunked = isChunked(head);
+	checkContentEncoding(fields);
+	return {
+		hasNoBody: status === 204 || status === 205 || status === 304,
+		length,
+		chunked,
+		keepsConnection: wantsToBeKept(head),
+	};
+}
+
 function contentLength(fields: Head["fields"], max: number) {
 	const length = fields.get("content-length");
 	if (length === undefined) return undefined;
@@ -698,11 +771,8 @@ const ourHeaders =
 	/^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
 const sentValue = /^[\t\x20-\x7e]*$/;
 
-/** The whole request, in one piece. Throws a TypeError for headers that would make another request of it. */
-function requestText(
-	{ method, headers, body = "" }: HttpRequest,
-	{ host, pathname, search }: URL,
-): string {
+/** Headers, a line each; with a `host` there is a Host first unless one is among them. */
+function fieldLines(headers: HttpRequest["headers"], host?: string): string {
 	let fields = "";
 	let hosts = 0;
 	for (const [name, value] of Object.entries(headers)) {
@@ -714,11 +784,11 @@ function requestText(
 		if (/^host$/i.test(name)) hosts++;
 		fields += `${name}: ${value}\r\n`;
 	}
-	if (hosts > 1) throw new TypeError("the header Host cannot be sent twice");
-	if (hosts === 0) fields = `Host: ${host}\r\n${fields}`;
-	if (method === "POST" || body !== "")
-		fields += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-	return `${method} ${pathname}${search} HTTP/1.1\r\n${fields}\r\n${body}`;
+	if (hosts > (host === undefined ? 0 : 1))
+		throw new TypeError("the header Host cannot be sent twice");
+	return host !== undefined && hosts === 0
+		? `Host: ${host}\r\n${fields}`
+		: fields;
 }
 
 /** How an exchange fails whose connection is no more. */

@@ -2,8 +2,10 @@
 
 export interface HttpRequest {
 	method: "POST" | "DELETE";
-	/** Names as they go on the wire. A Host among them stands in for the URL's. */
+	/** Names as they go on the wire. A Host among them stands in for the URL's. The same object stands for the same headers. */
 	headers: Readonly<Record<string, string>>;
+	/** Headers of this request alone. */
+	more?: Readonly<Record<string, string>>;
 	body: string | undefined;
 }
 
@@ -12,6 +14,8 @@ export interface HttpResponse {
 	headers: { get(name: string): string | null };
 	/** To be read once. It fails with an HttpFailure where it is cut off, or given up because the signal fires. */
 	body: AsyncIterable<Uint8Array>;
+	/** The whole body, where its length was announced: then `body` is not to be read any more. It fails as `body` does. */
+	whole?(): Uint8Array | Promise<Uint8Array> | undefined;
 	/** Nobody reads (the rest of) the body: a connection that is still busy with it is closed. */
 	discard(): void;
 }
@@ -45,7 +49,7 @@ export type Send = (
 
 /** `fetch` to one URL. It cannot tell a connection that was refused or stale from an answer that was lost. */
 export function createFetchSend(url: string): Send {
-	return async ({ method, headers, body }, signal) => {
+	return async ({ method, headers, more, body }, signal) => {
 		if (signal.aborted) throw givenUp(signal, "unsent");
 		const fail = (cause: unknown, progress: Progress) => {
 			if (signal.aborted) throw givenUp(signal, progress);
@@ -53,7 +57,7 @@ export function createFetchSend(url: string): Send {
 		};
 		const response = await fetch(url, {
 			method,
-			headers,
+			headers: more ? { ...headers, ...more } : headers,
 			body: body ?? null,
 			signal,
 			// A redirect would carry the token to another place.

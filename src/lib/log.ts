@@ -64,10 +64,12 @@ export function createLog(
 }
 
 function jsonLine(time: string, level: Level, message: string, fields: Fields) {
-	const plain = mapValues(fields, (value) =>
-		value instanceof Error ? describe(value) : value,
-	);
-	return JSON.stringify({ time, level, message, ...plain });
+	const line: Fields = { time, level, message, ...fields };
+	for (const name in fields) {
+		const value = fields[name];
+		if (value instanceof Error) line[name] = describe(value);
+	}
+	return JSON.stringify(line);
 }
 
 function textLine(time: string, level: Level, message: string, fields: Fields) {
@@ -87,10 +89,4 @@ function describe(error: Error): string {
 	return error.cause instanceof Error
 		? `${own}\ncaused by: ${describe(error.cause)}`
 		: own;
-}
-
-function mapValues(fields: Fields, change: (value: unknown) => unknown) {
-	return Object.fromEntries(
-		Object.entries(fields).map(([name, value]) => [name, change(value)]),
-	);
 }

@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "./config.ts";
+import { createLineWriter } from "./lines.ts";
 import {
 	createLog,
 	defaultLogOptions,
@@ -99,7 +100,7 @@ const orphanMs = 1_000;
 export async function runProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
 	start: (config: Config, log: Log) => Running | Promise<Running>,
-	write: (line: string) => void = console.log,
+	write: (line: string) => void = createLineWriter(console.log),
 ): Promise<void> {
 	// A fault of ours may come before the configuration is read.
 	let log = createLog(defaultLogOptions(), write);

@@ -2,9 +2,15 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 // It opens a session and sends requests in it. When to do so again is its user's decision.
 
-import { HttpFailure, type HttpResponse, type Send } from "../lib/http.ts";
+import {
+	HttpFailure,
+	type HttpRequest,
+	type HttpResponse,
+	type Send,
+} from "../lib/http.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
+import { PlainEvent } from "./plain-event.ts";
 import { readEvents } from "./sse.ts";
 
 /** The longest answer that is read, in characters. */
@@ -24,8 +30,10 @@ export interface ClientSession {
 
 /** A response: a result or a JSON-RPC error, as parsed and as the text it came in. */
 export interface ClientResponse {
-	text: string;
-	message: JsonObject & ({ result: unknown } | { error: unknown });
+	readonly text: string;
+	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
+	/** The event that it came in, where that is of the plainest kind: then it was not parsed. */
+	readonly event?: PlainEvent;
 }
 
 /**
@@ -93,39 +101,49 @@ export function createClient(options: ClientOptions): Client {
 		...(options.token && { Authorization: `Bearer ${options.token}` }),
 	};
 
-	function headersIn(session: ClientSession | undefined) {
-		return {
+	const headersBySession = new WeakMap<ClientSession, HttpRequest["headers"]>();
+
+	function headersIn(session: ClientSession): HttpRequest["headers"] {
+		const known = headersBySession.get(session);
+		if (known) return known;
+		const headers = {
 			...common,
-			...(session?.id && { "Mcp-Session-Id": session.id }),
-			...(session?.protocolVersion && {
+			...(session.id && { "Mcp-Session-Id": session.id }),
+			...(session.protocolVersion && {
 				"MCP-Protocol-Version": session.protocolVersion,
 			}),
 		};
+		headersBySession.set(session, headers);
+		return headers;
 	}
 
-	async function request(
+	/** Sends one request; `onHead` is told of its answer before that is read. */
+	async function exchange(
 		session: ClientSession | undefined,
 		method: string,
 		params: string,
 		signal: AbortSignal,
 		requestId?: string,
-	): Promise<ClientResponse & { response: HttpResponse }> {
+		onHead?: (response: HttpResponse) => void,
+	): Promise<ClientResponse> {
 		const id = ++lastId;
 		const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
-		const headers = headersIn(session);
 		try {
 			const response = await options.send(
 				{
 					method: "POST",
-					headers: requestId
-						? { ...headers, "X-Request-Id": requestId }
-						: headers,
+					headers: session ? headersIn(session) : common,
+					...(requestId && { more: { "X-Request-Id": requestId } }),
 					body,
 				},
 				signal,
 			);
+			onHead?.(response);
 			try {
-				return { ...(await readResponse(response, id)), response };
+				const whole = response.whole?.();
+				return whole
+					? await readWhole(await whole, response, id)
+					: await readResponse(response, id);
 			} finally {
 				// The answer is complete; a stream that stays open is of no use.
 				response.discard();
@@ -163,18 +181,24 @@ export function createClient(options: ClientOptions): Client {
 	}
 
 	return {
-		request,
+		request: (session, method, params, signal, requestId) =>
+			exchange(session, method, params, signal, requestId),
 		async connect(signal) {
 			const params = JSON.stringify({
 				protocolVersion: "2025-11-25",
 				capabilities: {},
 				clientInfo: options.info,
 			});
-			const { message, response } = await request(
+			let id: string | undefined;
+			const { message } = await exchange(
 				undefined,
 				"initialize",
 				params,
 				signal,
+				undefined,
+				({ headers }) => {
+					id = headers.get("mcp-session-id") ?? undefined;
+				},
 			);
 			if (!isObject(message.result))
 				throw new ClientError(
@@ -183,7 +207,7 @@ export function createClient(options: ClientOptions): Client {
 				);
 			const { protocolVersion, serverInfo } = message.result;
 			const session = {
-				id: response.headers.get("mcp-session-id") ?? undefined,
+				id,
 				protocolVersion: visibleAscii(protocolVersion),
 				serverVersion: isObject(serverInfo)
 					? visibleAscii(serverInfo.version)
@@ -225,8 +249,42 @@ export function withId(text: string, id: string): string {
 	return text.slice(0, old.start) + id + text.slice(old.end);
 }
 
-async function readResponse(
+/**
+ * The response where it is one event with a tool's result in the form that nearly everyone writes. Then it is not parsed,
+ * which is most of the cost of a long one. What is in any other form goes the long way.
+ */
+async function readWhole(
+	bytes: Uint8Array,
 	response: HttpResponse,
+	id: number,
+): Promise<ClientResponse> {
+	const { status, headers } = response;
+	const isStream = headers.get("content-type") === "text/event-stream";
+	const event =
+		status === 200 && isStream ? PlainEvent.read(bytes, id) : undefined;
+	return event
+		? new PlainResponse(event)
+		: readResponse({ status, headers, body: oneChunk(bytes) }, id);
+}
+
+async function* oneChunk(bytes: Uint8Array) {
+	yield bytes;
+}
+
+class PlainResponse implements ClientResponse {
+	constructor(readonly event: PlainEvent) {}
+
+	get text(): string {
+		return this.event.text;
+	}
+
+	get message(): ClientResponse["message"] {
+		return JSON.parse(this.text) as ClientResponse["message"];
+	}
+}
+
+async function readResponse(
+	response: Pick<HttpResponse, "status" | "headers" | "body">,
 	id: number,
 ): Promise<ClientResponse> {
 	if (response.status === 404) throw new SessionNotFound(404);

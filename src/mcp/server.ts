@@ -42,13 +42,15 @@ export interface Caller {
 /** A response's text, and what its transport has to know of it. */
 export interface Answer {
 	text: string;
+	/** The response as the event that it goes out as, where that is there already; `text` is empty then. */
+	event?: Uint8Array;
 	/** The protocol version that it agreed on, if it answers `initialize`. */
 	initialized?: string;
 	/** The code of a JSON-RPC error. */
 	errorCode?: number;
 	/** Whether it is a tool's result with `isError`. */
 	isError?: boolean;
-	/** HTTP headers for it. */
+	/** HTTP headers for it; of an `event` the same object for the same headers. */
 	headers?: Record<string, string>;
 }
 

@@ -1,0 +1,72 @@
+// A tool's result as nearly every server writes it: one event, its members in the usual order, no white space between
+// them. Of such an event the id can be replaced without reading the rest, which is copied as bytes.
+
+const opening = "event: message\ndata: ";
+const resultOpening = ',"result":{"content":[';
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** How a result ends, and whether it is an error then. */
+const endings = [
+	{ text: "]}}\n\n", isError: false },
+	{ text: '],"isError":false}}\n\n', isError: false },
+	{ text: '],"isError":true}}\n\n', isError: true },
+] as const;
+
+const longestEnding = Math.max(...endings.map(({ text }) => text.length));
+const isErrorKey = Buffer.from('"isError"');
+
+export class PlainEvent {
+	private constructor(
+		private readonly bytes: Buffer,
+		/** Where the id stands. */
+		private readonly idStart: number,
+		private readonly idEnd: number,
+		/** Whether the result has `isError`. */
+		readonly isError: boolean,
+	) {}
+
+	/** The event in `bytes`, if they are one with a result for the request `id`; undefined where there is any doubt. */
+	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
+		const buffer = asBuffer(bytes);
+		const beforeId = `${opening}{"jsonrpc":"2.0","id":`;
+		const start = `${beforeId}${id}${resultOpening}`;
+		const { length } = buffer;
+		if (buffer.toString("latin1", 0, start.length) !== start) return undefined;
+		const tail = buffer.toString("latin1", length - longestEnding);
+		const ending = endings.find(({ text }) => tail.endsWith(text));
+		if (!ending) return undefined;
+		// One event of one line of data, and no more.
+		if (buffer.indexOf(lineFeed, opening.length) !== length - 2)
+			return undefined;
+		if (buffer.indexOf(carriageReturn) !== -1) return undefined;
+		// In a string it would have escapes before its quotation marks.
+		const said = buffer.indexOf(isErrorKey);
+		if (said !== -1 && said < length - ending.text.length) return undefined;
+		const idEnd = beforeId.length + String(id).length;
+		return new PlainEvent(buffer, beforeId.length, idEnd, ending.isError);
+	}
+
+	/** Its data: the response as JSON text. */
+	get text(): string {
+		return this.bytes.toString("utf8", opening.length, this.bytes.length - 2);
+	}
+
+	/** The event with another id, given as JSON text. */
+	withId(id: string): Uint8Array {
+		const { bytes, idStart, idEnd } = this;
+		const idLength = Buffer.byteLength(id);
+		const changed = Buffer.allocUnsafe(
+			bytes.length - (idEnd - idStart) + idLength,
+		);
+		bytes.copy(changed, 0, 0, idStart);
+		changed.write(id, idStart);
+		bytes.copy(changed, idStart + idLength, idEnd);
+		return changed;
+	}
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+	if (Buffer.isBuffer(bytes)) return bytes;
+	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

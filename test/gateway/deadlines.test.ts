@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { Deadlines, stopped, timeIsUp } from "../../src/gateway/deadlines.ts";
+
+/** Resolves with the reason for which the signal fires. */
+const reasonOf = (signal: AbortSignal) =>
+	new Promise<unknown>((resolve) => {
+		if (signal.aborted) resolve(signal.reason);
+		signal.addEventListener("abort", () => resolve(signal.reason));
+	});
+
+test("calls whose time is up end in the order in which they began, and say so", async () => {
+	const deadlines = new Deadlines(20);
+	const ended: number[] = [];
+	const reasons = await Promise.all(
+		[0, 1, 2].map(async (number) => {
+			const { signal } = deadlines.begin(undefined);
+			const reason = await reasonOf(signal);
+			ended.push(number);
+			return reason;
+		}),
+	);
+	expect(ended).toEqual([0, 1, 2]);
+	expect(reasons).toEqual([timeIsUp, timeIsUp, timeIsUp]);
+	expect(timeIsUp.name).toBe("TimeoutError");
+});
+
+test("a call that began after the timer still has all of its time", async () => {
+	const deadlines = new Deadlines(50);
+	const first = deadlines.begin(undefined);
+	await Bun.sleep(30);
+	const from = performance.now();
+	const second = deadlines.begin(undefined);
+	expect(await reasonOf(first.signal)).toBe(timeIsUp);
+	expect(second.signal.aborted).toBe(false);
+	expect(await reasonOf(second.signal)).toBe(timeIsUp);
+	// It may be late on a busy machine, and is never early.
+	expect(performance.now() - from).toBeGreaterThanOrEqual(49);
+});
+
+test("a call that is over does not end", async () => {
+	const deadlines = new Deadlines(10);
+	const over = deadlines.begin(undefined);
+	const later = deadlines.begin(undefined);
+	over.end();
+	await reasonOf(later.signal);
+	expect(over.signal.aborted).toBe(false);
+});
+
+test("a caller who goes ends the call with their reason, also one who has gone already", () => {
+	const deadlines = new Deadlines(60_000);
+	const caller = new AbortController();
+	const call = deadlines.begin(caller.signal);
+	const over = deadlines.begin(caller.signal);
+	over.end();
+	caller.abort("hung up");
+	expect(call.signal.reason).toBe("hung up");
+	expect(over.signal.aborted).toBe(false);
+	expect(deadlines.begin(caller.signal).signal.reason).toBe("hung up");
+	call.end();
+});
+
+test("stopping ends all calls, and those that come after it", () => {
+	const deadlines = new Deadlines(60_000);
+	const calls = [deadlines.begin(undefined), deadlines.begin(undefined)];
+	deadlines.stop();
+	const late = deadlines.begin(undefined);
+	for (const { signal } of [...calls, late])
+		expect(signal.reason).toBe(stopped);
+});
