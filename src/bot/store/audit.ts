@@ -37,6 +37,8 @@ export interface AuditOptions {
 	deleteBatch?: number;
 	/** Waits between attempts to write: doubled each time, up to the second number. */
 	backOffMs?: readonly [number, number];
+	/** How long a call waits for others to be written with. */
+	gatherMs?: number;
 }
 
 export interface Audit {
@@ -54,7 +56,7 @@ export interface Audit {
 	close(graceMs?: number): Promise<void>;
 }
 
-const writeBatch = 100;
+const writeBatch = 250;
 const pruneEveryMs = 3_600_000;
 const dayMs = 86_400_000;
 /** What other programs call themselves may be long. */
@@ -66,6 +68,7 @@ export function createAudit(
 	options: AuditOptions,
 ): Audit {
 	const { log, keepDays = 90, maxQueued = 10_000, deleteBatch = 500 } = options;
+	const { gatherMs = 50 } = options;
 	const [firstMs, mostMs] = options.backOffMs ?? [500, 5_000];
 	const queue: ToolCallRow[] = [];
 	const closing = Promise.withResolvers<"closing">();
@@ -90,11 +93,14 @@ export function createAudit(
 	}
 
 	function begin(): void {
-		writing ??= write().finally(() => {
-			writing = undefined;
-			// One that came in the moment in between.
-			if (queue.length > 0 && !closed) begin();
-		});
+		// SQLite has the whole program wait for the disk at every commit: one for each call would be most of its cost.
+		writing ??= pauseFor(gatherMs)
+			.then(write)
+			.finally(() => {
+				writing = undefined;
+				// One that came in the moment in between.
+				if (queue.length > 0 && !closed) begin();
+			});
 	}
 
 	/** Until the queue is empty, or the log is closed with the database away. Never rejects. */
@@ -127,10 +133,15 @@ export function createAudit(
 		}
 	}
 
-	async function pause(attempt: number): Promise<void> {
+	function pause(attempt: number): Promise<void> {
 		const ms = Math.min(firstMs * 2 ** attempt, mostMs);
+		return pauseFor(ms * (0.5 + Math.random() / 2));
+	}
+
+	/** Ends early when the log is closed. */
+	async function pauseFor(ms: number): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
-		const timer = setTimeout(resolve, ms * (0.5 + Math.random() / 2));
+		const timer = setTimeout(resolve, ms);
 		await Promise.race([promise, closing.promise]);
 		clearTimeout(timer);
 	}

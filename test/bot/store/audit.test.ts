@@ -121,6 +121,30 @@ onBoth((databases) => {
 		await watched.close();
 	});
 
+	test("calls that come one after another are written together, and those of the end at once", async () => {
+		await using opened = await open(await databases.place());
+		let statements = 0;
+		const sql: Sql = (...statement) => {
+			if (/INSERT/.test(statement[0][0] ?? "")) statements += 1;
+			return opened.store.sql(...statement);
+		};
+		const store = { sql, opened: opened.store.opened };
+		const audit = startAudit(store, { gatherMs: 500 });
+		for (let number = 0; number < 20; number++) {
+			audit.record(call({ requestId: String(number) }));
+			await new Promise(setImmediate);
+		}
+		await until("they are written", () => audit.queued === 0);
+		expect(statements).toBe(1);
+		const patient = startAudit(store, { gatherMs: 3_600_000 });
+		patient.record(call({ requestId: "last" }));
+		await patient.close();
+		expect(patient.queued).toBe(0);
+		const [last] = await audit.recent({ limit: 1 });
+		expect(last?.request_id).toBe("last");
+		await audit.close();
+	});
+
 	test("calls older than they are kept go, a few at a time", async () => {
 		await using opened = await open(await databases.place());
 		const writer = startAudit(opened.store);
