@@ -1,6 +1,6 @@
 // Roles: what they are called, how they look, what they permit.
 
-import { type GuildMember, type Role, Routes } from "discord.js";
+import { type Guild, type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import {
@@ -42,10 +42,11 @@ export const listRoles = tool({
 		const roles = [...guild.roles.cache.values()].sort((a, b) =>
 			b.comparePositionTo(a),
 		);
+		const counts = memberCounts(guild);
 		const lines = roles.map((role) =>
 			[
 				`@${oneField(role.name).replace(/^@/, "")} | ID: ${role.id}`,
-				`${role.members.size} member(s)`,
+				`${counts.get(role.id) ?? 0} member(s)`,
 				...(role.colors.primaryColor ? [`colour: ${role.hexColor}`] : []),
 				...(role.hoist ? ["hoist"] : []),
 				...(role.mentionable ? ["mentionable"] : []),
@@ -60,6 +61,18 @@ export const listRoles = tool({
 		];
 	},
 });
+
+/** Where discord.js has the ids of a member's roles; what it shows in public is a new collection each time. */
+const roleIds = "_roles";
+
+/** How many members have each role, by its id. `role.members` would look at everyone again for each of them. */
+function memberCounts({ id, members }: Guild): Map<string, number> {
+	const counts = new Map([[id, members.cache.size]]);
+	for (const member of members.cache.values())
+		for (const role of member[roleIds])
+			counts.set(role, (counts.get(role) ?? 0) + 1);
+	return counts;
+}
 
 export const getRoleMembers = tool({
 	name: "get_role_members",
