@@ -1,0 +1,290 @@
+// What a tool call costs the bot: `bun run bench:bot`. The real bot, in front of the simulator, is called over HTTP, and
+// so is a server made with the official MCP SDK, in turn within each round; the ratio is taken within a round.
+// Everything shares this machine, so that the ratio says more than the figures.
+
+import { heapStats } from "bun:jsc";
+import { availableParallelism, cpus } from "node:os";
+import { join } from "node:path";
+import { MemberIndex } from "../../src/bot/member-index.ts";
+import { parseCommandLine } from "../../src/lib/program.ts";
+import { Sessions } from "../../src/mcp/session.ts";
+import { demoSeed } from "../../src/simulator/seed.ts";
+import { startSimulator } from "../../src/simulator/simulator.ts";
+import { startBotProcess } from "../support/bot-process.ts";
+import { connectTo } from "../support/mcp.ts";
+import { until } from "../support/until.ts";
+import {
+	type Measured,
+	measureCalls,
+	openSession,
+	type Target,
+} from "./http-load.ts";
+
+const usage = `Usage: bun run bench:bot [--quick] [--help]
+
+Measures the bot's calls over HTTP against the official MCP SDK, open sessions, and look-ups of members.
+
+  --quick  less of everything, in under 15 seconds`;
+
+const { quick } = parseCommandLine(usage, { quick: { type: "boolean" } });
+const rounds = quick ? 3 : 7;
+const roundMs = quick ? 250 : 1_500;
+const crowd = quick ? 10_000 : 100_000;
+const token = "bench-token-of-enough-length";
+const sdkDirectory = join(import.meta.dir, "sdk");
+
+function median(values: readonly number[]): number {
+	return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+function cell(value: number | undefined, digits = 0): string {
+	return (value === undefined ? "-" : value.toFixed(digits)).padStart(10);
+}
+
+/** A server made with the SDK; no target where it cannot be installed. */
+async function startSdk(
+	answer: string,
+): Promise<AsyncDisposable & { target?: Target }> {
+	const install = Bun.spawn(
+		[process.execPath, "install", "--frozen-lockfile"],
+		{ cwd: sdkDirectory, stdout: "ignore", stderr: "ignore" },
+	);
+	if ((await install.exited) !== 0) return { async [Symbol.asyncDispose]() {} };
+	const child = Bun.spawn([process.execPath, join(sdkDirectory, "server.js")], {
+		env: { TOKEN: token, ANSWER: answer },
+		stdin: "pipe",
+		stdout: "pipe",
+		stderr: "inherit",
+	});
+	const { value } = await child.stdout.getReader().read();
+	const { url } = JSON.parse(new TextDecoder().decode(value)) as {
+		url: string;
+	};
+	const target: Target = {
+		name: "SDK",
+		url,
+		token,
+		async usage() {
+			const response = await fetch(new URL("/usage", url));
+			const { cpu, rss } = (await response.json()) as {
+				cpu: NodeJS.CpuUsage;
+				rss: number;
+			};
+			return { cpuMicros: cpu.user + cpu.system, rss };
+		},
+	};
+	return {
+		target,
+		async [Symbol.asyncDispose]() {
+			child.kill();
+			await child.exited;
+		},
+	};
+}
+
+function botTarget(url: string): Target {
+	return {
+		name: "bot",
+		url,
+		token,
+		async usage() {
+			const response = await fetch(new URL("/metrics", url), {
+				headers: { Authorization: `Bearer ${token}` },
+			});
+			const text = await response.text();
+			const read = (name: string) =>
+				Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+			return {
+				cpuMicros: read("process_cpu_seconds_total") * 1e6,
+				rss: read("process_resident_memory_bytes"),
+			};
+		},
+	};
+}
+
+/** The cost of a tool's calls at so many connections, for each of these, in turn within each round. */
+async function compare(
+	runs: readonly { target: Target; tool: string }[],
+	connections: number,
+): Promise<void> {
+	const measured: Measured[][] = runs.map(() => []);
+	const sessions: string[][] = [];
+	for (const { target } of runs)
+		sessions.push(
+			await Promise.all(
+				Array.from({ length: connections }, () => openSession(target)),
+			),
+		);
+	// The first round warms up.
+	for (let round = 0; round <= rounds; round += 1)
+		for (const [index, { target, tool }] of runs.entries()) {
+			const call = { name: tool, arguments: {} };
+			const own = sessions[index] ?? [];
+			const figures = await measureCalls(target, call, own, roundMs);
+			if (round > 0) measured[index]?.push(figures);
+		}
+	const last = measured.at(-1) ?? [];
+	for (const [index, { target, tool }] of runs.entries()) {
+		const own = measured[index] ?? [];
+		const ratio = own.map(
+			({ cpuMicros }, round) => cpuMicros / (last[round]?.cpuMicros ?? 1),
+		);
+		console.log(
+			`${String(connections).padStart(4)}  ${`${target.name}: ${tool}`.padEnd(20)}${cell(median(own.map(({ rate }) => rate)))}${cell(median(own.map(({ cpuMicros }) => cpuMicros)))}${cell(runs.length > 1 ? median(ratio) : undefined, 2)}`,
+		);
+	}
+}
+
+/** What so many open sessions take, in this process. */
+function measureSessions(count: number): void {
+	const sessions = new Sessions({ idleTimeoutMs: 1e9, maxSessions: count });
+	Bun.gc(true);
+	const before = heapStats().heapSize;
+	for (let open = 0; open < count; open += 1)
+		sessions.open("2025-11-25", "bench");
+	Bun.gc(true);
+	const bytes = (heapStats().heapSize - before) / sessions.size;
+	console.log(
+		`${count} sessions open in one process: ${bytes.toFixed(0)} B each`,
+	);
+}
+
+/** How much memory a server's process takes for each session that is opened. */
+async function measureOpening(target: Target, count: number): Promise<void> {
+	const { rss: before } = await target.usage();
+	for (let open = 0; open < count; open += 100)
+		await Promise.all(Array.from({ length: 100 }, () => openSession(target)));
+	const { rss: after } = await target.usage();
+	console.log(
+		`${target.name}: ${count} sessions opened over HTTP: ${((after - before) / 1024 / count).toFixed(1)} KB each, as its memory has grown`,
+	);
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+function randomName(): string {
+	const length = 6 + Math.floor(Math.random() * 8);
+	return Array.from(
+		{ length },
+		() => letters[Math.floor(Math.random() * letters.length)],
+	).join("");
+}
+
+/** Look-ups in an index of so many, straight. */
+async function measureIndex(count: number): Promise<void> {
+	const index = new MemberIndex();
+	const rename = (member: number) =>
+		index.set(String(10n ** 17n + BigInt(member) * 4_194_304n), {
+			nickname: member % 4 === 0 ? `${randomName()} Ünï` : null,
+			globalName: member % 2 === 0 ? randomName() : null,
+			username: randomName(),
+		});
+	for (let member = 0; member < count; member += 1) rename(member);
+	let longest = 0;
+	let last = performance.now();
+	let merging = true;
+	const watch = () => {
+		longest = Math.max(longest, performance.now() - last);
+		last = performance.now();
+		if (merging) setImmediate(watch);
+	};
+	setImmediate(watch);
+	const from = performance.now();
+	await index.merge();
+	const built = performance.now() - from;
+	merging = false;
+	console.log(
+		`${count} members: the table made in ${built.toFixed(0)} ms, during which nobody waited longer than ${longest.toFixed(1)} ms`,
+	);
+	for (let change = 0; change < 900; change += 1)
+		rename(Math.floor(Math.random() * count));
+	for (const wanted of ["NOBODY AT ALL", "Q9X", "AB", "E"]) {
+		const times: number[] = [];
+		let total = 0;
+		for (let look = 0; look < 51; look += 1) {
+			const start = performance.now();
+			({ total } = index.find(wanted, 10));
+			times.push(performance.now() - start);
+		}
+		console.log(
+			`  ${`"${wanted}"`.padEnd(16)}${cell(total)} match(es)${cell(median(times), 3)} ms, at most ${Math.max(...times).toFixed(3)}`,
+		);
+	}
+	index.clear();
+}
+
+/** A tool that looks at the members, called by one client. */
+async function measureTool(
+	name: string,
+	args: Record<string, unknown>,
+): Promise<void> {
+	const session = await openSession(ours);
+	const tool = { name, arguments: args };
+	const { rate, cpuMicros } = await measureCalls(
+		ours,
+		tool,
+		[session],
+		roundMs,
+	);
+	console.log(
+		`  ${`${name} ${args.query ?? ""}`.padEnd(34)}${cell(1000 / rate, 3)} ms a call over HTTP, one at a time;${cell(cpuMicros)} us of CPU`,
+	);
+}
+
+/** Resolves when the bot knows everyone. */
+async function membersLoaded(): Promise<void> {
+	const client = await connectTo(bot.url, token);
+	await until("all members are loaded", async () => {
+		const { text } = await client.call("lookup_user_by_name", { query: "ada" });
+		return !text.includes("being loaded");
+	});
+}
+
+const [cooks, ...others] = demoSeed().guilds;
+if (!cooks) throw new Error("the demo has guilds");
+await using simulator = await startSimulator({
+	seed: { ...demoSeed(), guilds: [{ ...cooks, crowd }, ...others] },
+});
+const guild = simulator.guild(cooks.name);
+await using bot = await startBotProcess({
+	DISCORD_TOKEN: simulator.bot("alpha").token,
+	DISCORD_API_URL: simulator.api,
+	GUILD_ID: guild.id,
+	MCP_AUTH_TOKEN: token,
+	LOG_FORMAT: "json",
+});
+const ours = botTarget(bot.url);
+await using sdk = await startSdk(
+	`1 guild(s):\n${guild.name} | ID: ${guild.id}`,
+);
+await membersLoaded();
+
+console.log(
+	`Bun ${Bun.version}, ${availableParallelism()} x ${cpus()[0]?.model}; the simulator and what makes the load are one more process here, which can take all of one core: the rates are a lower bound, the CPU is that of the server's process alone`,
+);
+if (!sdk.target)
+	console.log(
+		"the SDK could not be installed: there is nothing to compare with",
+	);
+console.log(
+	`\ntools/call, medians of ${rounds} rounds of ${roundMs} ms; the bot logs each call and keeps it in SQLite, the SDK's server does neither`,
+);
+console.log("conn  call                     req/s  CPU us/call   of SDK's");
+const runs = [
+	{ target: ours, tool: "list_guilds" },
+	...(sdk.target ? [{ target: sdk.target, tool: "list_guilds" }] : []),
+];
+for (const connections of [1, 16, 64]) await compare(runs, connections);
+
+console.log("\nopen sessions");
+measureSessions(10_000);
+// The bot keeps a thousand of them.
+await measureOpening(ours, quick ? 1_000 : 10_000);
+if (sdk.target) await measureOpening(sdk.target, quick ? 300 : 1_000);
+
+console.log("\nlook-ups: medians of 51, with 900 members changed since");
+for (const count of quick ? [100_000] : [100_000, 1_000_000])
+	await measureIndex(count);
+console.log(`in a guild of ${crowd} and a few members`);
+for (const query of ["nobody at all", "r999", "e"])
+	await measureTool("lookup_user_by_name", { query });
+await measureTool("list_roles", {});
