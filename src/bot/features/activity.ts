@@ -29,6 +29,8 @@ export class ActivityLog {
 	/** Messages that there was no room for. */
 	#lost = 0;
 	#flushing: Promise<void> | undefined;
+	/** The one that follows it. */
+	#next: Promise<void> | undefined;
 	/** Where it is counted: one guild. */
 	#guildId: string | undefined;
 
@@ -85,10 +87,19 @@ export class ActivityLog {
 
 	/** Writes down what there is. Rejects with StoreUnavailable, and then keeps what was not written. */
 	flush(): Promise<void> {
-		this.#flushing ??= this.#flush().finally(() => {
-			this.#flushing = undefined;
-		});
-		return this.#flushing;
+		if (!this.#flushing) {
+			this.#flushing = this.#flush().finally(() => {
+				this.#flushing = undefined;
+			});
+			return this.#flushing;
+		}
+		// The one under way may have passed by what was counted since it began.
+		const again = () => {
+			this.#next = undefined;
+			return this.flush();
+		};
+		this.#next ??= this.#flushing.then(again, again);
+		return this.#next;
 	}
 
 	async #flush(): Promise<void> {

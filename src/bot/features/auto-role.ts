@@ -2,35 +2,19 @@
 // says is being promoted is promoted by nobody else; whether that was done say the roles that they have on Discord.
 
 import {
-	type APIGuildMember,
 	type Client,
 	Events,
 	type Guild,
 	type GuildMember,
 	type Message,
-	Routes,
 } from "discord.js";
 import type { Feature, FeatureOptions } from "../feature.ts";
 import type { TomlSettings } from "../settings.ts";
 import { StoreUnavailable } from "../store/faults.ts";
-import {
-	type Activity,
-	claimPromotion,
-	type Membership,
-	releasePromotion,
-	selectActivity,
-	selectClaimed,
-	settlePromotion,
-} from "../store/member-activity.ts";
-import { inTurn } from "../turns.ts";
+import { type Activity, selectActivity } from "../store/member-activity.ts";
 import { ActivityLog, joinedTimeOf, membershipOf } from "./activity.ts";
-import {
-	createIsRestricted,
-	guildWithRole,
-	RoleWriter,
-	rolesFault,
-	type Written,
-} from "./role-writer.ts";
+import { Promotions } from "./promotions.ts";
+import { guildWithRole, RoleWriter, rolesFault } from "./role-writer.ts";
 
 /** So many members are looked at together. */
 const lookAtOnce = 500;
@@ -40,9 +24,6 @@ const looksPerSweep = 5_000;
 const promotionsPerSweep = 50;
 /** So many people are looked at before all others, for something is new about them. */
 const maxFresh = 10_000;
-/** How long somebody is passed over whom Discord refuses to promote; and how many at once. */
-const putOffMs = 600_000;
-const maxPutOff = 100;
 /** How long what is under way is waited for at the end, and then the last batch. */
 const farewellMs = 1_500;
 
@@ -101,40 +82,31 @@ class AutoRole implements Feature {
 	readonly #options: FeatureOptions;
 	readonly #settings: Settings;
 	readonly #timing: AutoRoleTiming;
-	readonly #isRestricted;
 	readonly #closing = new AbortController();
-	readonly #writer: RoleWriter;
+	readonly #promotions: Promotions;
 	readonly #activity: ActivityLog;
 	/** About whom something is new since they were last looked at. */
 	#fresh = new Set<string>();
 	/** How many of the members the last sweeps have looked at. */
 	#lookedAt = 0;
-	/** Whether there may be promotions of which it is not known whether they were done. */
-	#inDoubt = true;
-	/** Whom Discord has refused to promote, and until when they are passed over. */
-	readonly #putOff = new Map<string, number>();
-	#said: string | undefined;
 	#sweeping: Promise<void> | undefined;
 	readonly #timers: Timer[] = [];
-	readonly #count;
 
 	constructor(
 		options: FeatureOptions,
 		settings: Settings,
 		timing: AutoRoleTiming,
 	) {
-		const { store, log, registry } = options;
+		const { store, log } = options;
 		this.#options = options;
 		this.#settings = settings;
 		this.#timing = timing;
-		this.#isRestricted = createIsRestricted(options);
-		this.#writer = new RoleWriter(this.#closing.signal, timing.backOffMs);
-		this.#activity = new ActivityLog(store, log, settings.to_role);
-		this.#count = registry?.counter(
-			"guildhall_bot_promotions_total",
-			"Promotions by auto_role, by outcome.",
-			["outcome"],
+		this.#promotions = new Promotions(
+			options,
+			settings,
+			new RoleWriter(this.#closing.signal, timing.backOffMs),
 		);
+		this.#activity = new ActivityLog(store, log, settings.to_role);
 	}
 
 	attach(client: Client): void {
@@ -216,7 +188,7 @@ class AutoRole implements Feature {
 		const guild = this.#guild();
 		if (!guild) return;
 		await this.#activity.flush();
-		await this.#settleDoubts(guild);
+		await this.#promotions.settleDoubts(guild, promotionsPerSweep);
 		const fresh = this.#fresh;
 		this.#fresh = new Set();
 		const known = [...fresh].flatMap((id) => guild.members.cache.get(id) ?? []);
@@ -248,14 +220,14 @@ class AutoRole implements Feature {
 		if (!guild) {
 			const isKnown = connection.guilds.every(({ available }) => available);
 			if (connection.state.connected && isKnown)
-				this.#say(`no guild of the bot's has a role ${to_role}`);
+				this.#promotions.say(`no guild of the bot's has a role ${to_role}`);
 			return undefined;
 		}
 		const fault = rolesFault(guild, [
 			to_role,
 			...(from_role ? [from_role] : []),
 		]);
-		if (fault !== undefined) this.#say(fault);
+		if (fault !== undefined) this.#promotions.say(fault);
 		return fault === undefined ? guild : undefined;
 	}
 
@@ -284,8 +256,7 @@ class AutoRole implements Feature {
 		due.sort((one, other) => joinedTimeOf(one) - joinedTimeOf(other));
 		for (const member of due) {
 			if (left <= 0) break;
-			if (!(await this.#writer.ready())) return 0;
-			if (!(await this.#promote(guild, membershipOf(member), "claim")))
+			if (!(await this.#promotions.promote(guild, membershipOf(member))))
 				return 0;
 			left -= 1;
 		}
@@ -302,7 +273,7 @@ class AutoRole implements Feature {
 	#isDue(member: GuildMember, row: Activity | undefined): boolean {
 		const { from_role } = this.#settings;
 		if (member.pending) return false;
-		if ((this.#putOff.get(member.id) ?? 0) > performance.now()) return false;
+		if (this.#promotions.isPutOff(member.id)) return false;
 		if (from_role !== undefined && !member.roles.cache.has(from_role))
 			return false;
 		const joinedAt = joinedTimeOf(member);
@@ -311,121 +282,6 @@ class AutoRole implements Feature {
 			// Who has come back begins anew.
 			messages: row?.joined_at === joinedAt ? row.messages : 0,
 		});
-	}
-
-	/** Finds out what has come of promotions that were begun, and goes on with them. */
-	async #settleDoubts(guild: Guild): Promise<void> {
-		if (!this.#inDoubt) return;
-		const { sql } = this.#options.store;
-		const rows = await selectClaimed(sql, guild.id, promotionsPerSweep);
-		// The next sweep sees that there are no more.
-		this.#inDoubt = rows.length > 0;
-		for (const row of rows) {
-			if (!(await this.#writer.ready())) return;
-			if (!(await this.#promote(guild, row, "is claimed"))) return;
-		}
-	}
-
-	/** Gives one role for the other; whether it is of use to go on with others. Rejects with StoreUnavailable. */
-	async #promote(
-		guild: Guild,
-		person: Membership,
-		claim: "claim" | "is claimed",
-	): Promise<boolean> {
-		const { turns } = this.#options;
-		try {
-			return await inTurn(turns, person.user_id, () =>
-				this.#promoteInTurn(guild, person, claim === "is claimed"),
-			);
-		} catch (error) {
-			// Whether it is claimed, or whether that was noted, is not known.
-			if (error instanceof StoreUnavailable) this.#inDoubt = true;
-			throw error;
-		}
-	}
-
-	async #promoteInTurn(
-		guild: Guild,
-		person: Membership,
-		isClaimed: boolean,
-	): Promise<boolean> {
-		const { connection, store } = this.#options;
-		const { sql } = store;
-		const { user_id: id } = person;
-		const { to_role, from_role } = this.#settings;
-		const { rest } = connection.discord;
-		const release = async () => {
-			if (isClaimed) await releasePromotion(sql, guild.id, id);
-		};
-		let now: APIGuildMember | undefined;
-		// What is told by events may be older.
-		const read = await this.#writer.write(async () => {
-			now = (await rest.get(
-				Routes.guildMember(guild.id, id),
-			)) as APIGuildMember;
-		});
-		if (read !== "done" && read !== "gone") return this.#fail(read, id);
-		if (!now || Date.parse(now.joined_at ?? "") !== person.joined_at) {
-			await release();
-			return true;
-		}
-		if (now.roles.includes(to_role)) {
-			if (isClaimed) await settlePromotion(sql, guild.id, id);
-			return true;
-		}
-		const mayNot =
-			now.pending === true ||
-			(from_role !== undefined && !now.roles.includes(from_role)) ||
-			(await this.#isRestricted(id, now.roles));
-		if (mayNot) {
-			await release();
-			return true;
-		}
-		if (!isClaimed && !(await claimPromotion(sql, guild.id, person, to_role)))
-			return true;
-		const roles = [...now.roles.filter((role) => role !== from_role), to_role];
-		const written = await this.#writer.write(() =>
-			rest.patch(Routes.guildMember(guild.id, id), {
-				body: { roles },
-				reason: `promoted: a member since ${new Date(person.joined_at).toISOString()}`,
-			}),
-		);
-		if (written === "done") {
-			this.#said = undefined;
-			this.#count?.add(["promoted"]);
-			await settlePromotion(sql, guild.id, id);
-			this.#options.log.info("promoted a member", {
-				guild: guild.id,
-				user: id,
-			});
-			return true;
-		}
-		const isOpen = typeof written === "object" && "inDoubt" in written;
-		// The next sweep looks what has come of it.
-		if (isOpen) this.#inDoubt = true;
-		else await releasePromotion(sql, guild.id, id);
-		return written === "gone" || this.#fail(written, id);
-	}
-
-	/** Whether it is of use to go on with others. */
-	#fail(written: Exclude<Written, "done" | "gone">, id: string): boolean {
-		this.#count?.add(["failed"]);
-		this.#say("notDone" in written ? written.notDone : written.inDoubt);
-		if ("inDoubt" in written || !written.refused) return false;
-		const now = performance.now();
-		for (const [one, until] of this.#putOff)
-			if (until <= now) this.#putOff.delete(one);
-		// With so many, it is none of them who stands in the way.
-		if (this.#putOff.size >= maxPutOff) return false;
-		this.#putOff.set(id, now + putOffMs);
-		return true;
-	}
-
-	/** Once, until something else is to be said, or it works again. */
-	#say(reason: string): void {
-		if (reason !== this.#said)
-			this.#options.log.warn("members are not promoted", { reason });
-		this.#said = reason;
 	}
 }
 

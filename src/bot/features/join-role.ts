@@ -216,11 +216,15 @@ class JoinRole implements Feature {
 		this.#queue.clear();
 		for (const member of missed) this.#owe(member);
 		for (const [id, since] of heard) this.#queue.set(id, since);
-		this.#joinedUntil = people.reduce(
-			(latest, member) => Math.max(latest, joinedAt(member)),
-			// Of a guild without people it is at least known that it was looked at.
+		// The bot itself is a member, so that there is a time even where there are no people.
+		const latest = people.reduce(
+			(time, member) => Math.max(time, joinedAt(member)),
 			this.#joinedUntil ?? guild.joinedTimestamp,
 		);
+		// Nobody who was there before the first note is to seem to have joined after it.
+		if (this.#joinedUntil === undefined) this.#nextNote = 0;
+		this.#joinedUntil ??= latest + toleranceMs;
+		this.#joinedUntil = Math.max(this.#joinedUntil, latest);
 		if (missed.length > 0)
 			log.info("people joined unnoticed, and get their role now", {
 				guild: guild.id,

@@ -54,6 +54,7 @@ function roleNamed(simulator: Simulator, name: string): Role {
 interface SceneOptions extends Partial<StageOptions> {
 	/** Keys of [auto_role], beside the roles. */
 	rules?: Record<string, unknown>;
+	flushMs?: number;
 	/** Other sections. */
 	sections?(simulator: Simulator): Record<string, unknown>;
 }
@@ -82,7 +83,7 @@ async function sceneOn(
 		},
 		create(given: FeatureOptions) {
 			feature = createAutoRole(given, {
-				...{ sweepMs: 3_600_000, flushMs: 3_600_000 },
+				...{ sweepMs: 3_600_000, flushMs: options.flushMs ?? 3_600_000 },
 				backOffMs: [1, 5],
 				now: () => clock,
 			});
@@ -355,6 +356,43 @@ onBoth((databases) => {
 			SELECT CAST(SUM(messages) AS BIGINT) AS "all", COUNT(*) AS people FROM member_activity`;
 		expect(row).toEqual({ all: 10_000, people: 1_500 });
 	}, 60_000);
+
+	test("what is counted while a batch is being written is written at the end", async () => {
+		let release = () => {};
+		const held = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		let isHeld = false;
+		let isWaiting = false;
+		await using scene = await sceneOn(databases, {
+			rules: { min_messages: 100 },
+			flushMs: 5,
+			store: (store) =>
+				withSql(store, async (strings, ...values) => {
+					if (
+						isHeld &&
+						strings.join("").includes("INSERT INTO member_activity")
+					) {
+						isWaiting = true;
+						await held;
+					}
+					return store.sql(strings, ...values);
+				}),
+		});
+		isHeld = true;
+		await scene.writes("ada", 2);
+		await until("a batch is being written", () => isWaiting);
+		await scene.heard();
+		await scene.writes("ada", 3);
+		await scene.heard();
+		const stopped = scene.stage.stop();
+		release();
+		await stopped;
+		await scene.stage.start();
+		const rows = await scene.stage.store.sql<{ messages: number }>`
+			SELECT messages FROM member_activity`;
+		expect(rows).toEqual([{ messages: 5 }]);
+	});
 
 	test("while the database is away messages are counted, and nobody is promoted; then all of it is done", async () => {
 		let isAway = false;

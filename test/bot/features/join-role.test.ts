@@ -192,6 +192,48 @@ onBoth((databases) => {
 		expect(refused).toEqual([]);
 	}, 60_000);
 
+	test("a part of each rate limit is left to others", async () => {
+		await using world = await stageOn(databases, {
+			simulator: {
+				rateLimits: {
+					global: { requests: 10_000, perMs: 1_000 },
+					each: { requests: 20, perMs: 200 },
+				},
+			},
+		});
+		const { stage } = world;
+		await world.looked();
+		const left: number[] = [];
+		stage.connection.discord.rest.on("response", ({ method }, { headers }) => {
+			if (method === "PUT")
+				left.push(Number(headers.get("x-ratelimit-remaining")));
+		});
+		const names = Array.from({ length: 60 }, (_, at) => `raider${at}`);
+		for (const name of names) stage.join(name);
+		await world.gets(...names);
+		expect(left.length).toBe(60);
+		expect(Math.min(...left)).toBe(5);
+	});
+
+	test("the last who joined before the first start is not given the role at the second", async () => {
+		await using world = await stageOn(databases, {
+			prepare(simulator) {
+				const guild = simulator.guild("The Cooks");
+				const user = simulator.world.addUser({ username: "just_before" });
+				simulator.world.addMember(guild, user);
+			},
+		});
+		const { stage } = world;
+		await world.looked();
+		await stage.stop();
+		await stage.start();
+		stage.join("nora", {
+			joined_at: new Date(Date.now() + 60_000).toISOString(),
+		});
+		await world.gets("nora");
+		expect(world.given()).toEqual(["nora"]);
+	});
+
 	test("whoever a chargeback sets apart gets it when it is over", async () => {
 		await using world = await stageOn(databases, {
 			settings: (simulator) => {
