@@ -3,14 +3,14 @@
 import {
 	type AllowedMentionsTypes,
 	type APIAllowedMentions,
-	type APIEmbed,
 	type APIMessage,
 	type Client,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { invalidParameters, ToolError } from "../mcp/tool.ts";
-import { choice, flag, integer, list, text } from "./arguments.ts";
+import { publishedAs } from "../mcp/json-schema.ts";
+import { ToolError } from "../mcp/tool.ts";
+import { choice, flag, instant, integer, text } from "./arguments.ts";
 import { authorName } from "./message-lines.ts";
 import type { NeededWith } from "./permissions.ts";
 
@@ -41,56 +41,81 @@ export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 
 export const content = text(1, 2000, "The message, in Discord's Markdown.");
 
-// Their names say what they are: an embed is in the list of tools several times, and every word of it costs.
 const selfEvident = "";
-const embed = v.strictObject({
-	title: v.optional(text(1, 256, selfEvident)),
-	description: v.optional(text(1, 4096, selfEvident)),
-	url: v.optional(text(1, 2048, selfEvident)),
-	color: v.optional(integer(0, 0xffffff, selfEvident)),
-	footer: v.optional(text(1, 2048, selfEvident)),
-	image_url: v.optional(text(1, 2048, selfEvident)),
-	fields: v.optional(
-		list(
-			v.strictObject({
-				name: text(1, 256, selfEvident),
-				value: text(1, 1024, selfEvident),
-				inline: v.optional(flag(selfEvident), false),
-			}),
-			0,
-			25,
-			selfEvident,
+const link = v.optional(
+	v.pipe(
+		text(1, 2048, selfEvident),
+		v.regex(
+			/^https?:\/\/[^\s/]\S*$/i,
+			"expected a link that begins with https://",
 		),
 	),
-});
+);
+const shown = <const Max extends number>(max: Max) =>
+	v.optional(text(1, max, selfEvident));
 
-export const embeds = list(embed, 0, 10, "Framed text below the content.");
+// https://discord.com/developers/docs/resources/message#embed-object, but for what only links make.
+const embed = v.pipe(
+	v.strictObject({
+		title: shown(256),
+		description: shown(4096),
+		url: link,
+		timestamp: v.optional(instant("Timestamp")),
+		color: v.optional(integer(0, 0xffffff, selfEvident)),
+		footer: v.optional(
+			v.strictObject({ text: text(1, 2048, selfEvident), icon_url: link }),
+		),
+		image: v.optional(v.strictObject({ url: link.wrapped })),
+		thumbnail: v.optional(v.strictObject({ url: link.wrapped })),
+		author: v.optional(
+			v.strictObject({
+				name: text(1, 256, selfEvident),
+				url: link,
+				icon_url: link,
+			}),
+		),
+		fields: v.optional(
+			v.pipe(
+				v.array(
+					v.strictObject({
+						name: text(1, 256, selfEvident),
+						value: text(1, 1024, selfEvident),
+						inline: v.optional(flag(selfEvident), false),
+					}),
+				),
+				v.maxLength(25, "expected at most 25"),
+			),
+		),
+	}),
+	// It is in the list of tools several times, and its tree would cost as much there as a tool.
+	publishedAs({
+		type: "object",
+		description:
+			"Discord's embed: title, description, url, timestamp, color, footer {text, icon_url}, image {url}, thumbnail {url}, author {name, url, icon_url}, fields [{name, value, inline}].",
+	}),
+);
+
+export const embeds = v.pipe(
+	v.array(embed),
+	v.maxLength(10, "expected at most 10"),
+	v.check(
+		(input) => lengthOf(input) <= embedLimit,
+		({ input }) =>
+			`expected at most ${embedLimit} characters over all embeds, received ${lengthOf(input)}`,
+	),
+	v.description("Framed text below the content."),
+);
 
 const embedLimit = 6000;
 
-/** Embeds as Discord takes them. Throws an RpcError where they are too long together. */
-export function readEmbeds(given: v.InferOutput<typeof embed>[]): APIEmbed[] {
-	const read = given.map(
-		({ footer, image_url, fields, ...rest }): APIEmbed => ({
-			...(rest as APIEmbed),
-			...(footer && { footer: { text: footer } }),
-			...(image_url && { image: { url: image_url } }),
-			...(fields && { fields }),
-		}),
-	);
-	const length = read
-		.flatMap(({ title, description, footer, fields = [] }) => [
-			title,
-			description,
-			footer?.text,
+/** The characters that Discord counts. */
+function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
+	return embeds
+		.flatMap(({ title, description, footer, author, fields = [] }) => [
+			...[title, description, footer?.text, author?.name],
 			...fields.flatMap(({ name, value }) => [name, value]),
 		])
 		.reduce((sum, part) => sum + [...(part ?? "")].length, 0);
-	if (length > embedLimit)
-		throw invalidParameters([
-			`embeds: expected at most ${embedLimit} characters over all embeds, received ${length}`,
-		]);
-	return read;
 }
 
 /** What a text needs that pings everyone. */
@@ -111,6 +136,12 @@ export const textPermissions: readonly NeededWith<{
 	mentions: Mentions;
 	embeds?: readonly unknown[] | undefined;
 }>[] = [pingsEveryone, { permission: "EmbedLinks", with: "embeds" }];
+
+/** What an edit of a message can change. */
+export interface MessageFields {
+	content: string;
+	embeds: readonly object[];
+}
 
 /** Where a message stands: a channel of a guild, or a direct one. */
 export interface Place {

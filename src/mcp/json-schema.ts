@@ -19,6 +19,14 @@ export function published<T>(keywords: JsonSchema) {
 	return v.metadata<T, { jsonSchema: JsonSchema }>({ jsonSchema: keywords });
 }
 
+/**
+ * A JSON Schema in place of the one that would follow: where it would cost every client more than it tells a model, this
+ * one says less, and what is wrong is said by the refusal. It has to allow all that is accepted.
+ */
+export function publishedAs<T>(schema: JsonSchema) {
+	return v.metadata<T, { whole: JsonSchema }>({ whole: schema });
+}
+
 /** A Valibot schema or action, seen as the data that it is. */
 interface Node {
 	kind: "schema" | "validation" | "transformation" | "metadata";
@@ -33,13 +41,15 @@ interface Node {
 	requirement?: unknown;
 	description?: string;
 	title?: string;
-	metadata?: { jsonSchema?: JsonSchema };
+	metadata?: { jsonSchema?: JsonSchema; whole?: JsonSchema };
 }
 
 function convert(schema: Node): JsonSchema {
 	if (!schema.pipe) return convertOne(schema);
 	const [first, ...rest] = schema.pipe;
 	if (!first) throw new TypeError("an empty pipe describes nothing");
+	const whole = rest.find(({ metadata }) => metadata?.whole)?.metadata?.whole;
+	if (whole) return whole;
 	// A pipe that begins with a piped schema continues it.
 	const base = convert(first);
 	const unit = base.type === "array" ? "Items" : "Length";

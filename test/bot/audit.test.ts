@@ -192,7 +192,10 @@ function withSecret(schema: JsonSchema, secret: string): unknown {
 	if (schema.type === "array")
 		return [withSecret(schema.items as JsonSchema, secret)];
 	if (schema.type !== "object") return secret;
-	const properties = schema.properties as Record<string, JsonSchema>;
+	// What publishes no fields takes some all the same.
+	const properties = (schema.properties ?? {
+		title: { type: "string" },
+	}) as Record<string, JsonSchema>;
 	return Object.fromEntries([
 		...Object.entries(properties).map(([name, one]) => [
 			name,
@@ -853,10 +856,9 @@ test("ten calls with long arguments are told of", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator, general } = audited;
 	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
-	const field = { name: "name", value: "value", inline: true };
-	const embeds = [{ fields: Array.from({ length: 25 }, () => field) }];
+	const message_ids = Array.from({ length: 50 }, () => general);
 	for (let number = 0; number < 11; number++)
-		await call("send_message", { channel_id: general, content: "a", embeds });
+		await call("delete_messages", { channel_id: general, message_ids });
 	await until("the first is on its way", () => fault.hits === 1);
 	fault.release();
 	await until("they are told of, or will not be", () => {

@@ -261,7 +261,10 @@ function typeOf(schema: JsonSchema): string {
 	if (type === "integer") return `${schema.minimum} to ${schema.maximum}`;
 	if (type === "boolean") return "true, false";
 	if (type === "object") {
-		const { properties } = schema as { properties: JsonSchema };
+		const { properties, description } = schema as Partial<
+			Record<string, JsonSchema>
+		>;
+		if (!properties) return String(description).replace(/\.$/, "");
 		return `object with ${Object.keys(properties).join(", ")}`;
 	}
 	if (schema.maxLength === undefined) return "text";

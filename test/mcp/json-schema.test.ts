@@ -3,6 +3,7 @@ import * as v from "valibot";
 import {
 	type JsonSchema,
 	published,
+	publishedAs,
 	toJsonSchema,
 } from "../../src/mcp/json-schema.ts";
 
@@ -91,6 +92,21 @@ const constructs: [name: string, schema: v.GenericSchema, json: unknown][] = [
 			published({ type: "integer", minimum: 1 }),
 		),
 		{ type: "integer", minimum: 1 },
+	],
+	[
+		"what is published in place of it",
+		v.strictObject({
+			a: v.pipe(
+				v.strictObject({ b: v.string() }),
+				publishedAs({ type: "object", description: "With b." }),
+			),
+		}),
+		{
+			type: "object",
+			properties: { a: { type: "object", description: "With b." } },
+			required: ["a"],
+			additionalProperties: false,
+		},
 	],
 	[
 		"object",

@@ -11,9 +11,9 @@ import {
 	allowedMentions,
 	content,
 	embeds,
+	type MessageFields,
 	mentions,
 	ownMessage,
-	readEmbeds,
 	textPermissions,
 } from "../message-form.ts";
 
@@ -48,7 +48,7 @@ export const sendMessage = tool({
 			{
 				body: {
 					content: args.content,
-					embeds: readEmbeds(args.embeds),
+					embeds: args.embeds,
 					allowed_mentions: allowedMentions(args.mentions),
 					flags,
 					...(args.reply_to && {
@@ -84,14 +84,11 @@ export const editMessage = tool({
 	}),
 	async run(args, { discord, channel }) {
 		const { message_id } = args;
-		const given = {
-			content: args.content,
-			embeds: args.embeds && readEmbeds(args.embeds),
-		};
+		const given = { content: args.content, embeds: args.embeds };
 		const message = await ownMessage(channel, message_id, "edit");
 		const what = `the message ${message_id} in ${channelName(channel)}`;
 		const { content, embeds } = message;
-		const changes = changesOf({ content, embeds }, given, what);
+		const changes = changesOf<MessageFields>({ content, embeds }, given, what);
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
 			body: { ...changes, allowed_mentions: allowedMentions(args.mentions) },
 		});

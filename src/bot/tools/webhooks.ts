@@ -12,9 +12,9 @@ import {
 	allowedMentions,
 	content,
 	embeds,
+	type MessageFields,
 	mentions,
 	pingsEveryone,
-	readEmbeds,
 } from "../message-form.ts";
 import { messageHead } from "../message-lines.ts";
 import { oneField } from "../text.ts";
@@ -191,7 +191,7 @@ export const sendWebhookMessage = tool({
 		const message = await webhook.send(
 			{
 				content,
-				embeds: readEmbeds(args.embeds),
+				embeds: args.embeds,
 				allowed_mentions: allowedMentions(args.mentions),
 				...(username !== undefined && { username }),
 				...(avatar_url !== undefined && { avatar_url }),
@@ -228,13 +228,10 @@ export const editWebhookMessage = tool({
 	}),
 	async run({ message_id, ...args }, { webhook, thread }) {
 		const place = webhook.placeOf(thread);
-		const given = {
-			content: args.content,
-			embeds: args.embeds && readEmbeds(args.embeds),
-		};
+		const given = { content: args.content, embeds: args.embeds };
 		const { content, embeds } = await webhook.message(message_id, place);
 		const what = `the message ${message_id} in ${channelName(place)}`;
-		const changes = changesOf({ content, embeds }, given, what);
+		const changes = changesOf<MessageFields>({ content, embeds }, given, what);
 		const allowed_mentions = allowedMentions(args.mentions);
 		await webhook.editMessage(
 			message_id,

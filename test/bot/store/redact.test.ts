@@ -47,13 +47,18 @@ test.each<[string, Record<string, unknown>, unknown]>([
 			channel_id: "[7 characters]",
 			content: "[a number]",
 			mentions: "[7 characters]",
-			embeds: [
-				{
-					title: "[3 characters]",
-					color: 255,
-					fields: [{ name: "[1 characters]", inline: true }],
-				},
+			// Of what is in them nothing is published, and so nothing is kept.
+			embeds: [{ "…": "3 unknown" }],
+		},
+	],
+	[
+		"create_poll",
+		{ answers: [{ text: "abc", emoji: 5, shown: true }], duration: 24 },
+		{
+			answers: [
+				{ text: "[3 characters]", emoji: "[a number]", "…": "1 unknown" },
 			],
+			duration: 24,
 		},
 	],
 	[
@@ -98,6 +103,8 @@ function withCanaries(schema: JsonSchema): unknown {
 	if (schema.type === "array")
 		return [withCanaries(schema.items as JsonSchema)];
 	if (schema.type !== "object") return canary;
+	// What publishes no fields takes some all the same.
+	if (!schema.properties) return { title: canary };
 	const properties = schema.properties as Record<string, JsonSchema>;
 	return Object.fromEntries(
 		Object.entries(properties).map(([name, one]) => [name, withCanaries(one)]),
@@ -126,11 +133,11 @@ test("lists and the whole are bounded", () => {
 	const kept = JSON.parse(redact(schema, { message_ids }));
 	expect(kept.message_ids).toHaveLength(51);
 	expect(kept.message_ids[50]).toBe("[50 more]");
-	const field = { name: "n", value: "v", inline: true };
-	const embeds = Array.from({ length: 10 }, () => ({
-		fields: Array.from({ length: 25 }, () => field),
+	const tags = Array.from({ length: 50 }, () => ({
+		...{ id, name: "a long name", moderated: true },
+		emoji: "an emoji",
 	}));
-	const long = redact(schemaOf("send_message"), { embeds });
+	const long = redact(schemaOf("set_forum_tags"), { tags });
 	expect(long).toMatch(/^\{"…":"\d+ characters"\}$/);
 });
 

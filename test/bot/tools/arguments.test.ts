@@ -20,6 +20,7 @@ interface Schema extends JsonSchema {
 	maxLength?: number;
 	minItems?: number;
 	maxItems?: number;
+	format?: "uri" | "date-time";
 }
 
 /** A value, and whether the schema allows it. */
@@ -64,6 +65,25 @@ function probes(schema: Schema): Probe[] {
 		return [
 			...texts.map((text): Probe => [text, new RegExp(pattern).test(text)]),
 			[17, false],
+		];
+	if (schema.format === "uri") {
+		const link = "https://example.org/";
+		return [
+			[link, true],
+			[link.padEnd(2048, "x"), true],
+			[link.padEnd(2049, "x"), false],
+			...["", "example.org", "ftp://example.org", "https://", 1].map(
+				(one): Probe => [one, false],
+			),
+		];
+	}
+	if (schema.format === "date-time")
+		return [
+			["2026-01-31T12:00:00Z", true],
+			["2026-01-31T12:00:00+01:00", true],
+			...["2026-01-31", "2026-02-30T12:00:00Z", "", 1].map(
+				(one): Probe => [one, false],
+			),
 		];
 	if (type === "string")
 		return [
@@ -178,8 +198,10 @@ describe.each(
 			if (description === undefined && path.includes("[]")) continue;
 			expect(`${path}: ${description ?? ""}`).toMatch(/: [A-Z].*[.]$/);
 		}
+		// What names its fields in words does not list them.
 		for (const object of objects(schema))
-			expect(object.additionalProperties).toBe(false);
+			if (object.properties) expect(object.additionalProperties).toBe(false);
+			else expect(object.description).toMatch(/^[A-Z].*[.]$/);
 	});
 
 	test("accepts what it publishes, and nothing beyond it", async () => {
@@ -224,3 +246,60 @@ describe.each(
 		).toEqual([]);
 	});
 });
+
+const link: Schema = { format: "uri" };
+const word = (maxLength: number): Schema => ({
+	...{ type: "string", minLength: 1, maxLength },
+});
+const record = (properties: Record<string, Schema>, ...required: string[]) => ({
+	...{ type: "object", properties, required },
+});
+
+/** An embed as Discord documents it: of this the list of tools publishes the names alone. */
+const embed: Schema = record({
+	title: word(256),
+	description: word(4096),
+	url: link,
+	timestamp: { format: "date-time" },
+	color: { type: "integer", minimum: 0, maximum: 0xffffff },
+	footer: record({ text: word(2048), icon_url: link }, "text"),
+	image: record({ url: link }, "url"),
+	thumbnail: record({ url: link }, "url"),
+	author: record({ name: word(256), url: link, icon_url: link }, "name"),
+	fields: {
+		type: "array",
+		maxItems: 25,
+		items: record(
+			{ name: word(256), value: word(1024), inline: { type: "boolean" } },
+			...["name", "value"],
+		),
+	},
+});
+
+const takesEmbeds = tools.filter(
+	({ listing }) => (listing.inputSchema as Schema).properties?.embeds,
+);
+
+test.each(takesEmbeds.map(({ name, listing }) => [name, listing] as const))(
+	"%s takes embeds up to Discord's limits, and nothing beyond them",
+	async (name, { inputSchema }) => {
+		const schema = inputSchema as Schema;
+		const published = schema.properties?.embeds?.items?.description;
+		for (const key of Object.keys(embed.properties ?? {}))
+			expect(published).toContain(key);
+		const wrong: unknown[] = [];
+		for (const [value, valid] of probes(embed)) {
+			const { text } = await world.call(name, {
+				...smallest(schema),
+				guild_id: "1".repeat(18),
+				embeds: [value],
+			});
+			const refused =
+				/^Invalid parameters: embeds\.0(\.\w+)*: (expected|is required|this tool has no)/.test(
+					text,
+				);
+			if (refused === valid) wrong.push({ value, valid, text });
+		}
+		expect(wrong).toEqual([]);
+	},
+);

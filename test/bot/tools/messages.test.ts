@@ -177,6 +177,7 @@ test("an answer to a message without the right to read the history is refused be
 
 test("embeds arrive with all that is in them", async () => {
 	await using world = await startWorld();
+	const picture = "https://example.org/soup.png";
 	const { id: channel_id } = world.simulator.channel(general);
 	const { isError } = await world.call("send_message", {
 		channel_id,
@@ -187,8 +188,11 @@ test("embeds arrive with all that is in them", async () => {
 				description: "*today*",
 				url: "https://example.org/menu",
 				color: 0xff8800,
-				footer: "until nine",
-				image_url: "https://example.org/soup.png",
+				timestamp: "2026-01-31T12:00:00+01:00",
+				footer: { text: "until nine", icon_url: picture },
+				image: { url: picture },
+				thumbnail: { url: picture },
+				author: { name: "The cook", url: picture, icon_url: picture },
 				fields: [{ name: "Soup", value: "leek", inline: true }],
 			},
 		],
@@ -201,11 +205,43 @@ test("embeds arrive with all that is in them", async () => {
 			description: "*today*",
 			url: "https://example.org/menu",
 			color: 0xff8800,
-			footer: { text: "until nine" },
-			image: { url: "https://example.org/soup.png" },
+			timestamp: new Date("2026-01-31T11:00:00Z"),
+			footer: { text: "until nine", icon_url: picture },
+			image: { url: picture },
+			thumbnail: { url: picture },
+			author: { name: "The cook", url: picture, icon_url: picture },
 			fields: [{ name: "Soup", value: "leek", inline: true }],
 		},
 	]);
+});
+
+test("each fault of an embed is told with its path", async () => {
+	await using world = await startWorld();
+	const { id: channel_id } = world.simulator.channel(general);
+	const { code, text } = await world.call("send_message", {
+		channel_id,
+		content: "x",
+		embeds: [
+			{ footer: "until nine", image_url: "https://example.org/soup.png" },
+			{
+				footer: { text: "" },
+				image: {},
+				author: { name: "a", avatar: "b" },
+				fields: [{ name: "Soup" }],
+			},
+		],
+	});
+	expect(code).toBe(-32602);
+	for (const fault of [
+		"embeds.0.footer: expected Object",
+		"embeds.0.image_url: this tool has no such parameter",
+		"embeds.1.footer.text: expected 1 to 2048 characters, received 0",
+		"embeds.1.image.url: is required",
+		"embeds.1.author.avatar: this tool has no such parameter",
+		"embeds.1.fields.0.value: is required",
+	])
+		expect(text).toContain(fault);
+	expect(world.simulator.requests.list(messages)).toEqual([]);
 });
 
 test("6000 characters fit into all embeds of a message, and 6001 do not", async () => {
@@ -217,7 +253,8 @@ test("6000 characters fit into all embeds of a message, and 6001 do not", async 
 			content: "x",
 			embeds: [
 				{ description: "a".repeat(4096) },
-				{ title: "b".repeat(256), footer: "c".repeat(648) },
+				{ title: "b".repeat(256), footer: { text: "c".repeat(548) } },
+				{ author: { name: "f".repeat(100) } },
 				{ fields: [{ name: "d", value: "e".repeat(last) }] },
 			],
 		});
