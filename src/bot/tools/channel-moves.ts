@@ -17,8 +17,8 @@ import { areLike, likeIn, placed, type RawChannel } from "../channel-order.ts";
 import { tool } from "../context.ts";
 import { channelName } from "../describe.ts";
 import * as find from "../find.ts";
+import { differenceOf } from "../overwrites.ts";
 import { requireGrantable } from "../permissions.ts";
-import { differenceOf } from "./overwrites.ts";
 
 const categoryRoom = 50;
 

@@ -42,9 +42,9 @@ import {
 import { destructiveTool, tool } from "../context.ts";
 import { channelName, roleName, time } from "../describe.ts";
 import * as find from "../find.ts";
+import { differenceOf } from "../overwrites.ts";
 import { botMember, botPermissions, requireGrantable } from "../permissions.ts";
 import { oneField, oneLine } from "../text.ts";
-import { differenceOf } from "./overwrites.ts";
 
 export const createChannel = tool({
 	name: "create_channel",

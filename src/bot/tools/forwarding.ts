@@ -12,11 +12,11 @@ import {
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, snowflake } from "../arguments.ts";
-import { tool } from "../context.ts";
+import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../describe.ts";
 import { textChannel } from "../find.ts";
 import { allowedMentions, currentMessage } from "../message-form.ts";
-import { usualKinds } from "../message-lines.ts";
+import { messageHead, usualKinds } from "../message-lines.ts";
 import { requirePermissions } from "../permissions.ts";
 
 export const forwardMessage = tool({
@@ -62,14 +62,13 @@ export const forwardMessage = tool({
 	},
 });
 
-export const crosspostMessage = tool({
+export const crosspostMessage = destructiveTool({
 	name: "crosspost_message",
 	toolset: "messages",
 	extra: true,
 	title: "Publish a message",
 	description:
 		"Publish a message of an announcement channel to all channels that follow it. It cannot be taken back from there.",
-	effect: "write",
 	idempotent: true,
 	turns: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
@@ -78,22 +77,28 @@ export const crosspostMessage = tool({
 		channel_id: found(textChannel, "announcement channel"),
 		message_id: snowflake("message"),
 	}),
-	async run({ message_id }, { discord, guild, channel }) {
+	async plan({ message_id }, { discord, guild, channel }) {
 		const where = channelName(channel);
 		if (channel.type !== ChannelType.GuildAnnouncement)
 			throw new ToolError(
 				`${where} is no announcement channel. list_channels shows which ones are.`,
 			);
-		const { author, flags = 0 } = await currentMessage(channel, message_id);
+		const message = await currentMessage(channel, message_id);
+		const { author, flags = 0 } = message;
 		if (author.id !== discord.user.id)
 			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
 		if ((flags & MessageFlags.Crossposted) !== 0)
 			throw new ToolError(
 				`The message ${message_id} in ${where} is published already. Nothing was done.`,
 			);
-		await discord.rest.post(
-			Routes.channelMessageCrosspost(channel.id, message_id),
-		);
-		return `Published the message ${message_id} of ${where}.`;
+		return {
+			preview: `Would publish the message of ${messageHead(message)} in ${where}, to all channels that follow it.`,
+			async act() {
+				await discord.rest.post(
+					Routes.channelMessageCrosspost(channel.id, message_id),
+				);
+				return `Published the message ${message_id} of ${where}.`;
+			},
+		};
 	},
 });

@@ -13,6 +13,7 @@ import { found, guild_id, reason } from "../arguments.ts";
 import { tool } from "../context.ts";
 import { channelName, time } from "../describe.ts";
 import * as find from "../find.ts";
+import { type Bits, overwriteOf } from "../overwrites.ts";
 import {
 	botMember,
 	botPermissions,
@@ -20,7 +21,6 @@ import {
 	requireGrantable,
 } from "../permissions.ts";
 import type { ChannelLockRow } from "../store/channel-locks.ts";
-import { type Bits, overwriteOf } from "./overwrites.ts";
 
 /** What @everyone may not do in a locked channel, and in one to speak in. */
 const written =

@@ -1,11 +1,6 @@
 // Overwrites: what a channel allows and denies to a role or a member, whatever their roles say.
 
-import {
-	type Guild,
-	OverwriteType,
-	type PermissionOverwrites,
-	Routes,
-} from "discord.js";
+import { type Guild, OverwriteType, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
@@ -24,8 +19,16 @@ import { destructiveTool, tool } from "../context.ts";
 import { channelName, memberName, roleName } from "../describe.ts";
 import * as find from "../find.ts";
 import { compareIds } from "../ids.ts";
+import {
+	type Bits,
+	changeLine,
+	differenceOf,
+	differing,
+	nameOf,
+	overwriteOf,
+	rawOverwrites,
+} from "../overwrites.ts";
 import { describeBits, readBits, requireGrantable } from "../permissions.ts";
-import { oneField } from "../text.ts";
 
 export const setChannelPermissions = tool({
 	name: "set_channel_permissions",
@@ -97,20 +100,6 @@ export const setChannelPermissions = tool({
 	},
 });
 
-export interface Bits {
-	allow: bigint;
-	deny: bigint;
-}
-
-/** What a channel says of a role or a member. */
-export function overwriteOf(channel: find.Channel, id: string): Bits {
-	const overwrite = channel.permissionOverwrites.cache.get(id);
-	return {
-		allow: overwrite?.allow.bitfield ?? 0n,
-		deny: overwrite?.deny.bitfield ?? 0n,
-	};
-}
-
 /** What it will say. Throws an RpcError where the same permission is allowed and denied. */
 function overwriteAfter(
 	before: Bits,
@@ -172,16 +161,6 @@ function rankOf(guild: Guild, id: string): number {
 	return guild.roles.cache.get(id)?.position ?? -1;
 }
 
-function nameOf(guild: Guild, { id, type }: PermissionOverwrites): string {
-	if (type === OverwriteType.Role) {
-		const name = guild.roles.cache.get(id)?.name ?? "unknown";
-		return `role @${oneField(name).replace(/^@/, "")}`;
-	}
-	const member = guild.members.cache.get(id);
-	if (!member) return "someone who is no member";
-	return `member ${oneField(member.displayName)} (@${oneField(member.user.username)})`;
-}
-
 export const removeChannelPermissions = destructiveTool({
 	name: "remove_channel_permissions",
 	toolset: "channels",
@@ -223,14 +202,13 @@ export const removeChannelPermissions = destructiveTool({
 	},
 });
 
-export const syncChannelPermissions = tool({
+export const syncChannelPermissions = destructiveTool({
 	name: "sync_channel_permissions",
 	toolset: "channels",
 	extra: true,
 	title: "Sync channel permissions",
 	description:
-		"Give a channel exactly the permissions of its category, in place of its own.",
-	effect: "write",
+		"Give a channel exactly the permissions of its category, in place of its own, which are gone.",
 	idempotent: true,
 	turns: "channel_id",
 	permissions: ["ManageChannels", "ManageRoles"],
@@ -239,7 +217,7 @@ export const syncChannelPermissions = tool({
 		channel_id: found(find.currentChannel, "channel"),
 		reason,
 	}),
-	async run(_, { guild, channel }) {
+	async plan(_, { guild, channel }) {
 		if (!channel.parentId)
 			throw new ToolError(
 				`${channelName(channel)} is in no category. move_channel puts it into one. Nothing was done.`,
@@ -256,32 +234,23 @@ export const syncChannelPermissions = tool({
 			differenceOf(rawOverwrites(channel), rawOverwrites(parent)),
 		);
 		const { permission_overwrites } = rawOverwrites(parent);
-		await guild.client.rest.patch(Routes.channel(channel.id), {
-			body: { permission_overwrites },
-		});
-		return [
-			`Gave ${channelName(channel)} the permissions of ${channelName(parent)}; that changed them for ${changed.length} role(s) and member(s):`,
-			...changed.map((overwrite) => {
-				const { allow, deny } = overwriteOf(parent, overwrite.id);
-				return `${nameOf(guild, overwrite)} | ID: ${overwrite.id} | allow: ${describeBits(allow)} | deny: ${describeBits(deny)}`;
-			}),
-		];
+		const them = `${channelName(channel)} the permissions of ${channelName(parent)}`;
+		const whom = `for ${changed.length} role(s) and member(s):`;
+		// As it is before: the write changes what is known of the channel.
+		const lines = changed.map((overwrite) =>
+			changeLine(channel, parent, overwrite),
+		);
+		return {
+			preview: [`Would give ${them}; that would change them ${whom}`, ...lines],
+			async act() {
+				await guild.client.rest.patch(Routes.channel(channel.id), {
+					body: { permission_overwrites },
+				});
+				return [`Gave ${them}; that changed them ${whom}`, ...lines];
+			},
+		};
 	},
 });
-
-/** For whom two channels do not say the same. */
-function differing(
-	one: find.Channel,
-	other: find.Channel,
-): PermissionOverwrites[] {
-	const mine = one.permissionOverwrites.cache;
-	const theirs = other.permissionOverwrites.cache;
-	return [...new Map([...mine, ...theirs]).values()].filter(({ id }) => {
-		const before = overwriteOf(one, id);
-		const after = overwriteOf(other, id);
-		return before.allow !== after.allow || before.deny !== after.deny;
-	});
-}
 
 /** How many of those that change are named for a channel. */
 const sampleSize = 5;
@@ -328,10 +297,7 @@ export const copyChannelPermissions = destructiveTool({
 			`${channelName(target)}: changes for ${changed.length} role(s) and member(s)${changed.length > sampleSize ? `, of whom ${sampleSize} are` : ""}`,
 			...changed
 				.slice(0, sampleSize)
-				.map(
-					(overwrite) =>
-						`- ${nameOf(guild, overwrite)} | ID: ${overwrite.id} | before: ${described(target, overwrite.id)} | after: ${described(channel, overwrite.id)}`,
-				),
+				.map((overwrite) => `- ${changeLine(target, channel, overwrite)}`),
 		]);
 		const them = `the permissions of ${channelName(channel)}`;
 		return {
@@ -356,46 +322,3 @@ export const copyChannelPermissions = destructiveTool({
 		};
 	},
 });
-
-/** What a channel says of someone, in words. */
-function described(channel: find.Channel, id: string): string {
-	if (!channel.permissionOverwrites.cache.has(id)) return "nothing";
-	const { allow, deny } = overwriteOf(channel, id);
-	return `allow ${describeBits(allow)}, deny ${describeBits(deny)}`;
-}
-
-/** What a channel says of roles and members, as Discord sends it. */
-interface Overwritten {
-	permission_overwrites?:
-		| readonly { id: string; allow: string; deny: string }[]
-		| undefined;
-}
-
-function rawOverwrites({ permissionOverwrites }: find.Channel) {
-	return {
-		permission_overwrites: [...permissionOverwrites.cache.values()].map(
-			({ id, type, allow, deny }) => ({
-				...{ id, type },
-				allow: String(allow.bitfield),
-				deny: String(deny.bitfield),
-			}),
-		),
-	};
-}
-
-/** The permissions of which one of two channels says something else than the other. */
-export function differenceOf(
-	one: Overwritten,
-	other: Overwritten | undefined,
-): bigint {
-	const mine = one.permission_overwrites ?? [];
-	const theirs = other?.permission_overwrites ?? [];
-	let bits = 0n;
-	for (const id of new Set([...mine, ...theirs].map((each) => each.id))) {
-		const a = mine.find((each) => each.id === id);
-		const b = theirs.find((each) => each.id === id);
-		bits |= BigInt(a?.allow ?? 0) ^ BigInt(b?.allow ?? 0);
-		bits |= BigInt(a?.deny ?? 0) ^ BigInt(b?.deny ?? 0);
-	}
-	return bits;
-}

@@ -20,7 +20,7 @@ import {
 	text,
 } from "../arguments.ts";
 import { hiddenContent } from "../content.ts";
-import { tool } from "../context.ts";
+import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../describe.ts";
 import { emoji, requireOwn } from "../emoji.ts";
 import { textChannel } from "../find.ts";
@@ -99,29 +99,34 @@ export const createPoll = tool({
 	},
 });
 
-export const endPoll = tool({
+export const endPoll = destructiveTool({
 	name: "end_poll",
 	toolset: "messages",
 	extra: true,
 	title: "End a poll",
 	description:
 		"End a poll that the bot asked, at once. It cannot be opened again. Answers with the votes.",
-	effect: "write",
 	idempotent: true,
 	turns: "message_id",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject(onPoll),
-	async run({ message_id }, { discord, channel }) {
+	async plan({ message_id }, { discord, channel }) {
 		const message = await ownMessage(channel, message_id, "end");
 		const what = `the poll ${message_id} in ${channelName(channel)}`;
-		if (hasEnded(pollOf(message, discord)))
+		const before = pollOf(message, discord);
+		if (hasEnded(before))
 			throw new ToolError(
 				`Nothing would change: ${what} has ended. Nothing was done; get_message shows its result.`,
 			);
-		const { poll } = (await discord.rest.post(
-			Routes.expirePoll(channel.id, message_id),
-		)) as APIMessage;
-		return [`Ended ${what}`, ...(poll ? pollFields(poll) : [])].join(" | ");
+		return {
+			preview: [`Would end ${what}, now`, ...pollFields(before)].join(" | "),
+			async act() {
+				const { poll } = (await discord.rest.post(
+					Routes.expirePoll(channel.id, message_id),
+				)) as APIMessage;
+				return [`Ended ${what}`, ...(poll ? pollFields(poll) : [])].join(" | ");
+			},
+		};
 	},
 });
 

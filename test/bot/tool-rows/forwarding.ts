@@ -60,7 +60,8 @@ export const forwardingRows: Record<string, Row> = {
 			name: "MANAGE_MESSAGES",
 			in: "the channel",
 		},
-		dryRun: "not destructive",
+		dryRun:
+			/^Would publish the message of \S+Z by .* \| ID: \d+ in #thing-\d+ \(ID: \d+\), to all channels that follow it\.$/m,
 	},
 	send_file: {
 		effect: "writes",

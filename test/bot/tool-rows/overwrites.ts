@@ -130,6 +130,7 @@ export const overwritesRows: Record<string, Row> = {
 			name: "MANAGE_ROLES",
 			in: "the channel",
 		},
-		dryRun: "not destructive",
+		dryRun:
+			/^Would give #thing-\d+ \(ID: \d+\) the permissions of #thing-\d+ \(ID: \d+\); that would change them for 1 role\(s\) and member\(s\):\nrole @thing-\d+ \| ID: \d+ \| before: nothing \| after: allow none, deny \S+$/m,
 	},
 };

@@ -71,7 +71,8 @@ export const pollsRows: Record<string, Row> = {
 			name: "READ_MESSAGE_HISTORY",
 			in: "the channel",
 		},
-		dryRun: "not destructive",
+		dryRun:
+			/^Would end the poll \d+ in #thing-\d+ \(ID: \d+\), now \| poll: Lunch\? \| answer 1, 1 vote\(s\): Soup \| answer 2, 0 vote\(s\): Bread \| poll open until: \S+Z$/m,
 	},
 	get_poll_voters: {
 		effect: "asks",

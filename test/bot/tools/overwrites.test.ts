@@ -284,7 +284,7 @@ describe("list_channel_permissions", () => {
 			).text.split("\n");
 		const lines = [
 			`#general (ID: ${general.id}) has its own permissions for 3 role(s) and member(s), roles from the top:`,
-			`role @Regular | ID: ${regular} | allow: VIEW_CHANNEL, SEND_MESSAGES | deny: SPEAK`,
+			`role @Regular | ID: ${regular} | before: nothing | after: allow VIEW_CHANNEL, SEND_MESSAGES, deny SPEAK`,
 			`role @everyone | ID: ${world.guild.id} | allow: none | deny: CONNECT`,
 			`member Zoë 🍞 (@zoe) | ID: ${zoe} | allow: SPEAK | deny: none`,
 		];
@@ -364,10 +364,10 @@ describe("sync_channel_permissions", () => {
 			`Gave #staff (ID: ${staff.id}) the permissions of #Talk (ID: ${talk.id}); that changed them for 5 role(s) and member(s):`,
 		);
 		expect(lines).toContain(
-			`role @Regular | ID: ${regular} | allow: VIEW_CHANNEL, SEND_MESSAGES | deny: SPEAK`,
+			`role @Regular | ID: ${regular} | before: nothing | after: allow VIEW_CHANNEL, SEND_MESSAGES, deny SPEAK`,
 		);
 		expect(lines).toContain(
-			`role @Staff | ID: ${roleNamed(world, "Staff").id} | allow: none | deny: none`,
+			`role @Staff | ID: ${roleNamed(world, "Staff").id} | before: allow VIEW_CHANNEL, deny none | after: nothing`,
 		);
 		expect(staff.permission_overwrites).toEqual(talk.permission_overwrites);
 		expect((await sync(world, staff)).text).toStartWith(
