@@ -124,10 +124,10 @@ interface Needs<Args> {
 	/** What the bot must be allowed in the guild as a whole, whatever channel the arguments name. */
 	guildPermissions?: readonly Permission[];
 	/**
-	 * The argument that names what an edit builds on: calls that name the same thing take turns. Of two at the same time,
-	 * one would undo what the other did. An empty one stands for the instance's own guild.
+	 * The arguments that name what an edit builds on, or what it writes over: calls that name the same thing take turns. Of
+	 * two at the same time, one would undo what the other did. An empty one stands for the instance's own guild.
 	 */
-	turns?: keyof Args & string;
+	turns?: (keyof Args & string) | readonly (keyof Args & string)[];
 	/**
 	 * Whether the roles, or else the people, that `role_id`, `role_ids`, `user_id` and `user_ids` name must rank below the
 	 * bot; with "others" the bot itself is let through.
@@ -188,10 +188,12 @@ export function tool<const Entries extends v.ObjectEntries>(
 				const full = { ...context, ...found } as unknown as ContextFor<Entries>;
 				return definition.run(args, full, call);
 			};
-			const { turns } = definition;
-			const turn = turns && (args[turns] || bot.guildId);
+			const keys = [definition.turns ?? []]
+				.flat()
+				.flatMap((name) => args[name] || (bot.guildId ?? []))
+				.map(String);
 			const said = await bounded(run, () =>
-				turn ? inTurn(bot.turns, String(turn), work) : work(),
+				keys.length > 0 ? inTurn(bot.turns, keys, work) : work(),
 			);
 			// Whoever wrote it, and wherever it stands.
 			return typeof said === "string"

@@ -31,8 +31,8 @@ export const moveChannels = tool({
 		"Move channels to stand one below the other, at a place among their like or last, in their category or another. Each change of category is a request of its own.",
 	effect: "write",
 	idempotent: true,
-	// Others make room for them.
-	turns: "guild_id",
+	// Others make room for them; and they may be given other permissions.
+	turns: ["guild_id", "channel_ids"],
 	permissions: [
 		"ManageChannels",
 		{ permission: "ManageRoles", with: "lock_permissions" },

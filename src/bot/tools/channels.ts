@@ -284,8 +284,8 @@ export const moveChannel = tool({
 		"Move a channel among its like, or into another category. Voice and stage channels always stand below the others.",
 	effect: "write",
 	idempotent: true,
-	// Others make room for it.
-	turns: "guild_id",
+	// Others make room for it; and it may be given other permissions.
+	turns: ["guild_id", "channel_id"],
 	permissions: [
 		"ManageChannels",
 		{ permission: "ManageRoles", with: "lock_permissions" },

@@ -264,6 +264,7 @@ export const copyChannelPermissions = destructiveTool({
 		"Give channels exactly the permissions of another one; those they have are gone. Those that have them already are left alone.",
 	idempotent: true,
 	dryRunByDefault: true,
+	turns: ["channel_id", "target_channel_ids"],
 	permissions: ["ManageChannels", "ManageRoles"],
 	permissionsIn: "target_channel_ids",
 	input: v.strictObject({

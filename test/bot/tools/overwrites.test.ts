@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/entities.ts";
+import { until } from "../../support/until.ts";
 import {
 	channelNamed,
 	roleNamed,
@@ -284,7 +285,7 @@ describe("list_channel_permissions", () => {
 			).text.split("\n");
 		const lines = [
 			`#general (ID: ${general.id}) has its own permissions for 3 role(s) and member(s), roles from the top:`,
-			`role @Regular | ID: ${regular} | before: nothing | after: allow VIEW_CHANNEL, SEND_MESSAGES, deny SPEAK`,
+			`role @Regular | ID: ${regular} | allow: VIEW_CHANNEL, SEND_MESSAGES | deny: SPEAK`,
 			`role @everyone | ID: ${world.guild.id} | allow: none | deny: CONNECT`,
 			`member Zoë 🍞 (@zoe) | ID: ${zoe} | allow: SPEAK | deny: none`,
 		];
@@ -428,6 +429,30 @@ describe("copy_channel_permissions", () => {
 			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 		};
 	}
+
+	test("takes turns with whatever else changes one of the channels", async () => {
+		await using scene = await copier();
+		const { world, from, more, regular, copy } = scene;
+		const patch = `PATCH /channels/${more.id}`;
+		const fault = world.simulator.faults.stall(patch, { times: 1 });
+		const copied = copy({ target_channel_ids: [more.id], dry_run: false });
+		await until("the copy is on its way", () => fault.hits === 1);
+		const set = world.call("set_channel_permissions", {
+			...{ channel_id: more.id, target_type: "role", target_id: regular },
+			...{ deny_names: ["SPEAK"], merge: true },
+		});
+		// What would not wait would be done by then.
+		for (let calls = 0; calls < 5; calls++)
+			await world.call("list_channel_permissions", { channel_id: from.id });
+		fault.release();
+		expect((await copied).isError).toBe(false);
+		expect((await set).text).toContain("Newly denied: SPEAK");
+		expect(more.permission_overwrites).toHaveLength(2);
+		expect(writes(world)).toEqual([
+			patch,
+			`PUT /channels/${more.id}/permissions/${regular}`,
+		]);
+	});
 
 	test("says what would change for whom, and does it when it is told to; what is so already is left alone", async () => {
 		await using scene = await copier();
