@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
 const { ManageChannels, ManageGuild, ViewAuditLog } = PermissionFlagsBits;
@@ -139,7 +140,10 @@ test("the store keeps of a code how long it is", async () => {
 	const { code } = invites.add(channel, { inviter: ada });
 	await world.heard();
 	await world.call("get_invite", { invite_code: code });
-	const { text } = await world.call("list_recent_tool_calls");
+	const text = await until("the call is on record", async () => {
+		const { text } = await world.call("list_recent_tool_calls");
+		return text.includes("get_invite") && text;
+	});
 	expect(text).toContain("[8 characters]");
 	expect([text, ...world.logged].join("\n")).not.toContain(code);
 });
