@@ -76,6 +76,8 @@ export function createAudit(
 	let dropped = 0;
 	let full = false;
 	let writing: Promise<void> | undefined;
+	/** Ends the waiting for others to be written with. */
+	let hurry = () => {};
 
 	function record(call: AuditedCall): void {
 		if (closed || queue.length >= maxQueued) {
@@ -93,14 +95,20 @@ export function createAudit(
 	}
 
 	function begin(): void {
-		// SQLite has the whole program wait for the disk at every commit: one for each call would be most of its cost.
-		writing ??= pauseFor(gatherMs)
+		writing ??= gather()
 			.then(write)
 			.finally(() => {
 				writing = undefined;
 				// One that came in the moment in between.
 				if (queue.length > 0 && !closed) begin();
 			});
+	}
+
+	/** SQLite has the whole program wait for the disk at every commit: one for each call would be most of its cost. */
+	function gather(): Promise<void> {
+		const hurried = Promise.withResolvers<void>();
+		hurry = hurried.resolve;
+		return pauseFor(gatherMs, hurried.promise);
 	}
 
 	/** Until the queue is empty, or the log is closed with the database away. Never rejects. */
@@ -138,11 +146,11 @@ export function createAudit(
 		return pauseFor(ms * (0.5 + Math.random() / 2));
 	}
 
-	/** Ends early when the log is closed. */
-	async function pauseFor(ms: number): Promise<void> {
+	/** Ends early when the log is closed, or with `hurried`. */
+	async function pauseFor(ms: number, hurried?: Promise<void>): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, ms);
-		await Promise.race([promise, closing.promise]);
+		await Promise.race([promise, closing.promise, hurried ?? promise]);
 		clearTimeout(timer);
 	}
 
@@ -167,7 +175,12 @@ export function createAudit(
 
 	return {
 		record,
-		recent: (filter) => selectToolCalls(store.sql, filter),
+		async recent(filter) {
+			// What only waits for company is asked for as well: it is written first, as the store does one thing at a time.
+			hurry();
+			await new Promise(setImmediate);
+			return selectToolCalls(store.sql, filter);
+		},
 		get queued() {
 			return queue.length;
 		},

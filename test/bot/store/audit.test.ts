@@ -121,7 +121,7 @@ onBoth((databases) => {
 		await watched.close();
 	});
 
-	test("calls that come one after another are written together, and those of the end at once", async () => {
+	test("calls that come one after another are written together, at the end and when they are asked for at once", async () => {
 		await using opened = await open(await databases.place());
 		let statements = 0;
 		const sql: Sql = (...statement) => {
@@ -137,6 +137,9 @@ onBoth((databases) => {
 		await until("they are written", () => audit.queued === 0);
 		expect(statements).toBe(1);
 		const patient = startAudit(store, { gatherMs: 3_600_000 });
+		patient.record(call({ requestId: "asked for" }));
+		const [asked] = await patient.recent({ limit: 1 });
+		expect(asked?.request_id).toBe("asked for");
 		patient.record(call({ requestId: "last" }));
 		await patient.close();
 		expect(patient.queued).toBe(0);
