@@ -35,18 +35,22 @@ export function found<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflake(what), find };
 }
 
-/** The same with an empty id for "none", if `find` knows what that is. */
-export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
-	const schema = v.pipe(
+/** An id, or an empty text. */
+export function snowflakeOrEmpty(description: string) {
+	return v.pipe(
 		v.string(),
 		v.regex(
 			/^(\d{17,20})?$/,
 			({ input }) =>
 				`expected an id of 17 to 20 digits or nothing, received ${JSON.stringify(input)}`,
 		),
-		v.description(`Id of the ${what}, or "" for none.`),
+		v.description(description),
 	);
-	return { ...schema, find };
+}
+
+/** The id of a thing that the runner finds, with an empty one for "none", if `find` knows what that is. */
+export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
+	return { ...snowflakeOrEmpty(`Id of the ${what}, or "" for none.`), find };
 }
 
 /** A list of `min` to `max` items, each counted once. */

@@ -12,6 +12,7 @@ import {
 	moment,
 	reason,
 	snowflake,
+	snowflakeOrEmpty,
 	text,
 } from "../arguments.ts";
 import type { Connection } from "../connection.ts";
@@ -34,11 +35,15 @@ export const listMembers = tool({
 	input: v.strictObject({
 		guild_id,
 		limit: limit(1000, 100),
+		// Programs that were written for other servers ask for the first page with an empty id.
 		after: v.optional(
-			snowflake("last member of the page before; the first page when omitted"),
+			snowflakeOrEmpty(
+				"Id of the last member of the page before; the first page when omitted.",
+			),
 		),
 	}),
-	run({ limit, after }, { guild, connection }) {
+	run({ limit, after: border }, { guild, connection }) {
+		const after = border || undefined;
 		const { shown, next } = pageOf(
 			[...guild.members.cache.values()],
 			after,

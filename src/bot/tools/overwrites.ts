@@ -4,7 +4,7 @@ import { type Guild, OverwriteType, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
-	choice,
+	choiceInAnyCase,
 	flag,
 	found,
 	guild_id,
@@ -43,7 +43,10 @@ export const setChannelPermissions = tool({
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
-		target_type: choice(["role", "member"], "What target_id is the id of."),
+		target_type: choiceInAnyCase(
+			["role", "member"],
+			"What target_id is the id of.",
+		),
 		target_id: snowflake("role or the member"),
 		allow: permissionBits("What to allow"),
 		allow_names: permissionNames("What to allow"),
@@ -67,9 +70,10 @@ export const setChannelPermissions = tool({
 			args.allow_names,
 		);
 		const deny = readBits(["deny", "deny_names"], args.deny, args.deny_names);
-		if (allow === undefined && deny === undefined)
+		// Without `merge`, what is not given is neither allowed nor denied.
+		if (args.merge && allow === undefined && deny === undefined)
 			throw invalidParameters([
-				"allow, allow_names, deny, deny_names: expected at least one of these",
+				"allow, allow_names, deny, deny_names: expected at least one of these with merge",
 			]);
 		const before = overwriteOf(channel, target.id);
 		const after = overwriteAfter(before, allow ?? 0n, deny ?? 0n, args.merge);

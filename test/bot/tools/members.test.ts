@@ -181,6 +181,8 @@ test("list_members shows a thousand at once and no more", async () => {
 	const after = lines.at(-1)?.replace("next_after=", "");
 	const rest = await world.call("list_members", { limit: 1000, after });
 	expect(rest.text.split("\n")).toHaveLength(7);
+	const first = await world.call("list_members", { limit: 1000, after: "" });
+	expect(first.text.split("\n")[0]).toBe("1000 of 1006 member(s):");
 	const beyond = await world.call("list_members", { after: "9".repeat(20) });
 	expect(beyond).toEqual({
 		text: "No member has an id above 99999999999999999999.",

@@ -74,7 +74,11 @@ describe("set_channel_permissions", () => {
 			"No longer allowed: VIEW_CHANNEL, SEND_MESSAGES, SPEAK",
 			"No longer denied: none",
 		]);
-		expect(await set({ allow: "0" })).toMatchObject({ allow: 0n, deny: 0n });
+		// As it replaces, what is not given is neither allowed nor denied; and the kind may be in capitals.
+		expect(await set({ target_type: "Role" })).toMatchObject({
+			...{ allow: 0n, deny: 0n },
+			text: expect.stringContaining("No longer denied: CONNECT"),
+		});
 	});
 
 	test("sets those of a member, and refuses somebody who is none or is called a role", async () => {
@@ -107,7 +111,8 @@ describe("set_channel_permissions", () => {
 	});
 
 	test.each([
-		[{}, "expected at least one of these"],
+		[{ merge: true }, "expected at least one of these with merge"],
+		[{ deny: "0", target_type: "roles" }, "target_type: expected "],
 		[{ allow: "-1" }, "allow: expected a decimal number"],
 		[{ allow: "0x400" }, "allow: expected a decimal number"],
 		[{ deny: "" }, "deny: expected a decimal number"],
