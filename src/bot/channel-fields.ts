@@ -53,8 +53,14 @@ const kinds = {
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
 
+/** What is edited, and not made: a forum of pictures. */
+const editedKinds = {
+	...kinds,
+	media: { type: ChannelType.GuildMedia, fields: kinds.forum.fields },
+} as const;
+type EditedKind = keyof typeof editedKinds;
+
 const otherKinds = new Map<ChannelType, string>([
-	[ChannelType.GuildMedia, "media"],
 	[ChannelType.GuildDirectory, "directory"],
 	[ChannelType.PublicThread, "thread"],
 	[ChannelType.PrivateThread, "private thread"],
@@ -66,8 +72,9 @@ export function kindName({ type }: GuildBasedChannel): string {
 	return kindOf(type) ?? otherKinds.get(type) ?? `type ${type}`;
 }
 
-function kindOf(type: ChannelType): Kind | undefined {
-	return kindNames.find((name) => kinds[name].type === type);
+function kindOf(type: ChannelType): EditedKind | undefined {
+	const names = Object.keys(editedKinds) as EditedKind[];
+	return names.find((name) => editedKinds[name].type === type);
 }
 
 export const nameField = text(1, 100, "Name of the channel.");
@@ -122,8 +129,8 @@ export type GivenFields = {
 };
 
 /** Throws an RpcError for fields that this kind of channel does not have. */
-export function refuseForeignFields(args: GivenFields, kind: Kind): void {
-	const own: readonly string[] = ["name", ...kinds[kind].fields];
+export function refuseForeignFields(args: GivenFields, kind: EditedKind): void {
+	const own: readonly string[] = ["name", ...editedKinds[kind].fields];
 	const foreign = [...Object.keys(kindFields), "rtc_region", "category_id"]
 		.filter((field) => args[field as keyof GivenFields] !== undefined)
 		.filter((field) => !own.includes(field));
@@ -131,7 +138,8 @@ export function refuseForeignFields(args: GivenFields, kind: Kind): void {
 		throw invalidParameters(
 			foreign.map((field) => `${field}: ${kind} channels have none`),
 		);
-	if (kind !== "forum" && [...(args.topic ?? "")].length > 1024)
+	const isForum = kind === "forum" || kind === "media";
+	if (!isForum && [...(args.topic ?? "")].length > 1024)
 		throw invalidParameters([
 			"topic: expected at most 1024 characters; only a forum's may be longer",
 		]);

@@ -77,7 +77,13 @@ export type GuildChannelType =
 	| ChannelType.GuildCategory
 	| ChannelType.GuildAnnouncement
 	| ChannelType.GuildStageVoice
-	| ChannelType.GuildForum;
+	| ChannelType.GuildForum
+	| ChannelType.GuildMedia;
+
+/** Whether its messages are in posts: a media channel is a forum of pictures. */
+export function holdsPosts({ type }: { type: ChannelType }): boolean {
+	return type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
+}
 
 export interface GuildChannel {
 	readonly id: string;

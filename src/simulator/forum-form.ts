@@ -3,12 +3,16 @@
 
 import {
 	ChannelFlags,
-	ChannelType,
 	RESTJSONErrorCodes as Code,
 	PermissionFlagsBits,
 } from "discord.js";
 import { permissionsIn } from "./compose.ts";
-import type { ForumTag, GuildChannel, GuildChannelType } from "./entities.ts";
+import {
+	type ForumTag,
+	type GuildChannel,
+	type GuildChannelType,
+	holdsPosts,
+} from "./entities.ts";
 import { refusal } from "./errors.ts";
 import {
 	anything,
@@ -72,7 +76,7 @@ export function forumChanges(
 		default_thread_rate_limit_per_user:
 			body.default_thread_rate_limit_per_user ?? undefined,
 	};
-	if (type !== ChannelType.GuildForum) return threads;
+	if (!holdsPosts({ type })) return threads;
 	const { available_tags: tags, flags } = body;
 	return {
 		...threads,

@@ -10,16 +10,17 @@ import {
 } from "discord.js";
 import { mayUse } from "./commands.ts";
 import { buttonsIn } from "./components.ts";
-import type {
-	Account,
-	Channel,
-	Command,
-	CommandOption,
-	Guild,
-	Message,
-	User,
+import {
+	type Account,
+	type Channel,
+	type Command,
+	type CommandOption,
+	type Guild,
+	holdsPosts,
+	inGuild,
+	type Message,
+	type User,
 } from "./entities.ts";
-import { inGuild } from "./entities.ts";
 import { fieldFault, refusal } from "./errors.ts";
 import {
 	anything,
@@ -109,8 +110,7 @@ export function invoke(
 		const command = commandOf(world, guild, asked);
 		if (!mayUse(command, permissions)) throw refusal(Code.MissingPermissions);
 		const isText =
-			channel.type !== ChannelType.GuildCategory &&
-			channel.type !== ChannelType.GuildForum;
+			channel.type !== ChannelType.GuildCategory && !holdsPosts(channel);
 		if (!isText) throw refusal(Code.CannotExecuteActionOnThisChannelType);
 		const { id, name, type, guild_id } = command;
 		return {

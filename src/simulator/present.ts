@@ -50,6 +50,7 @@ export function guildChannel(channel: GuildChannel): Json {
 		case ChannelType.GuildStageVoice:
 			return { ...common, topic, bitrate, user_limit, rtc_region };
 		case ChannelType.GuildForum:
+		case ChannelType.GuildMedia:
 			return {
 				...{ ...threaded, topic, available_tags, default_reaction_emoji },
 				...{ default_sort_order, default_forum_layout },

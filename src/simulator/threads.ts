@@ -9,13 +9,14 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import { changesBetween } from "./audit-log.ts";
-import type {
-	Guild,
-	GuildChannel,
-	Message,
-	Thread,
-	ThreadType,
-	User,
+import {
+	type Guild,
+	type GuildChannel,
+	holdsPosts,
+	type Message,
+	type Thread,
+	type ThreadType,
+	type User,
 } from "./entities.ts";
 import type { EventType, WorldEvent } from "./events.ts";
 import { channelPermissions, has } from "./permissions.ts";
@@ -70,7 +71,7 @@ export class Threads {
 		const guild = world.guildOf(parent);
 		const { message, type = publicTypeIn(parent), id, ...changes } = given;
 		const now = new Date().toISOString();
-		const isPost = parent.type === ChannelType.GuildForum;
+		const isPost = holdsPosts(parent);
 		const thread: Thread = {
 			id: message?.id ?? id ?? world.newId(),
 			guild_id: guild.id,
@@ -127,10 +128,7 @@ export class Threads {
 					message_id: message.id,
 				},
 			});
-		} else if (
-			thread.type !== ChannelType.PrivateThread &&
-			parent.type !== ChannelType.GuildForum
-		)
+		} else if (thread.type !== ChannelType.PrivateThread && !holdsPosts(parent))
 			world.addMessage(parent, owner, {
 				content: thread.name,
 				type: MessageType.ThreadCreated,

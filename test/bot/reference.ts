@@ -258,7 +258,8 @@ function typeOf(schema: JsonSchema): string {
 		const { minItems = 0, maxItems } = schema;
 		return `${minItems} to ${maxItems} of: ${typeOf(items as JsonSchema)}`;
 	}
-	if (type === "integer") return `${schema.minimum} to ${schema.maximum}`;
+	if (type === "integer")
+		return `${schema.minimum} ${schema.maximum === undefined ? "or more" : `to ${schema.maximum}`}`;
 	if (type === "boolean") return "true, false";
 	if (type === "object") {
 		const { properties, description } = schema as Partial<

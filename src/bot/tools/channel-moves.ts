@@ -1,4 +1,4 @@
-// Several channels at once to other places. One alone is moved in channels.ts.
+// Channels to other places, one or several at once.
 
 import { ChannelType, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
@@ -8,7 +8,6 @@ import {
 	found,
 	foundOrNone,
 	guild_id,
-	integer,
 	list,
 	reason,
 } from "../arguments.ts";
@@ -19,6 +18,101 @@ import { channelName } from "../describe.ts";
 import * as find from "../find.ts";
 import { differenceOf } from "../overwrites.ts";
 import { requireGrantable } from "../permissions.ts";
+
+/** A place among others. One that is further down than all of them is the last: the answer says which one that is. */
+function place(description: string) {
+	return v.pipe(
+		v.number(),
+		v.integer("expected an integer from 0"),
+		v.minValue(0, "expected an integer from 0"),
+		v.description(description),
+	);
+}
+
+export const moveChannel = tool({
+	name: "move_channel",
+	toolset: "channels",
+	title: "Move a channel",
+	description:
+		"Move a channel among its like, or into another category. Voice and stage channels always stand below the others.",
+	effect: "write",
+	idempotent: true,
+	// Others make room for it; and it may be given other permissions.
+	turns: ["guild_id", "channel_id"],
+	permissions: [
+		"ManageChannels",
+		{ permission: "ManageRoles", with: "lock_permissions" },
+	],
+	input: v.strictObject({
+		guild_id,
+		channel_id: found(find.channel, "channel"),
+		position: v.optional(
+			place(
+				"How many of its like are above it there; the last place in a new category when omitted.",
+			),
+		),
+		category_id: v.optional(
+			foundOrNone(find.categoryOrNone, "category to move it into"),
+		),
+		lock_permissions: v.optional(
+			flag("Take over the permissions of the new category."),
+			false,
+		),
+		reason,
+	}),
+	async run(args, { guild, channel }) {
+		const { position, category_id, lock_permissions } = args;
+		if (position === undefined && category_id === undefined)
+			throw invalidParameters([
+				"position, category_id: expected at least one of these",
+			]);
+		if (category_id && channel.type === ChannelType.GuildCategory)
+			throw invalidParameters(["category_id: category channels have none"]);
+		const route = Routes.guildChannels(guild.id);
+		const all = (await guild.client.rest.get(route)) as RawChannel[];
+		const raw = all.find(({ id }) => id === channel.id);
+		if (!raw)
+			throw new ToolError(
+				`${channelName(channel)} is gone: it has just been deleted.`,
+			);
+		const from = raw.parent_id ?? "";
+		const parentId = category_id ?? from;
+		if (lock_permissions && (parentId === from || parentId === ""))
+			throw invalidParameters([
+				"lock_permissions: expected only with the category_id of another category; sync_channel_permissions does it where the channel is",
+			]);
+		if (lock_permissions) {
+			const lock = all.find(({ id }) => id === parentId);
+			requireGrantable(guild, channel, differenceOf(raw, lock));
+		}
+		const like = likeIn(raw, all, parentId);
+		const stays = position === undefined && like.includes(raw);
+		const { order, moves } = placed(
+			[raw],
+			like,
+			stays ? like.indexOf(raw) : position,
+		);
+		const place = order.indexOf(raw);
+		const parent = guild.channels.cache.get(parentId);
+		const where = parent ? `in ${channelName(parent)}` : "in no category";
+		if (parentId === from && moves.length === 0)
+			throw new ToolError(
+				`Nothing would change: ${channelName(channel)} is at position ${place} ${where} already. Nothing was done.`,
+			);
+		const own = {
+			...{ id: raw.id },
+			...moves.find(({ id }) => id === raw.id),
+			// Discord takes one change of category in a request.
+			...(parentId !== from && {
+				parent_id: parentId || null,
+				lock_permissions,
+			}),
+		};
+		const others = moves.filter(({ id }) => id !== raw.id);
+		await guild.client.rest.patch(route, { body: [own, ...others] });
+		return `Moved ${channelName(channel)} to position ${place} of ${order.length} ${where}${lock_permissions ? ", with its permissions" : ""}.`;
+	},
+});
 
 const categoryRoom = 50;
 
@@ -49,9 +143,7 @@ export const moveChannels = tool({
 		category_id: v.optional(
 			foundOrNone(find.categoryOrNone, "category to move them into"),
 		),
-		position: v.optional(
-			integer(0, 499, "How many others of their like stand above."),
-		),
+		position: v.optional(place("How many others of their like stand above.")),
 		below_channel_id: v.optional(
 			found(find.channel, "channel to stand right below, instead"),
 		),

@@ -1,4 +1,4 @@
-// Channels: listing, making, changing, moving and removing them. Who may do what in them is in overwrites.ts.
+// Channels: listing, making, changing and removing them. They are moved in channel-moves.ts. Who may do what in them is in overwrites.ts.
 
 import {
 	ChannelType,
@@ -14,7 +14,6 @@ import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
 	choiceInAnyCase,
-	flag,
 	found,
 	foundOrNone,
 	guild_id,
@@ -33,18 +32,13 @@ import {
 	kindNames,
 	nameField,
 } from "../channel-fields.ts";
-import {
-	channelsFromTop,
-	likeIn,
-	placed,
-	type RawChannel,
-} from "../channel-order.ts";
+import { channelsFromTop } from "../channel-order.ts";
 import { destructiveTool, tool } from "../context.ts";
 import { channelName, roleName, time } from "../describe.ts";
 import * as find from "../find.ts";
-import { differenceOf } from "../overwrites.ts";
 import { botMember, botPermissions, requireGrantable } from "../permissions.ts";
 import { oneField, oneLine } from "../text.ts";
+import { activeThreads } from "../thread-pages.ts";
 
 export const createChannel = tool({
 	name: "create_channel",
@@ -250,6 +244,7 @@ export const deleteChannel = destructiveTool({
 		reason,
 	}),
 	plan(_, { guild, channel }) {
+		refuseRequired(guild, channel);
 		const what = `the ${kindName(channel)} channel ${channelName(channel)}`;
 		const inside = channelsFromTop(guild).filter(
 			({ parentId }) => parentId === channel.id,
@@ -258,14 +253,11 @@ export const deleteChannel = destructiveTool({
 			inside.length > 0
 				? ` The ${inside.length} channel(s) in it stay, in no category.`
 				: "";
-		const people = channel.isVoiceBased() ? channel.members.size : 0;
-		const lost =
-			people > 0 ? ` ${people} member(s) in it would be disconnected.` : "";
 		return {
-			preview: [
+			preview: async () => [
 				channel.type === ChannelType.GuildCategory
 					? `Would delete ${what}.${left}`
-					: `Would delete ${what}, with everything in it.${lost}`,
+					: `Would delete ${what}, with everything in it.${await lostWith(guild, channel)}`,
 				...inside.slice(0, sampleSize).map(lineOf),
 			],
 			async act() {
@@ -276,92 +268,36 @@ export const deleteChannel = destructiveTool({
 	},
 });
 
-export const moveChannel = tool({
-	name: "move_channel",
-	toolset: "channels",
-	title: "Move a channel",
-	description:
-		"Move a channel among its like, or into another category. Voice and stage channels always stand below the others.",
-	effect: "write",
-	idempotent: true,
-	// Others make room for it; and it may be given other permissions.
-	turns: ["guild_id", "channel_id"],
-	permissions: [
-		"ManageChannels",
-		{ permission: "ManageRoles", with: "lock_permissions" },
-	],
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.channel, "channel"),
-		position: v.optional(
-			integer(
-				0,
-				499,
-				"How many of its like are above it there; the last place in a new category when omitted.",
-			),
-		),
-		category_id: v.optional(
-			foundOrNone(find.categoryOrNone, "category to move it into"),
-		),
-		lock_permissions: v.optional(
-			flag("Take over the permissions of the new category."),
-			false,
-		),
-		reason,
-	}),
-	async run(args, { guild, channel }) {
-		const { position, category_id, lock_permissions } = args;
-		if (position === undefined && category_id === undefined)
-			throw invalidParameters([
-				"position, category_id: expected at least one of these",
-			]);
-		if (category_id && channel.type === ChannelType.GuildCategory)
-			throw invalidParameters(["category_id: category channels have none"]);
-		const route = Routes.guildChannels(guild.id);
-		const all = (await guild.client.rest.get(route)) as RawChannel[];
-		const raw = all.find(({ id }) => id === channel.id);
-		if (!raw)
-			throw new ToolError(
-				`${channelName(channel)} is gone: it has just been deleted.`,
-			);
-		const from = raw.parent_id ?? "";
-		const parentId = category_id ?? from;
-		if (lock_permissions && (parentId === from || parentId === ""))
-			throw invalidParameters([
-				"lock_permissions: expected only with the category_id of another category; sync_channel_permissions does it where the channel is",
-			]);
-		if (lock_permissions) {
-			const lock = all.find(({ id }) => id === parentId);
-			requireGrantable(guild, channel, differenceOf(raw, lock));
-		}
-		const like = likeIn(raw, all, parentId);
-		const stays = position === undefined && like.includes(raw);
-		const { order, moves } = placed(
-			[raw],
-			like,
-			stays ? like.indexOf(raw) : position,
-		);
-		const place = order.indexOf(raw);
-		const parent = guild.channels.cache.get(parentId);
-		const where = parent ? `in ${channelName(parent)}` : "in no category";
-		if (parentId === from && moves.length === 0)
-			throw new ToolError(
-				`Nothing would change: ${channelName(channel)} is at position ${place} ${where} already. Nothing was done.`,
-			);
-		const own = {
-			...{ id: raw.id },
-			...moves.find(({ id }) => id === raw.id),
-			// Discord takes one change of category in a request.
-			...(parentId !== from && {
-				parent_id: parentId || null,
-				lock_permissions,
-			}),
-		};
-		const others = moves.filter(({ id }) => id !== raw.id);
-		await guild.client.rest.patch(route, { body: [own, ...others] });
-		return `Moved ${channelName(channel)} to position ${place} of ${order.length} ${where}${lock_permissions ? ", with its permissions" : ""}.`;
-	},
-});
+/** Throws the ToolError to show for a channel that Discord deletes in no community. */
+function refuseRequired(guild: Guild, channel: find.Channel): void {
+	const required = {
+		rules_channel_id: guild.rulesChannelId,
+		public_updates_channel_id: guild.publicUpdatesChannelId,
+	};
+	const named = Object.entries(required).filter(
+		([, one]) => one === channel.id,
+	);
+	if (named.length === 0 || !guild.features.includes("COMMUNITY")) return;
+	const settings = named.map(([setting]) => setting).join(" and ");
+	throw new ToolError(
+		`${channelName(channel)} is the ${settings} of the guild, which a community cannot be without: edit_guild names another one. Nothing was done.`,
+	);
+}
+
+/** Who and what goes with a channel, as far as it can be counted. */
+async function lostWith(guild: Guild, channel: find.Channel): Promise<string> {
+	const people = channel.isVoiceBased() ? channel.members.size : 0;
+	const threads =
+		"threads" in channel ? await activeThreads(guild, { channel }) : [];
+	return [
+		...(people > 0
+			? [` ${people} member(s) in it would be disconnected.`]
+			: []),
+		...(threads.length > 0
+			? [` Of its threads ${threads.length} are active.`]
+			: []),
+	].join("");
+}
 
 export const cloneChannel = tool({
 	name: "clone_channel",

@@ -13,7 +13,7 @@ import {
 import { bulkBan } from "./bulk-ban.ts";
 import { bulkRoleUpdate } from "./bulk-roles.ts";
 
-import { moveChannels } from "./channel-moves.ts";
+import { moveChannel, moveChannels } from "./channel-moves.ts";
 import {
 	cloneChannel,
 	createChannel,
@@ -21,7 +21,6 @@ import {
 	editChannel,
 	getChannel,
 	listChannels,
-	moveChannel,
 } from "./channels.ts";
 import { deleteMessage, deleteMessages } from "./deletions.ts";
 import { checkPermissions, getBotInfo, runSetupCheck } from "./diagnostics.ts";

@@ -7,8 +7,13 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import { requirePermission } from "../compose.ts";
-import type { Guild, GuildChannel, GuildChannelType } from "../entities.ts";
-import { isThread } from "../entities.ts";
+import {
+	type Guild,
+	type GuildChannel,
+	type GuildChannelType,
+	holdsPosts,
+	isThread,
+} from "../entities.ts";
 import { fieldFault, notSimulated, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -109,12 +114,12 @@ function named(
 	const written =
 		type === ChannelType.GuildText ||
 		type === ChannelType.GuildAnnouncement ||
-		type === ChannelType.GuildForum;
+		holdsPosts({ type });
 	return written ? given?.toLowerCase().replace(/\s+/g, "-") : given;
 }
 
 function checkTypeLimits(type: GuildChannelType, body: ChannelBody): void {
-	if (type !== ChannelType.GuildForum && [...(body.topic ?? "")].length > 1024)
+	if (!holdsPosts({ type }) && [...(body.topic ?? "")].length > 1024)
 		throw fieldFault(
 			"BASE_TYPE_MAX_LENGTH",
 			"Must be 1024 or fewer in length.",

@@ -15,8 +15,13 @@ import {
 	revised,
 	written,
 } from "../compose.ts";
-import type { Channel, Message } from "../entities.ts";
-import { inGuild, isThread } from "../entities.ts";
+import {
+	type Channel,
+	holdsPosts,
+	inGuild,
+	isThread,
+	type Message,
+} from "../entities.ts";
 import { ApiError, fieldFault, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -63,10 +68,7 @@ const nonceAgeMs = 5 * 60 * 1000;
 /** Refuses channels without messages: categories and forums. */
 function textOf(call: Call): Channel {
 	const channel = channelOf(call);
-	if (
-		channel.type === ChannelType.GuildCategory ||
-		channel.type === ChannelType.GuildForum
-	)
+	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
 		throw refusal(Code.CannotSendMessagesInNonTextChannel);
 	return channel;
 }

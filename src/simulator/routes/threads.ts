@@ -13,7 +13,12 @@ import {
 	requirePermission,
 	written,
 } from "../compose.ts";
-import type { Guild, GuildChannel, Thread } from "../entities.ts";
+import {
+	type Guild,
+	type GuildChannel,
+	holdsPosts,
+	type Thread,
+} from "../entities.ts";
 import { fieldFault, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -281,7 +286,7 @@ export const threadRoutes = [
 		body: newThread,
 		run: (call) => {
 			const parent = guildChannelOf(call);
-			return parent.type === ChannelType.GuildForum
+			return holdsPosts(parent)
 				? startPost(call, parent)
 				: startAlone(call, parent);
 		},

@@ -15,13 +15,15 @@ import {
 	revised,
 	written,
 } from "../compose.ts";
-import type {
-	GuildChannel,
-	GuildPlace,
-	Message,
-	Webhook,
+import {
+	type GuildChannel,
+	type GuildPlace,
+	holdsPosts,
+	isGuildChannel,
+	isThread,
+	type Message,
+	type Webhook,
 } from "../entities.ts";
-import { isGuildChannel, isThread } from "../entities.ts";
 import { fieldFault, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -257,7 +259,7 @@ const writing = [
 			const { body, world } = call;
 			const webhook = actingWebhookOf(call);
 			const place = placeOf(call);
-			if (place.type === ChannelType.GuildForum)
+			if (holdsPosts(place))
 				throw refusal(
 					Code.WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId,
 				);

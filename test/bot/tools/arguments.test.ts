@@ -27,7 +27,7 @@ interface Schema extends JsonSchema {
 type Probe = [value: unknown, valid: boolean];
 
 /** Fields that accept more than they publish: numbers are moved into the range, words are taken in capitals. */
-const lenient = ["limit", "max_pages", "channel_type"];
+const lenient = ["limit", "max_pages", "channel_type", "target_type"];
 
 const texts = [
 	"10m",
@@ -94,12 +94,12 @@ function probes(schema: Schema): Probe[] {
 			[["x"], false],
 		];
 	if (type === "integer") {
-		const { minimum = 0, maximum = 0 } = schema;
+		const { minimum = 0, maximum } = schema;
 		return [
 			[minimum, true],
-			[maximum, true],
+			[maximum ?? 1e9, true],
 			[minimum - 1, false],
-			[maximum + 1, false],
+			...(maximum === undefined ? [] : [[maximum + 1, false] as Probe]),
 			[minimum + 0.5, false],
 			[String(minimum), false],
 		];

@@ -460,6 +460,53 @@ describe("delete_channel", () => {
 		expect(again.text).toContain("There is no channel");
 	});
 
+	test("a channel that a community cannot be without is refused, dry or not, with the setting that names it", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const general = channelNamed(world, "general");
+		const staff = channelNamed(world, "staff");
+		const settings = {
+			rules_channel_id: general.id,
+			public_updates_channel_id: staff.id,
+		};
+		simulator.world.editGuild(guild, { features: ["COMMUNITY"], ...settings });
+		await world.heard();
+		for (const [setting, channel_id] of Object.entries(settings))
+			for (const dry_run of [true, false]) {
+				const args = { channel_id, dry_run };
+				const { text, isError } = await world.call("delete_channel", args);
+				expect(isError).toBe(true);
+				expect(text).toContain(
+					`(ID: ${channel_id}) is the ${setting} of the guild, which a community cannot be without: edit_guild names another one.`,
+				);
+			}
+		expect(writes(world)).toEqual([]);
+		simulator.world.editGuild(guild, { features: [] });
+		await world.heard();
+		const { text } = await world.call("delete_channel", {
+			channel_id: general.id,
+		});
+		expect(text).toStartWith("Deleted the text channel #general");
+	});
+
+	test("the dry run counts the active threads in it, and no others", async () => {
+		await using world = await startWorld();
+		const general = channelNamed(world, "general");
+		const staff = channelNamed(world, "staff");
+		for (const [channel, name] of [
+			...[[general, "one"] as const, [general, "two"] as const],
+			[staff, "elsewhere"] as const,
+		])
+			await world.call("create_thread", { channel_id: channel.id, name });
+		const { text } = await world.call("delete_channel", {
+			channel_id: general.id,
+			dry_run: true,
+		});
+		expect(text).toEndWith(
+			"with everything in it. Of its threads 2 are active.",
+		);
+	});
+
 	test("the dry run counts who would be disconnected", async () => {
 		await using world = await startWorld();
 		const lounge = channelNamed(world, "Lounge");
@@ -473,6 +520,30 @@ describe("delete_channel", () => {
 		});
 		expect(text).toEndWith("1 member(s) in it would be disconnected.");
 	});
+});
+
+test("a media channel is listed by its kind, edited as a forum is, moved and deleted", async () => {
+	await using world = await startWorld();
+	const { id: channel_id } = added(world, { name: "pictures", type: 16 });
+	await world.heard();
+	const listed = await world.call("list_channels");
+	expect(listed.text).toMatch(
+		new RegExp(`^#pictures \\| ID: ${channel_id} \\| media`, "m"),
+	);
+	const edit = { channel_id, name: "photos", topic: "t".repeat(4096) };
+	const talk = channelNamed(world, "Talk").id;
+	expect((await world.call("edit_channel", edit)).text).toStartWith(
+		"Changed name, topic of #photos",
+	);
+	expect(
+		(await world.call("move_channel", { channel_id, category_id: talk })).text,
+	).toMatch(/^Moved #photos \(ID: \d+\) to position \d of \d in #Talk/);
+	const dry = await world.call("delete_channel", { channel_id, dry_run: true });
+	expect(dry.text).toContain("Would delete the media channel #photos");
+	expect((await world.call("delete_channel", { channel_id })).isError).toBe(
+		false,
+	);
+	expect(world.guild.channels.has(channel_id)).toBe(false);
 });
 
 describe("move_channel", () => {
@@ -505,7 +576,8 @@ describe("move_channel", () => {
 	test.each([
 		["d", 0, "dabc"],
 		["a", 2, "bcad"],
-		["a", 499, "bcda"],
+		["a", 500, "bcda"],
+		["a", 1e9, "bcda"],
 		["b", 2, "acbd"],
 	])("puts %s at %d among its like: %s", async (name, position, expected) => {
 		await using scene = await row();
