@@ -17,7 +17,7 @@ Makes dist/gateway and dist/bot for this platform, and dist/SHA256SUMS of all th
   --target   also for this platform, in dist/<platform>/; any that Bun has, such as linux-x64-baseline; may be repeated
   --release  also a dist/guildhall-<version>-<platform>.tar.gz for each, with what an operator needs beside them
 
-For another platform Bun fetches its runtime from registry.npmjs.org, once. A platform that cannot be built does not keep
+For another platform Bun fetches its runtime from the public npm registry, once. A platform that cannot be built does not keep
 the others from being built; the exit code is then 1.
 
 Environment:
