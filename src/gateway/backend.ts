@@ -3,7 +3,7 @@
 // A call is sent again only where it cannot have been carried out, or where it changes nothing: a request in a lost
 // session (backend-session.ts), one that never left, and once more a tool that only reads.
 
-import { createFetchSend } from "../lib/http.ts";
+import { createFetchSend, type Send } from "../lib/http.ts";
 import type { Log } from "../lib/log.ts";
 import { onOneLine } from "../lib/text.ts";
 import {
@@ -56,6 +56,8 @@ export interface BackendOptions {
 	log: Log;
 	/** Is told when its state, its tools or its guilds are others than before. */
 	onChange(): void;
+	/** What carries requests to an endpoint; our own client where nothing is said. */
+	connect?: ((endpoint: string) => Send) | undefined;
 }
 
 /** A call to forward. */
@@ -106,14 +108,15 @@ export class Backend {
 		this.#options = options;
 		this.#slots = new Slots({ max: maxInFlight, maxWaitMs: slotWaitMs });
 		const url = instance.endpoint;
-		if (url.startsWith("http:"))
+		const { connect = createFetchSend } = options;
+		if (url.startsWith("http:") && !options.connect)
 			this.#http = createHttpClient({
 				url,
 				maxConnections: maxInFlight + spareConnections,
 			});
 		this.session = new BackendSession({
 			client: createClient({
-				send: this.#http?.send ?? createFetchSend(url),
+				send: this.#http?.send ?? connect(url),
 				token,
 				info,
 				// Bots accept loopback names only, whatever name we reach them by.

@@ -12,7 +12,7 @@ import {
 import { countRequests, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
-import { Backend } from "./backend.ts";
+import { Backend, type BackendOptions } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -44,7 +44,12 @@ export interface Gateway {
 	close(): Promise<void>;
 }
 
-export function createGateway(config: GatewayConfig, log: Log): Gateway {
+/** `connect` is what carries requests to a backend's endpoint, where it is not to be our own client. */
+export function createGateway(
+	config: GatewayConfig,
+	log: Log,
+	connect?: BackendOptions["connect"],
+): Gateway {
 	const metrics = createMetrics({
 		backends: () =>
 			backends.map(({ name, state, inFlight }) => ({
@@ -65,6 +70,7 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 				metrics,
 				log,
 				onChange: rebuildCatalog,
+				connect,
 			}),
 	);
 	let catalog = buildCatalog([]);
@@ -192,12 +198,13 @@ export function createGateway(config: GatewayConfig, log: Log): Gateway {
 export async function startGateway(
 	config: GatewayConfig,
 	log: Log,
+	connect?: BackendOptions["connect"],
 ): Promise<Running & { url: string }> {
 	for (const warning of config.warnings) log.warn(warning);
 	log.info(`${config.instances.length} instance(s)`);
 	for (const { name, url } of config.instances) log.info(`${name} -> ${url}`);
 
-	const gateway = createGateway(config, log);
+	const gateway = createGateway(config, log, connect);
 	const listener = listen({
 		hostname: config.bindAddress,
 		port: config.port,

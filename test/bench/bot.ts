@@ -11,11 +11,11 @@ import { Sessions } from "../../src/mcp/session.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { startBotProcess } from "../support/bot-process.ts";
-import { connectTo } from "../support/mcp.ts";
-import { until } from "../support/until.ts";
+import { cell, median } from "./figures.ts";
 import {
 	type Measured,
 	measureCalls,
+	membersLoaded,
 	openSession,
 	type Target,
 } from "./http-load.ts";
@@ -32,14 +32,6 @@ const roundMs = quick ? 250 : 1_500;
 const crowd = quick ? 10_000 : 100_000;
 const token = "bench-token-of-enough-length";
 const sdkDirectory = join(import.meta.dir, "sdk");
-
-function median(values: readonly number[]): number {
-	return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-}
-
-function cell(value: number | undefined, digits = 0): string {
-	return (value === undefined ? "-" : value.toFixed(digits)).padStart(10);
-}
 
 /** A server made with the SDK; no target where it cannot be installed. */
 async function startSdk(
@@ -230,15 +222,6 @@ async function measureTool(
 	);
 }
 
-/** Resolves when the bot knows everyone. */
-async function membersLoaded(): Promise<void> {
-	const client = await connectTo(bot.url, token);
-	await until("all members are loaded", async () => {
-		const { text } = await client.call("lookup_user_by_name", { query: "ada" });
-		return !text.includes("being loaded");
-	});
-}
-
 const [cooks, ...others] = demoSeed().guilds;
 if (!cooks) throw new Error("the demo has guilds");
 await using simulator = await startSimulator({
@@ -256,7 +239,7 @@ const ours = botTarget(bot.url);
 await using sdk = await startSdk(
 	`1 guild(s):\n${guild.name} | ID: ${guild.id}`,
 );
-await membersLoaded();
+await membersLoaded(bot.url, token);
 
 console.log(
 	`Bun ${Bun.version}, ${availableParallelism()} x ${cpus()[0]?.model}; the simulator and what makes the load are one more process here, which can take all of one core: the rates are a lower bound, the CPU is that of the server's process alone`,

@@ -1,7 +1,6 @@
 // Whether the gateway's memory stays flat under many idle connections and steady load: `bun test/bench/soak.ts`.
 // The gateway and two stubs for its bots are processes of their own; the clients live in this one.
 
-import { readFile } from "node:fs/promises";
 import { parseCommandLine } from "../../src/lib/program.ts";
 import {
 	listeningUrl,
@@ -9,6 +8,8 @@ import {
 	startProgram,
 } from "../support/program.ts";
 import { startStubBackend, textResult } from "../support/stub-backend.ts";
+import { holdIdle, type IdleConnections } from "./idle-connections.ts";
+import { maxOpenFiles, memoryOf } from "./processes.ts";
 
 const usage = `Usage: bun test/bench/soak.ts [--help]
 
@@ -25,8 +26,6 @@ const token = "soak-token-of-enough-length";
 const thinkMs = 100;
 /** Descriptors beside those of the idle connections. */
 const spareDescriptors = 600;
-/** Connections that are being made at once. */
-const maxConnecting = 200;
 /** What counts as flat: growth over the time after warm-up, as part of the memory at its beginning. */
 const flatGrowth = 0.05;
 
@@ -50,88 +49,6 @@ async function runStubs(): Promise<void> {
 	console.log(JSON.stringify({ stubs: stubs.map(({ url }) => url) }));
 	for await (const _ of Bun.stdin.stream());
 	process.exit(0);
-}
-
-interface IdleConnections {
-	/** Answered once, and quiet since. */
-	readonly open: number;
-	/** How many were opened in the place of one that the gateway had closed. */
-	readonly reopened: number;
-	/** How many could not be made, or ended without an answer. */
-	readonly failed: number;
-	close(): void;
-}
-
-/** Keeps `count` connections to `url`, and opens another for each that ends. */
-function holdIdle(url: string, count: number): IdleConnections {
-	const { hostname, port, pathname, host } = new URL(url);
-	const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}';
-	const request = `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-	const answered = new Set<Bun.Socket<undefined>>();
-	const known = new Set<Bun.Socket<undefined>>();
-	let connecting = 0;
-	let wanted = count;
-	let reopened = 0;
-	let failed = 0;
-	let closed = false;
-
-	const fill = () => {
-		while (!closed && wanted > 0 && connecting < maxConnecting) {
-			wanted--;
-			connecting++;
-			Bun.connect({ hostname, port: Number(port), socket: handlers }).catch(
-				() => {
-					failed++;
-					// Not at once: what refuses now does so for a while.
-					setTimeout(again, 100);
-				},
-			);
-		}
-	};
-	const again = () => {
-		connecting--;
-		wanted++;
-		fill();
-	};
-	const handlers: Bun.SocketHandler<undefined> = {
-		open(socket) {
-			known.add(socket);
-			socket.write(request);
-		},
-		data(socket) {
-			if (answered.has(socket)) return;
-			answered.add(socket);
-			connecting--;
-			fill();
-		},
-		close(socket) {
-			known.delete(socket);
-			if (closed) return;
-			if (!answered.delete(socket)) {
-				failed++;
-				return again();
-			}
-			reopened++;
-			wanted++;
-			fill();
-		},
-	};
-	fill();
-	return {
-		get open() {
-			return answered.size;
-		},
-		get reopened() {
-			return reopened;
-		},
-		get failed() {
-			return failed;
-		},
-		close() {
-			closed = true;
-			for (const socket of known) socket.terminate();
-		},
-	};
 }
 
 interface Load {
@@ -197,15 +114,6 @@ function holdCalls(url: string, count: number): Load {
 	};
 }
 
-/** Resident memory in MiB. */
-async function memoryOf(pid: number): Promise<number> {
-	const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-	const kib =
-		/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ??
-		Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout.toString();
-	return Number(kib) / 1024;
-}
-
 interface Sample {
 	second: number;
 	mib: number;
@@ -237,13 +145,11 @@ async function main(): Promise<void> {
 	const connections = setting("SOAK_CONNECTIONS", 10_000, 50_000);
 	// Bun runs no more requests of a process at once.
 	const concurrent = setting("SOAK_CALLS", 200, 256);
-	const limit = Bun.spawnSync(["sh", "-c", "ulimit -n"])
-		.stdout.toString()
-		.trim();
+	const limit = maxOpenFiles();
 	const needed = connections + concurrent + spareDescriptors;
-	if (limit !== "unlimited" && Number(limit) < needed)
+	if (limit < needed)
 		fail(
-			`a process may have ${limit} open files here, and this needs ${needed}: raise it with "ulimit -n ${needed}" (or "ulimit -Hn" as root), or set SOAK_CONNECTIONS=${Math.max(1, Number(limit) - concurrent - spareDescriptors)}`,
+			`a process may have ${limit} open files here, and this needs ${needed}: raise it with "ulimit -n ${needed}" (or "ulimit -Hn" as root), or set SOAK_CONNECTIONS=${Math.max(1, limit - concurrent - spareDescriptors)}`,
 		);
 
 	await using stack = new AsyncDisposableStack();
@@ -271,7 +177,7 @@ async function main(): Promise<void> {
 		`gateway at rest: ${atRest.toFixed(1)} MiB; opening ${connections} idle connections, ${concurrent} calls at a time, for ${seconds} s`,
 	);
 
-	const idle = holdIdle(url, connections);
+	const idle = holdIdle(url, connections, { token, method: "tools/list" });
 	stack.defer(() => idle.close());
 	const load = holdCalls(url, concurrent);
 	const samples = await sample({

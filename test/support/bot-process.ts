@@ -13,6 +13,8 @@ export interface BotProcess extends AsyncDisposable {
 	/** The MCP endpoint; it stays the same. */
 	url: string;
 	port: number;
+	/** Of the process that runs now. */
+	readonly pid: number;
 	/** Its CONFIG_DIR. */
 	directory: string;
 	/** Ends it with this signal and starts it again at once; resolves when it is ready. */
@@ -91,6 +93,9 @@ export async function startBotProcess(
 	return {
 		url,
 		port,
+		get pid() {
+			return program?.pid ?? 0;
+		},
 		directory,
 		ready,
 		async restart(signal) {

@@ -1,0 +1,131 @@
+// What the benchmarks trust: the load generator notices an answer that is not the right one.
+
+import { expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { Histogram } from "./figures.ts";
+import { Load, type LoadJob } from "./load.ts";
+
+/** A server whose answer to a request with this id is written in these pieces, one after the other. */
+function serve(answer: (id: string) => readonly (string | Uint8Array)[]) {
+	const listener = Bun.listen({
+		hostname: "127.0.0.1",
+		port: 0,
+		socket: {
+			async data(socket, bytes) {
+				const id = /"id":(\d+)/.exec(bytes.toString())?.[1] ?? "";
+				for (const piece of answer(id)) {
+					socket.write(piece);
+					socket.flush();
+					await Bun.sleep(1);
+				}
+			},
+		},
+	});
+	return {
+		url: `http://127.0.0.1:${listener.port}/mcp`,
+		[Symbol.dispose]: () => listener.stop(true),
+	};
+}
+
+const resultFor = (id: string) =>
+	`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${"x".repeat(500)}"}]}}`;
+const announced = (body: string) =>
+	`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+async function run(
+	answer: (id: string) => readonly (string | Uint8Array)[],
+	expected: LoadJob["expect"] = "result",
+) {
+	using server = serve(answer);
+	const load = await Load.open({
+		url: server.url,
+		connections: 3,
+		method: "POST",
+		headers: [{}],
+		requests: ['"method":"tools/call","params":{}'],
+		expect: expected,
+	});
+	try {
+		return await load.run({ count: 9 });
+	} finally {
+		load.close();
+	}
+}
+
+test("right answers are counted, in whatever pieces they come", async () => {
+	const inPieces = (text: string) => text.match(/[\s\S]{1,150}/g) ?? [];
+	const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+	const chunks = (id: string) => {
+		const body = resultFor(id);
+		const [first, rest] = [body.slice(0, 100), body.slice(100)];
+		return `${head}${chunk(first)}${chunk(rest)}0\r\n\r\n`;
+	};
+	for (const answer of [
+		(id: string) => [announced(resultFor(id))],
+		(id: string) => inPieces(announced(resultFor(id))),
+		(id: string) => [chunks(id)],
+		(id: string) => inPieces(chunks(id)),
+	])
+		expect((await run(answer)).requests).toBe(9);
+});
+
+test("an answer to another request, an error and a refusal end the load", async () => {
+	const faults: [(id: string) => string, string][] = [
+		[(id) => announced(resultFor(String(Number(id) + 1))), "no result for"],
+		[
+			(id) => announced(`{"jsonrpc":"2.0","id":${id},"error":{"code":1}}`),
+			"no result for",
+		],
+		[
+			(id) =>
+				announced(
+					`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"isError":true}}`,
+				),
+			"it is an error",
+		],
+		[
+			(id) => announced(resultFor(id)).replace("200 OK", "503 No"),
+			"status is not 200",
+		],
+	];
+	for (const [answer, fault] of faults)
+		await expect(run((id) => [answer(id)])).rejects.toThrow(fault);
+});
+
+test("an answer of another length than the others ends the load", async () => {
+	let count = 0;
+	const answer = (id: string) => {
+		const text = "x".repeat(++count > 5 ? 300 : 301);
+		return [
+			announced(`{"jsonrpc":"2.0","id":${id},"result":{"text":"${text}"}}`),
+		];
+	};
+	await expect(run(answer)).rejects.toThrow("bytes");
+});
+
+test("a packed answer is unpacked and looked at", async () => {
+	const packed = (body: string) => {
+		const bytes = gzipSync(body);
+		const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bytes.length}\r\n\r\n`;
+		return [Buffer.concat([Buffer.from(head), bytes])];
+	};
+	expect((await run((id) => packed(resultFor(id)), "gzip")).requests).toBe(9);
+	await expect(run(() => packed(resultFor("1")), "gzip")).rejects.toThrow(
+		"no result for",
+	);
+	await expect(run((id) => [announced(resultFor(id))], "gzip")).rejects.toThrow(
+		"not packed",
+	);
+});
+
+test("a quantile is right to a fiftieth", () => {
+	const times = new Histogram();
+	for (let ms = 1; ms <= 1_000; ms++) times.add(ms);
+	for (const [q, ms] of [
+		[0.5, 500],
+		[0.99, 990],
+		[1, 1_000],
+	] as const)
+		expect(Math.abs(times.quantile(q) / ms - 1)).toBeLessThan(0.02);
+});

@@ -1,0 +1,48 @@
+// How memory grows; a gateway's at rest, after many calls, with many clients that are connected and quiet.
+
+import { until } from "../support/until.ts";
+import { holdIdle } from "./idle-connections.ts";
+import type { LoadProcess } from "./load-process.ts";
+import { maxOpenFiles, memoryOf } from "./processes.ts";
+import { callJob, type GatewayProcess, token } from "./targets.ts";
+
+const idleConnections = 10_000;
+/** Descriptors beside those of the idle connections. */
+const spareDescriptors = 600;
+/** What is let go is given back a little later. */
+const restMs = 1_000;
+
+/** Prints how much memory a process has, after a while in which it could give some back. */
+export async function printMemory(pid: number, state: string): Promise<void> {
+	await Bun.sleep(restMs);
+	const mib = await memoryOf(pid);
+	console.log(`${state.padEnd(42)}${mib.toFixed(1).padStart(7)} MiB`);
+}
+
+/** Prints a line for each state of one that has just been started. */
+export async function fillGateway(
+	gateway: GatewayProcess,
+	load: LoadProcess,
+	calls: number,
+): Promise<void> {
+	const show = (state: string) => printMemory(gateway.pid, state);
+	await show("gateway, idle");
+	const running = await load.open(callJob(gateway.url, { connections: 64 }));
+	await running.run({ count: calls });
+	await running.close();
+	await show(`gateway, after ${calls} calls`);
+
+	const possible = maxOpenFiles() - spareDescriptors;
+	const count = Math.min(idleConnections, possible);
+	if (count < idleConnections)
+		console.log(
+			`only ${count} of ${idleConnections} idle connections: a process may have ${maxOpenFiles()} open files here (ulimit -n)`,
+		);
+	const idle = holdIdle(gateway.url, count, { token, method: "ping" });
+	try {
+		await until("every connection is open", () => idle.open === count);
+		await show(`gateway, with ${count} idle connections too`);
+	} finally {
+		idle.close();
+	}
+}
