@@ -12,9 +12,16 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import type { Log } from "../lib/log.ts";
+import { ToolError } from "../mcp/tool.ts";
+import { channelName } from "./describe.ts";
 import { forPeople, toToolError } from "./errors.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
-import type { Permission } from "./permissions.ts";
+import {
+	bitsIn,
+	botPermissions,
+	describeBits,
+	type Permission,
+} from "./permissions.ts";
 import { nobody, piecesOf } from "./reply.ts";
 import {
 	answerInteraction,
@@ -69,7 +76,7 @@ export interface CommandsOptions {
 	log: Log;
 }
 
-/** How many are answered at once, so that a flood of them waits for nothing; those beyond are not heard. */
+/** How many of one room are answered at once, so that a flood of them waits for nothing; those beyond are not heard. */
 const maxAtOnce = 100;
 
 /** So that nobody has the bot fill a channel. */
@@ -85,22 +92,25 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 			slash ? [[slash.name as string, { ...slash, limiter }] as const] : [],
 		),
 	);
-	let atOnce = 0;
+	/** How many are being answered, by their room. */
+	const atOnce = new Map<string, number>();
 
-	/** Answers, unless too many others are being answered. */
+	/** Answers, unless too many others of its room are being answered. */
 	async function answering(
 		name: string,
+		room: string,
 		work: () => Promise<void>,
 	): Promise<void> {
-		if (atOnce >= maxAtOnce) {
+		const others = atOnce.get(room) ?? 0;
+		if (others >= maxAtOnce) {
 			log.warn("a chat command was not heard: too many at once");
 			return;
 		}
-		atOnce++;
+		atOnce.set(room, others + 1);
 		try {
 			await work();
 		} catch (error) {
-			const refusal = toToolError(error);
+			const refusal = error instanceof ToolError ? error : toToolError(error);
 			// Discord does not take the answer: that is no fault of ours.
 			if (refusal)
 				log.warn("could not answer a chat command", {
@@ -109,7 +119,9 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 				});
 			else log.error("a chat command failed", { command: name, error });
 		} finally {
-			atOnce--;
+			const left = (atOnce.get(room) ?? 1) - 1;
+			if (left > 0) atOnce.set(room, left);
+			else atOnce.delete(room);
 		}
 	}
 
@@ -125,7 +137,7 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		const asked = { guild, channel, member, message };
 		const { name, limiter = common } = command;
 		const { waitS, refusals } = limiter.take(author.id);
-		void answering(name, async () => {
+		void answering(name, roomOf(asked, command), async () => {
 			const deleted = hide(message, command, typed.rest, options);
 			// That it was too often is said once: whoever goes on has read it.
 			const text =
@@ -146,7 +158,9 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		const { waitS } = limiter.take(id);
 		const run = async (rest: string) =>
 			waitS > 0 ? tooOften(limiter, waitS) : command.run(id, rest);
-		void answering(name, () => answerInteraction(interaction, name, run));
+		void answering(name, "slash", () =>
+			answerInteraction(interaction, name, run),
+		);
 	});
 	client.on(Events.ClientReady, (ready) => {
 		const names = [...bySlash.values()].map(({ name }) => name);
@@ -192,6 +206,12 @@ function permissionTitle(name: Permission): string {
 	return name.replace(/([a-z])([A-Z])/g, "$1 $2");
 }
 
+/** Each guild has rooms of its own; in a raid that types commands, those who can end it have one for themselves. */
+function roomOf(asked: Asked, command: Command): string {
+	const isTheirs = command.permission && mayUse(asked, command);
+	return `${asked.guild.id} ${isTheirs ? "with permission" : "everyone"}`;
+}
+
 function refusalOf(
 	asked: Asked,
 	{ name, permission }: Command,
@@ -228,7 +248,15 @@ async function runFor(
 	}
 }
 
+/** Throws a ToolError where the bot may not write: what Discord refuses would count against it. */
 async function answer(message: Message<true>, text: string): Promise<void> {
+	const { guild, channel } = message;
+	const has = botPermissions(guild, channel);
+	const missing = bitsIn(channel, ["ViewChannel", "SendMessages"]) & ~has;
+	if (missing !== 0n && (has & PermissionFlagsBits.Administrator) === 0n)
+		throw new ToolError(
+			`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`,
+		);
 	for (const content of piecesOf(text)) await send(message, content);
 }
 

@@ -191,6 +191,36 @@ describe.concurrent("what fails", () => {
 		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
 	});
 
+	test("where the bot may not write it does not try, and the operator is told why", async () => {
+		await using stage = await startStage([echo]);
+		const { simulator, client, logged } = stage;
+		const { id, channel } = simulator.channel(general);
+		if (!("permission_overwrites" in channel)) throw new Error("it has none");
+		const bot = simulator.bot("alpha").id;
+		const deny = String(PermissionFlagsBits.SendMessages);
+		simulator.world.editChannel(channel, {
+			permission_overwrites: [{ id: bot, type: 1, allow: "0", deny }],
+		});
+		await until("the bot has heard", () => {
+			const known = client.channels.cache.get(id);
+			return known?.isTextBased() && !known.isDMBased() && !known.isThread()
+				? known.permissionOverwrites.cache.has(bot)
+				: false;
+		});
+		await simulator.user("ada").say(general, "!m echo SECRET");
+		const entry = await until(
+			"it is logged",
+			() => logged.entries("could not answer a chat command")[0],
+		);
+		expect(entry).toMatchObject({ level: "warn", command: "echo" });
+		expect(entry.reason).toContain("SEND_MESSAGES");
+		expect(stage.asked).toEqual(["SECRET"]);
+		const tried = simulator.requests
+			.list()
+			.filter(({ method, actor }) => method === "POST" && actor === bot);
+		expect(tried).toEqual([]);
+	});
+
 	test("white space that Discord would not take is left out, and the rest is sent", async () => {
 		const gap: Command = {
 			...echo,
@@ -225,6 +255,45 @@ describe.concurrent("what fails", () => {
 		await stage.simulator.user("ada").say(general, "!m echo heard");
 		const [answer] = await stage.answers(1);
 		expect(answer?.content).toEndWith("said: heard");
+	});
+});
+
+test("in a raid that types commands, whoever may end it is heard", async () => {
+	const held = Promise.withResolvers<undefined>();
+	const slow: Command = { ...echo, name: "slow", run: () => held.promise };
+	const stop: Command = {
+		...echo,
+		name: "stop",
+		permission: { name: "ManageGuild", in: "guild" },
+		run: async () => "stopped",
+	};
+	await using stage = await startStage([slow, stop, echo]);
+	const { simulator, logged } = stage;
+	const { world } = simulator;
+	const guild = simulator.guild("The Cooks");
+	const { channel } = simulator.channel(general);
+	for (let number = 0; number < 110; number++) {
+		const user = world.addUser({ username: `raider-${number}` });
+		world.addMember(guild, user);
+		world.addMessage(channel, user, { content: "!m slow" });
+	}
+	await until("there is no more room", () => {
+		const unheard = logged.entries(
+			"a chat command was not heard: too many at once",
+		);
+		return stage.asked.length + unheard.length === 110;
+	});
+	expect(stage.asked).toHaveLength(100);
+	// Whoever only asks for what is others' finds no room either.
+	await simulator.user("zoe").say(general, "!m stop");
+	await simulator.user("ada").say(general, "!m stop");
+	const [first] = await stage.answers(1);
+	expect(first?.content).toBe("stopped");
+	expect(stage.asked).toHaveLength(101);
+	held.resolve(undefined);
+	await until("there is room again", async () => {
+		await simulator.user("jose.garcia").say(general, "!m echo heard");
+		return stage.asked.includes("heard");
 	});
 });
 
