@@ -27,7 +27,6 @@ import type { Person, Speaker } from "./find.ts";
 import type { Locks } from "./locks.ts";
 import {
 	bitsIn,
-	botPermissions,
 	type Needed,
 	neededBy,
 	type Permission,
@@ -320,9 +319,12 @@ async function findAll<Args extends object>(
 	if (guildPermissions)
 		requirePermissions(guild, undefined, bitsIn(undefined, guildPermissions));
 	if (permissions) {
-		const held = botPermissions(guild, undefined);
-		const { id } = guild.client.user;
-		const names = neededBy(permissions, given, { id, held });
+		const all = neededBy(permissions, given, guild);
+		const names = all.map(({ permission }) => permission);
+		const why = (missing: bigint) =>
+			all.flatMap(({ permission, why = "" }) =>
+				why && (missing & PermissionFlagsBits[permission]) !== 0n ? [why] : [],
+			);
 		const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
 		const there = things[thingName(permissionsIn)] as
 			| GuildBasedChannel
@@ -335,7 +337,7 @@ async function findAll<Args extends object>(
 		const named = places.filter((place) => place !== undefined);
 		for (const channel of named.length > 0 ? named : [undefined]) {
 			const needed = bitsIn(channel, names);
-			requirePermissions(guild, channel, needed | impliedIn(channel));
+			requirePermissions(guild, channel, needed | impliedIn(channel), why);
 		}
 	}
 	if (ranked) requireBelow(guild, things, ranked);

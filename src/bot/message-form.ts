@@ -5,12 +5,15 @@ import {
 	type APIAllowedMentions,
 	type APIMessage,
 	type Client,
+	type Guild,
+	type Role,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
 import { publishedAs } from "../mcp/json-schema.ts";
 import { ToolError } from "../mcp/tool.ts";
 import { choice, flag, instant, integer, text } from "./arguments.ts";
+import { roleName } from "./describe.ts";
 import { authorName } from "./message-lines.ts";
 import type { NeededWith } from "./permissions.ts";
 
@@ -118,24 +121,50 @@ function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
 		.reduce((sum, part) => sum + [...(part ?? "")].length, 0);
 }
 
-/** What a text needs that pings everyone. */
-export const pingsEveryone: NeededWith<{
+/** What a message says, and whom that may ping. */
+interface Pinging {
 	content?: string | undefined;
 	mentions: Mentions;
-}> = {
+}
+
+/** What a text needs that pings everyone, or a role that not everybody may mention. */
+export const pingsMany: NeededWith<Pinging> = {
 	permission: "MentionEveryone",
 	with: "mentions",
 	// Without it Discord sends the message, and pings nobody.
-	when: ({ content = "", mentions }) =>
-		mentions === "everyone" && /@(everyone|here)/.test(content),
+	when: (args, _, guild) =>
+		(args.mentions === "everyone" &&
+			/@(everyone|here)/.test(args.content ?? "")) ||
+		rolesToPing(guild, args).length > 0,
+	why(args, guild) {
+		const roles = rolesToPing(guild, args).map(roleName);
+		return roles.length > 0
+			? `Without it nobody is pinged by the mention of ${roles.join(", ")}, which is not mentionable (edit_role can make it so); with another \`mentions\` the text is sent all the same.`
+			: undefined;
+	},
 };
+
+/** The roles that a text is to ping and that are not mentionable. */
+function rolesToPing(
+	guild: Guild,
+	{ content = "", mentions }: Pinging,
+): Role[] {
+	if (!mentionTypes[mentions].some((type) => type === "roles")) return [];
+	const ids = new Set(
+		Array.from(content.matchAll(/<@&(\d{17,20})>/g), ([, id]) => id ?? ""),
+	);
+	return [...ids].flatMap((id) => {
+		const role = guild.roles.cache.get(id);
+		return role && !role.mentionable && id !== guild.id ? [role] : [];
+	});
+}
 
 /** What such a text needs beside the permission to write at all. */
 export const textPermissions: readonly NeededWith<{
 	content?: string | undefined;
 	mentions: Mentions;
 	embeds?: readonly unknown[] | undefined;
-}>[] = [pingsEveryone, { permission: "EmbedLinks", with: "embeds" }];
+}>[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
 
 /** What an edit of a message can change. */
 export interface MessageFields {

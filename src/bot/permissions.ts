@@ -22,25 +22,28 @@ export interface NeededWith<Args> {
 	/** A permission in the guild as a whole that will do instead. */
 	orInGuild?: Permission;
 	/** When it is; without this, when the argument is given and neither false nor empty. */
-	when?(args: Args, botId: string): boolean;
+	when?(args: Args, botId: string, guild: Guild): boolean;
+	/** What of the arguments needs it, for whoever is refused; undefined where that needs no words. */
+	why?(args: Args, guild: Guild): string | undefined;
 }
 
 /** A permission that a tool needs, always or with some of its arguments. */
 export type Needed<Args> = Permission | NeededWith<Args>;
 
-/** Those of `needed` that a call with these arguments cannot do without; `held` is what the bot has in the guild. */
+/** Those of `needed` that a call with these arguments in this guild cannot do without, each with why, if that is said. */
 export function neededBy<Args extends object>(
 	needed: readonly Needed<Args>[],
 	args: Args,
-	bot: { id: string; held: bigint },
-): Permission[] {
+	guild: Guild,
+): { permission: Permission; why?: string | undefined }[] {
+	const held = botPermissions(guild, undefined);
+	const { id } = guild.client.user;
 	return needed.flatMap((one) => {
-		if (typeof one === "string") return [one];
-		const { orInGuild } = one;
-		if (orInGuild && (bot.held & PermissionFlagsBits[orInGuild]) !== 0n)
-			return [];
-		const isNeeded = one.when?.(args, bot.id) ?? isGiven(args[one.with]);
-		return isNeeded ? [one.permission] : [];
+		if (typeof one === "string") return [{ permission: one }];
+		const { permission, orInGuild } = one;
+		if (orInGuild && (held & PermissionFlagsBits[orInGuild]) !== 0n) return [];
+		const isNeeded = one.when?.(args, id, guild) ?? isGiven(args[one.with]);
+		return isNeeded ? [{ permission, why: one.why?.(args, guild) }] : [];
 	});
 }
 
@@ -162,11 +165,15 @@ export function bitsIn(
 	}, 0n);
 }
 
-/** Throws the ToolError to show unless the bot has these permissions; whoever holds ADMINISTRATOR has all. */
+/**
+ * Throws the ToolError to show unless the bot has these permissions; whoever holds ADMINISTRATOR has all. `why` says what
+ * needs those that are missing.
+ */
 export function requirePermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
 	needed: bigint,
+	why: (missing: bigint) => readonly string[] = () => [],
 ): void {
 	const has = botPermissions(guild, channel);
 	if ((has & PermissionFlagsBits.Administrator) !== 0n) return;
@@ -181,7 +188,11 @@ export function requirePermissions(
 		? channelName(channel)
 		: `the guild ${guild.id} as a whole`;
 	throw new ToolError(
-		`The bot lacks ${describeBits(missing)} in ${where}. ${whoCanGrant(guild, channel)} Nothing was done.`,
+		[
+			`The bot lacks ${describeBits(missing)} in ${where}.`,
+			...why(missing),
+			`${whoCanGrant(guild, channel)} Nothing was done.`,
+		].join(" "),
 	);
 }
 

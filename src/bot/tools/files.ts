@@ -12,7 +12,7 @@ import {
 	allowedMentions,
 	content,
 	mentions,
-	pingsEveryone,
+	pingsMany,
 } from "../message-form.ts";
 import { oneLine } from "../text.ts";
 
@@ -41,7 +41,7 @@ export const sendFile = tool({
 	description:
 		"Send a file of up to about 45 KB, as text or as bytes. URLs are not fetched.",
 	effect: "write",
-	permissions: ["SendMessages", "AttachFiles", pingsEveryone],
+	permissions: ["SendMessages", "AttachFiles", pingsMany],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread to send to"),

@@ -34,7 +34,7 @@ import {
 	allowedMentions,
 	content,
 	mentions,
-	pingsEveryone,
+	pingsMany,
 } from "../message-form.ts";
 import { activeThreads, threadBorder, threadLines } from "../thread-pages.ts";
 import { autoArchive } from "./threads.ts";
@@ -46,7 +46,7 @@ export const createForumPost = tool({
 	description:
 		"Post in a forum: a thread with its first message. Answers go into it with send_message.",
 	effect: "write",
-	permissions: ["SendMessages", pingsEveryone],
+	permissions: ["SendMessages", pingsMany],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentForum, "forum"),

@@ -33,7 +33,7 @@ import {
 	allowedMentions,
 	content,
 	mentions,
-	pingsEveryone,
+	pingsMany,
 } from "../message-form.ts";
 import { botMember, requirePermissions } from "../permissions.ts";
 import { threadBorder, threadLines } from "../thread-pages.ts";
@@ -60,7 +60,7 @@ export const createThread = tool({
 		},
 		{ permission: "CreatePrivateThreads", with: "private" },
 		{ permission: "SendMessagesInThreads", with: "content" },
-		pingsEveryone,
+		pingsMany,
 	],
 	input: v.strictObject({
 		guild_id,

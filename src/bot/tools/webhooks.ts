@@ -14,7 +14,7 @@ import {
 	embeds,
 	type MessageFields,
 	mentions,
-	pingsEveryone,
+	pingsMany,
 } from "../message-form.ts";
 import { messageHead } from "../message-lines.ts";
 import { oneField } from "../text.ts";
@@ -166,7 +166,7 @@ export const sendWebhookMessage = tool({
 	// Whoever had it from another server may still send it: this bot asks Discord for it.
 	ignored: ["token"],
 	// Discord lets a webhook ping everyone; what the bot may not do itself it does not do in this way either.
-	permissions: ["ManageWebhooks", pingsEveryone],
+	permissions: ["ManageWebhooks", pingsMany],
 	input: v.strictObject({
 		guild_id,
 		webhook_id,
@@ -219,7 +219,7 @@ export const editWebhookMessage = tool({
 	effect: "write",
 	idempotent: true,
 	turns: "message_id",
-	permissions: ["ManageWebhooks", pingsEveryone],
+	permissions: ["ManageWebhooks", pingsMany],
 	input: v.strictObject({
 		...sentByWebhook,
 		content: v.optional(content),

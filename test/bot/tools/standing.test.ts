@@ -1,9 +1,10 @@
 // What keeps the bot from acting though its roles allow it: said before Discord is asked.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { tools } from "../../../src/bot/tools/index.ts";
 import { until } from "../../support/until.ts";
-import { startWorld } from "../../support/world.ts";
+import { channelNamed, startWorld, writes } from "../../support/world.ts";
 
 test("a bot that is timed out says so, and until when, and sends nothing", async () => {
 	await using world = await startWorld();
@@ -75,6 +76,87 @@ test("a mention of everyone that would ping nobody is not sent", async () => {
 	expect(simulator.channel("The Cooks/general").transcript()).toBe(
 		"alpha: dinner\nalpha: @everyone dinner",
 	);
+});
+
+describe("a mention of a role that would ping nobody", () => {
+	/** A role that is not mentionable, mentioned in a channel in which the bot may not mention it all the same. */
+	async function forbidden() {
+		const world = await startWorld();
+		const { simulator, guild } = world;
+		const { world: platform } = simulator;
+		const general = channelNamed(world, "general");
+		const deny = String(PermissionFlagsBits.MentionEveryone);
+		const bot = simulator.bot("alpha").id;
+		const forum = platform.addChannel(guild, { name: "forum", type: 15 });
+		for (const channel of [general, forum])
+			platform.setOverwrite(channel, { id: bot, type: 1, allow: "0", deny });
+		const role = platform.addRole(guild, { name: "chefs" });
+		const hook = platform.webhooks.add(general, { name: "hook" });
+		const alpha = platform.users.get(bot);
+		if (!alpha) throw new Error("the bot has an account");
+		const own = platform.addMessage(general, alpha, { content: "own" });
+		const by = platform.addMessage(general, alpha, { content: "by the hook" });
+		await world.heard();
+		const calls: Record<string, object> = {
+			send_message: { channel_id: general.id },
+			edit_message: { channel_id: general.id, message_id: own.id },
+			send_file: { channel_id: general.id, filename: "a.txt", text: "a" },
+			create_thread: { channel_id: general.id, name: "a" },
+			create_forum_post: { channel_id: forum.id, title: "a" },
+			send_webhook_message: { webhook_id: hook.id },
+			edit_webhook_message: { webhook_id: hook.id, message_id: by.id },
+		};
+		return {
+			...{ world, general, role, calls, platform },
+			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+		};
+	}
+
+	test("is not sent by any tool, and the role and the permission are named", async () => {
+		await using scene = await forbidden();
+		const { world, role, calls } = scene;
+		for (const [name, args] of Object.entries(calls))
+			for (const mentions of ["roles", "everyone"]) {
+				const { text, isError } = await world.call(name, {
+					...{ ...args, mentions },
+					content: `dinner <@&${role.id}> <@&${role.id}>`,
+				});
+				expect({ name, isError }).toEqual({ name, isError: true });
+				expect(text).toMatch(/^The bot lacks MENTION_EVERYONE in #/);
+				expect(text).toContain(
+					`nobody is pinged by the mention of @chefs (ID: ${role.id}), which is not mentionable`,
+				);
+			}
+		const names = tools
+			.filter(({ listing }) =>
+				Object(listing.inputSchema.properties).mentions?.enum?.includes(
+					"roles",
+				),
+			)
+			.map(({ name }) => name);
+		expect(names.sort()).toEqual(Object.keys(calls).sort());
+		expect(writes(world)).toEqual([]);
+	});
+
+	test("is sent where the role is mentionable, or nobody is to be pinged", async () => {
+		await using scene = await forbidden();
+		const { world, general, role, platform } = scene;
+		const content = `dinner <@&${role.id}> @everyone`;
+		const send = (mentions: string) =>
+			world.call("send_message", {
+				...{ channel_id: general.id, content, mentions },
+			});
+		for (const mentions of ["none", "users"])
+			expect((await send(mentions)).isError).toBe(false);
+		platform.editRole(world.guild, role, { mentionable: true });
+		await world.heard();
+		expect((await send("roles")).isError).toBe(false);
+		expect(platform.messages.in(general.id).at(-1)?.mention_roles).toEqual([
+			role.id,
+		]);
+		// Of everyone there is nothing more to say.
+		expect((await send("everyone")).text).not.toContain("chefs");
+	});
 });
 
 test("while Discord's Gateway is away, look-ups say that someone may be missing", async () => {
