@@ -18,7 +18,7 @@ export function ruleName({
 	name,
 	id,
 }: Pick<APIAutoModerationRule, "name" | "id">): string {
-	return `"${oneLine(name)}" (ID: ${id})`;
+	return `"${oneField(name)}" (ID: ${id})`;
 }
 
 const shownWords = 5;

@@ -1,29 +1,29 @@
 // How things in Discord are called in results: by name, as people know them, and by id, which is what they are.
 
 import type { GuildBasedChannel, GuildMember, Role, User } from "discord.js";
-import { oneLine } from "./text.ts";
+import { oneField } from "./text.ts";
 
 export function channelName({
 	name,
 	id,
 }: Pick<GuildBasedChannel, "name" | "id">): string {
-	return `#${oneLine(name)} (ID: ${id})`;
+	return `#${oneField(name)} (ID: ${id})`;
 }
 
 export function roleName({ name, id }: Role): string {
 	// The role that everyone has brings its @ along.
-	return `@${oneLine(name).replace(/^@/, "")} (ID: ${id})`;
+	return `@${oneField(name).replace(/^@/, "")} (ID: ${id})`;
 }
 
 export function userName({
 	username,
 	id,
 }: Pick<User, "username" | "id">): string {
-	return `@${oneLine(username)} (ID: ${id})`;
+	return `@${oneField(username)} (ID: ${id})`;
 }
 
 export function memberName({ displayName, user }: GuildMember): string {
-	return `${oneLine(displayName)} (@${oneLine(user.username)}, ID: ${user.id})`;
+	return `${oneField(displayName)} (@${oneField(user.username)}, ID: ${user.id})`;
 }
 
 /** A time as UTC in ISO 8601, to the second; "unknown" where Discord did not say. */

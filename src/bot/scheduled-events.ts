@@ -12,7 +12,7 @@ import {
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import { channelName, time } from "./describe.ts";
 import { unlessUnknown } from "./find.ts";
-import { oneField, oneLine } from "./text.ts";
+import { oneField } from "./text.ts";
 
 export const kinds = {
 	stage: Kind.StageInstance,
@@ -221,7 +221,7 @@ export function eventName({
 	name,
 	id,
 }: Pick<APIGuildScheduledEvent, "name" | "id">): string {
-	return `"${oneLine(name)}" (ID: ${id})`;
+	return `"${oneField(name)}" (ID: ${id})`;
 }
 
 export function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {

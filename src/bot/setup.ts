@@ -20,10 +20,10 @@ import {
 	type Permission,
 } from "./permissions.ts";
 import { toml as tomlSchema } from "./settings.ts";
-import { oneLine } from "./text.ts";
+import { oneField } from "./text.ts";
 
 export function guildName({ name, id }: Guild): string {
-	return `${oneLine(name)} (ID: ${id})`;
+	return `${oneField(name)} (ID: ${id})`;
 }
 
 /** Where someone who manages a guild adds the bot to it, or grants it what it lacks. */

@@ -22,9 +22,14 @@ export function oneLine(text: string): string {
 	);
 }
 
-/** `text` as one field of a line whose fields are parted by "|": it can neither end the line nor pass for another field. */
+/**
+ * `text` as one field of a line whose fields are parted by "|", or as a name with an id behind it: it can neither end the
+ * line nor pass for another field or for the id.
+ */
 export function oneField(text: string): string {
-	return oneLine(text.replaceAll("\\", "\\\\")).replaceAll("|", "\\|");
+	return oneLine(text.replaceAll("\\", "\\\\"))
+		.replaceAll("|", "\\|")
+		.replace(/(?<=\bID\p{White_Space}*):(?=\p{White_Space}*\p{Nd})/giu, "\\:");
 }
 
 /** `text` without the tokens of webhooks: the URL of one is all that anybody needs to write by it. */

@@ -14,7 +14,7 @@ import {
 import { ToolError } from "../mcp/tool.ts";
 import { channelName } from "./describe.ts";
 import { absentIf } from "./find.ts";
-import { oneLine } from "./text.ts";
+import { oneField } from "./text.ts";
 
 /** A webhook as it is now. */
 export class GuildWebhook {
@@ -118,7 +118,7 @@ export function whyMute(
 }
 
 export function webhookName({ name, id }: { name: string; id: string }) {
-	return `${oneLine(name)} (ID: ${id})`;
+	return `${oneField(name)} (ID: ${id})`;
 }
 
 /** A webhook of the guild. */

@@ -21,8 +21,18 @@ test.each([
 });
 
 test("a field cannot pass for two", () => {
-	expect(oneField("x | ID: 1\n")).toBe("x \\| ID: 1\\n");
-	expect(oneField("x \\| ID: 1")).toBe("x \\\\\\| ID: 1");
+	expect(oneField("x | y: 1\n")).toBe("x \\| y: 1\\n");
+	expect(oneField("x \\| y: 1")).toBe("x \\\\\\| y: 1");
+});
+
+test.each([
+	["x (ID: 1)", "x (ID\\: 1)"],
+	["(@ada, id :\u00a0١)", "(@ada, id \\:\u00a0١)"],
+	["ID:1 ID:2", "ID\\:1 ID\\:2"],
+	["ID\\: 1", "ID\\\\: 1"],
+	["ID: none, valid: 1, ID", "ID: none, valid: 1, ID"],
+])("of %j nothing passes for an id", (text, expected) => {
+	expect(oneField(text)).toBe(expected);
 });
 
 test.each([

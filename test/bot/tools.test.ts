@@ -43,7 +43,7 @@ test("list_guilds names each guild with its id at the end of one line, whatever 
 	expect(text.split("\n")).toEqual([
 		"2 guild(s):",
 		`The Cooks | ID: ${world.guild.id}`,
-		`Evil\\n | ID: 123456789012345678 | ID: ${evil.id}`,
+		`Evil\\n \\| ID\\: 123456789012345678 | ID: ${evil.id}`,
 	]);
 });
 

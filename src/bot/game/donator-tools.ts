@@ -121,7 +121,7 @@ function preview(found: DonatorLook): string[] {
 			: `Would give ${gives} role(s) and take ${changes.length - gives}:`,
 		...changes.slice(0, maxTold).map(({ kind, member, role, reason }) => {
 			const direction = kind === "give" ? "to" : "from";
-			return `${kind} ${oneField(roleName(role))} ${direction} ${shownMember(member)} | ${oneField(reason)}`;
+			return `${kind} ${roleName(role)} ${direction} ${shownMember(member)} | ${oneField(reason)}`;
 		}),
 		...andMore(changes.length),
 		...circumstances(found),
@@ -174,7 +174,7 @@ function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
 	const roles = new Map<GuildMember, string>();
 	for (const { member, role } of changes) {
 		const before = roles.get(member);
-		const name = oneField(roleName(role));
+		const name = roleName(role);
 		roles.set(member, before === undefined ? name : `${before}, ${name}`);
 	}
 	return roles;

@@ -37,7 +37,7 @@ import { destructiveTool, tool } from "../context.ts";
 import { channelName, roleName, time } from "../describe.ts";
 import * as find from "../find.ts";
 import { botMember, botPermissions, requireGrantable } from "../permissions.ts";
-import { oneField, oneLine } from "../text.ts";
+import { oneField } from "../text.ts";
 import { activeThreads } from "../thread-pages.ts";
 
 export const createChannel = tool({
@@ -196,7 +196,7 @@ export const getChannel = tool({
 		const lines = [
 			`${channelName(channel)}, ${kindName(channel)}`,
 			`${channel.isThread() ? "thread of" : "category"}: ${parent ? channelName(parent) : "none"}`,
-			`topic: ${oneLine(fields.topic) || "none"}`,
+			`topic: ${oneField(fields.topic) || "none"}`,
 			`nsfw: ${fields.nsfw ? "yes" : "no"}`,
 			`slow mode: ${fields.slowmode_seconds} s`,
 			`visible to the bot: ${isVisible(channel) ? "yes" : "no"}`,
@@ -213,7 +213,7 @@ export const getChannel = tool({
 		const voice = [
 			`bitrate: ${fields.bitrate} bit/s`,
 			`user limit: ${fields.user_limit || "none"}`,
-			`region: ${oneLine(fields.rtc_region) || "automatic"}`,
+			`region: ${oneField(fields.rtc_region) || "automatic"}`,
 		];
 		const synced = channel.permissionsLocked ? "yes" : "no";
 		return [

@@ -16,7 +16,7 @@ import { tool } from "../context.ts";
 import { channelName } from "../describe.ts";
 import { changesOf } from "../edits.ts";
 import { channelOrNone } from "../find.ts";
-import { oneLine } from "../text.ts";
+import { oneField } from "../text.ts";
 
 /** Discord's names, in the order of their numbers. */
 const levels = {
@@ -107,7 +107,7 @@ export const editGuild = tool({
 				`Discord took the edit of the guild ${guild.id} and changed nothing.`,
 			);
 		return [
-			`Changed ${changed.length} setting(s) of the guild ${oneLine(edited.name)} (ID: ${guild.id}):`,
+			`Changed ${changed.length} setting(s) of the guild ${oneField(edited.name)} (ID: ${guild.id}):`,
 			...changed.map((field) => {
 				const [old, now] = [before, after].map((settings) =>
 					shown(guild, field, settings[field]),
@@ -178,5 +178,5 @@ function shown(
 		return channel ? channelName(channel) : `ID: ${value}`;
 	}
 	const isText = field === "name" || field === "description";
-	return isText ? `"${oneLine(String(value))}"` : String(value);
+	return isText ? `"${oneField(String(value))}"` : String(value);
 }

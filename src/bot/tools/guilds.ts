@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { guild_id } from "../arguments.ts";
 import { tool } from "../context.ts";
 import { memberName, time } from "../describe.ts";
-import { oneLine } from "../text.ts";
+import { oneField } from "../text.ts";
 
 export const listGuilds = tool({
 	name: "list_guilds",
@@ -21,7 +21,7 @@ export const listGuilds = tool({
 		// The gateway reads the id at the end of a line: nothing may follow it.
 		return [
 			`${guilds.length} guild(s):`,
-			...guilds.map(({ name, id }) => `${oneLine(name)} | ID: ${id}`),
+			...guilds.map(({ name, id }) => `${oneField(name)} | ID: ${id}`),
 		];
 	},
 });
@@ -44,8 +44,8 @@ export const getGuildInfo = tool({
 		const channels = guild.channels.cache.filter((one) => !one.isThread());
 		const level = GuildVerificationLevel[now.verification_level] ?? "unknown";
 		return [
-			`${oneLine(now.name)} (ID: ${now.id})`,
-			`description: ${oneLine(now.description ?? "") || "none"}`,
+			`${oneField(now.name)} (ID: ${now.id})`,
+			`description: ${oneField(now.description ?? "") || "none"}`,
 			`owner: ${owner ? memberName(owner) : `ID: ${now.owner_id}`}`,
 			`members: ${guild.memberCount}${online === undefined ? "" : `, about ${online} of them online`}`,
 			`channels: ${channels.size}, shown by list_channels`,

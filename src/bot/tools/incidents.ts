@@ -11,7 +11,7 @@ import { guild_id, instantOrNone } from "../arguments.ts";
 import { tool } from "../context.ts";
 import { time } from "../describe.ts";
 import { changesOf } from "../edits.ts";
-import { oneLine } from "../text.ts";
+import { oneField } from "../text.ts";
 
 const longestMs = 24 * 60 * 60 * 1000;
 
@@ -44,7 +44,7 @@ export const setIncidentActions = tool({
 		requireSoon(asked);
 		const now = (await discord.rest.get(Routes.guild(guild.id))) as APIGuild;
 		const before = incidentsOf(now.incidents_data);
-		const name = `${oneLine(now.name)} (ID: ${guild.id})`;
+		const name = `${oneField(now.name)} (ID: ${guild.id})`;
 		const after = { ...before, ...changesOf(before, asked, name) };
 		const set = (await discord.rest.put(Routes.guildIncidentActions(guild.id), {
 			body: {

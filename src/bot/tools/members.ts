@@ -22,7 +22,7 @@ import { currentMember, member, role } from "../find.ts";
 import { compareIds } from "../ids.ts";
 import { memberIndex, membersOf } from "../member-cache.ts";
 import { describeBits } from "../permissions.ts";
-import { fold, oneField, oneLine } from "../text.ts";
+import { fold, oneField } from "../text.ts";
 
 export const listMembers = tool({
 	name: "list_members",
@@ -119,7 +119,7 @@ export const lookupUserByName = tool({
 		const shown = membersOf(guild, found.ids);
 		const lines =
 			found.total === 0
-				? [`No member's name contains "${oneLine(query)}".`]
+				? [`No member's name contains "${oneField(query)}".`]
 				: [
 						shown.length < found.total
 							? `${found.total} match(es), the first ${shown.length}:`
@@ -222,8 +222,8 @@ export const getMember = tool({
 		];
 		return [
 			memberName(member),
-			`Nickname: ${nickname ? oneLine(nickname) : "none"}`,
-			`Display name outside: ${user.globalName ? oneLine(user.globalName) : "none"}`,
+			`Nickname: ${nickname ? oneField(nickname) : "none"}`,
+			`Display name outside: ${user.globalName ? oneField(user.globalName) : "none"}`,
 			`Is: ${marks.join(", ") || "a member"}`,
 			`Joined: ${time(member.joinedAt)}`,
 			`Registered: ${time(user.createdAt)}`,
@@ -267,7 +267,7 @@ export const setNickname = tool({
 	async run({ nickname }, { guild, user: member }) {
 		const before = member.nickname ?? "";
 		const called = (name: string) =>
-			name === "" ? "no nickname" : `the nickname "${oneLine(name)}"`;
+			name === "" ? "no nickname" : `the nickname "${oneField(name)}"`;
 		if (before === nickname)
 			throw new ToolError(
 				`Nothing would change: ${memberName(member)} has ${called(before)} already. Nothing was done.`,

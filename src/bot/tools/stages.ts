@@ -15,7 +15,7 @@ import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../describe.ts";
 import { changesOf } from "../edits.ts";
 import { voiceChannel } from "../find.ts";
-import { oneLine } from "../text.ts";
+import { oneField } from "../text.ts";
 
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	const channel = await voiceChannel(guild, id);
@@ -70,7 +70,7 @@ export const startStage = tool({
 		await discord.rest.post(Routes.stageInstances(), {
 			body: { channel_id: channel.id, topic, send_start_notification },
 		});
-		return `${channelName(channel)} is live: ${oneLine(topic)}`;
+		return `${channelName(channel)} is live: ${oneField(topic)}`;
 	},
 });
 
@@ -92,8 +92,8 @@ export const editStage = tool({
 		await discord.rest.patch(Routes.stageInstance(channel.id), { body });
 		return [
 			`Changed the topic of ${name}.`,
-			`Before: ${oneLine(before.topic)}`,
-			`Now: ${oneLine(topic)}`,
+			`Before: ${oneField(before.topic)}`,
+			`Now: ${oneField(topic)}`,
 		];
 	},
 });
@@ -112,7 +112,7 @@ export const endStage = destructiveTool({
 	async plan(_, { discord, channel }) {
 		const { topic } = await currentStage(channel);
 		const what = `the stage in ${channelName(channel)}, with ${channel.members.size} member(s) in it`;
-		const about = `Topic: ${oneLine(topic)}`;
+		const about = `Topic: ${oneField(topic)}`;
 		return {
 			preview: [`Would end ${what}.`, about],
 			async act() {
@@ -147,7 +147,7 @@ export const setVoiceChannelStatus = tool({
 		});
 		const name = channelName(channel);
 		return status
-			? `${name} now shows: ${oneLine(status)}`
+			? `${name} now shows: ${oneField(status)}`
 			: `${name} shows no status any more.`;
 	},
 });

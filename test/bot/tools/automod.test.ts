@@ -272,7 +272,7 @@ test("many words are shown as a few, and all of them when one rule is asked for"
 	const listed = await world.call("list_automod_rules");
 	expect(listed.text.split("\n")).toHaveLength(2);
 	expect(listed.text).toContain(
-		`Many\\n\\| ID: 1 | ID: ${id} | keyword | on | keyword_filter: 1000, "word0", "word1", "word2", "word3", "word4", … | regex_patterns: 1, "\\\\d+" |`,
+		`Many\\n\\| ID\\: 1 | ID: ${id} | keyword | on | keyword_filter: 1000, "word0", "word1", "word2", "word3", "word4", … | regex_patterns: 1, "\\\\d+" |`,
 	);
 	const one = await world.call("list_automod_rules", { rule_id: id });
 	const lines = one.text.split("\n");

@@ -53,7 +53,7 @@ test("a forward shows what was forwarded, escaped, and pings nobody", async () =
 	});
 	expect(seen.text.split(" | ").slice(2)).toEqual([
 		`forwarded: message ${message.id} of the channel ${from.id}`,
-		`forwarded text: @everyone <@${ada.id}>\\n\\| ID: 1`,
+		`forwarded text: @everyone <@${ada.id}>\\n\\| ID\\: 1`,
 		"forwarded attachment: a\\|b.png (image/png, 7 bytes) https://cdn/a.png",
 	]);
 });

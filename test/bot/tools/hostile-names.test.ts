@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { startWorld } from "../../support/world.ts";
 
+const forged = /ID: ?1{18}/i;
 const unsafe =
 	/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -12,6 +13,8 @@ test.each([
 	["control characters", "x\u0000\u001b[2Jy\u007f"],
 	["overrides of direction", "x\u202e\u2066\u200fz\u061c"],
 	["a forged id", "x | ID: 111111111111111111"],
+	["an id in brackets", "x (ID: 111111111111111111)"],
+	["an id after a comma", "x (@x, id:111111111111111111)"],
 ])("names with %s stay on their line in every answer", async (_, name) => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
@@ -215,7 +218,13 @@ test.each([
 		const { text } = await world.call(tool, args);
 		const shown = text.split("\n");
 		expect([tool, args, shown.length]).toEqual([tool, args, lines]);
-		for (const line of shown) expect(line).not.toMatch(unsafe);
+		for (const line of shown) {
+			expect(line).not.toMatch(unsafe);
+			// Whoever calls may be told their own words, and each word of a rule stands alone on its line, as it is.
+			const isAsked = /^(Invalid parameters|No member's name contains)/;
+			if (!isAsked.test(line) && line !== name)
+				expect([tool, forged.exec(line)]).toEqual([tool, null]);
+		}
 	}
 	const begins: [string, RegExp][] = [
 		["run_setup_check", /^(Setup in|ok:|warning:|fault:) /],
@@ -228,6 +237,7 @@ test.each([
 		for (const line of (await world.call(tool)).text.split("\n")) {
 			expect(line).toMatch(beginning);
 			expect(line).not.toMatch(unsafe);
+			expect(line).not.toMatch(forged);
 		}
 	expect(member.nick).toBe("y");
 	expect(guild.bans.has(user.id)).toBe(true);

@@ -263,7 +263,7 @@ test("events are listed from the earliest on, whatever they are called; none is 
 	expect(text.split("\n").map((line) => line.split(" | ID: ")[0])).toEqual([
 		"2 scheduled event(s), the earliest first, times in UTC:",
 		"early",
-		"late\\n\\| ID: 1",
+		"late\\n\\| ID\\: 1",
 	]);
 });
 

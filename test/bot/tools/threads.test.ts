@@ -210,7 +210,7 @@ test("a list without threads is a sentence, and a name cannot forge a line", asy
 	start("a\n#b | ID: 123456789012345678");
 	const { text } = await call("list_threads", { channel_id });
 	expect(text.split("\n")).toHaveLength(2);
-	expect(text).toContain("#a\\n#b \\| ID: 123456789012345678 | ID: ");
+	expect(text).toContain("#a\\n#b \\| ID\\: 123456789012345678 | ID: ");
 });
 
 test("edit_thread changes what is given and differs, and says so", async () => {
