@@ -77,7 +77,7 @@ interface Done {
 	actions: ActionName[];
 	custom_message: string;
 	alert_channel_id: string;
-	timeout_seconds: number;
+	duration_seconds: number;
 }
 
 /** A rule's fields as tools take them. */
@@ -104,14 +104,14 @@ const doneFields = [
 	"actions",
 	"custom_message",
 	"alert_channel_id",
-	"timeout_seconds",
+	"duration_seconds",
 ] as const satisfies (keyof Done)[];
 
 /** The action that a field belongs to. */
 const actionOf = {
 	custom_message: "block_message",
 	alert_channel_id: "send_alert_message",
-	timeout_seconds: "timeout",
+	duration_seconds: "timeout",
 } as const satisfies Partial<Record<keyof Done, ActionName>>;
 
 /** A rule as it is now, asked for. */
@@ -165,7 +165,7 @@ export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 		),
 		custom_message: metadata("block_message")?.custom_message ?? "",
 		alert_channel_id: metadata("send_alert_message")?.channel_id ?? "",
-		timeout_seconds: metadata("timeout")?.duration_seconds ?? 0,
+		duration_seconds: metadata("timeout")?.duration_seconds ?? 0,
 	};
 }
 
@@ -175,7 +175,7 @@ export const noFields: RuleFields = {
 	...{ keyword_filter: [], regex_patterns: [], presets: [], allow_list: [] },
 	...{ mention_total_limit: 0, mention_raid_protection_enabled: false },
 	...{ actions: [], custom_message: "", alert_channel_id: "" },
-	timeout_seconds: 0,
+	duration_seconds: 0,
 };
 
 /** The rule that it becomes with what is given. */
@@ -322,7 +322,7 @@ function actionsBody(
 			custom_message: rule.custom_message || undefined,
 		},
 		[actions.send_alert_message]: { channel_id: rule.alert_channel_id },
-		[actions.timeout]: { duration_seconds: rule.timeout_seconds },
+		[actions.timeout]: { duration_seconds: rule.duration_seconds },
 	};
 	const types = changed.includes("actions")
 		? rule.actions.map((name) => actions[name])

@@ -63,7 +63,7 @@ const actionFields = {
 	alert_channel_id: v.optional(
 		found(textChannel, "channel of send_alert_message"),
 	),
-	timeout_seconds: v.optional(
+	duration_seconds: v.optional(
 		integer(1, 2_419_200, "How long timeout lasts, at most 4 weeks."),
 	),
 	exempt_role_ids: v.optional(

@@ -58,7 +58,7 @@ test("a rule that is made blocks, alerts and times out, but not who is exempt", 
 		...{ keyword_filter: ["soup*"], allow_list: ["soupy"] },
 		actions: ["block_message", "send_alert_message", "timeout"],
 		...{ custom_message: "no | soup", alert_channel_id: alerts.id },
-		...{ timeout_seconds: 60, exempt_role_ids: [regular.id] },
+		...{ duration_seconds: 60, exempt_role_ids: [regular.id] },
 	});
 	const [first, line] = made.text.split("\n");
 	expect(first).toMatch(
@@ -127,23 +127,23 @@ test("what does not go together is refused before Discord is asked, all of it at
 			["keyword_filter: spam rules have none", "presets: spam rules have none"],
 		],
 		[
-			{ ...words, alert_channel_id: alerts.id, timeout_seconds: 60 },
+			{ ...words, alert_channel_id: alerts.id, duration_seconds: 60 },
 			[
 				"alert_channel_id: goes with the action send_alert_message",
-				"timeout_seconds: goes with the action timeout",
+				"duration_seconds: goes with the action timeout",
 			],
 		],
 		[
 			{ ...words, actions: ["send_alert_message", "timeout"] },
 			[
 				"alert_channel_id: the action send_alert_message needs one",
-				"timeout_seconds: the action timeout needs one",
+				"duration_seconds: the action timeout needs one",
 			],
 		],
 		[
 			{
 				...{ trigger_type: "spam", actions: ["timeout"] },
-				timeout_seconds: 60,
+				duration_seconds: 60,
 			},
 			["actions: only keyword and mention_spam rules time out"],
 		],
@@ -153,8 +153,8 @@ test("what does not go together is refused before Discord is asked, all of it at
 		],
 		[{ keyword_filter: ["x".repeat(61)] }, ["expected 1 to 60 characters"]],
 		[
-			{ ...words, actions: ["timeout"], timeout_seconds: 2_419_201 },
-			["timeout_seconds: expected an integer from 1 to 2419200"],
+			{ ...words, actions: ["timeout"], duration_seconds: 2_419_201 },
+			["duration_seconds: expected an integer from 1 to 2419200"],
 		],
 	];
 	for (const [more, faults] of cases) {
@@ -176,7 +176,7 @@ test("a rule that times out takes MODERATE_MEMBERS", async () => {
 		permissions: String(bits),
 	});
 	await world.heard();
-	const timesOut = { actions: ["timeout"], timeout_seconds: 60 };
+	const timesOut = { actions: ["timeout"], duration_seconds: 60 };
 	for (const refused of [
 		await create({ keyword_filter: ["soup"], ...timesOut }),
 		await edit(known, timesOut),
@@ -219,7 +219,7 @@ test("an edit sends what is given, with what Discord would else take away", asyn
 		enabled: false,
 		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
 	});
-	const dangling = await edit(edited, { timeout_seconds: 60 });
+	const dangling = await edit(edited, { duration_seconds: 60 });
 	expect(dangling.text).toContain("goes with the action timeout");
 });
 
