@@ -260,7 +260,9 @@ export function guardRest(
 		const timeout = AbortSignal.timeout(timeoutMs);
 		const signals = [timeout, options.signal, run?.signal];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
-		const reason = reads ? undefined : (options.reason ?? run?.reason);
+		const reason = takesReason(options)
+			? (options.reason ?? run?.reason)
+			: undefined;
 		const bound = { ...options, signal, ...(reason && { reason }) };
 		const own = performance.now() + timeoutMs;
 		const endsAt = run ? Math.min(own, run.endsAt) : own;
@@ -284,6 +286,17 @@ function readsOnly({
 	fullRoute,
 }: Pick<Parameters<Request>[0], "method" | "fullRoute">): boolean {
 	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
+}
+
+/** Whether a request may say why, for the audit log: what is read is not in it, nor what is written to people. */
+function takesReason(
+	options: Pick<Parameters<Request>[0], "method" | "fullRoute">,
+): boolean {
+	const { method, fullRoute } = options;
+	const says =
+		method === RequestMethod.Post &&
+		/^\/channels\/\d+\/messages$/.test(fullRoute);
+	return !says && !readsOnly(options);
 }
 
 async function requestOnce(
