@@ -300,7 +300,8 @@ test fails when it is stale.
 Every tool takes the arguments of its table and no others. \`guild_id\` is the bot's own guild when it is omitted; what else
 is named has to belong to that guild. The gateway adds \`instance\` to each. A tool that changes something says so in its
 description, which then begins "${privilegedHint}", and in its annotations. Texts that a tool sends ping nobody
-unless \`mentions\` allows it. In results, names and texts that people wrote are escaped to one line, and times are UTC.
+unless \`mentions\` allows it. Pictures are set of emoji alone, not of guilds, webhooks or scheduled events, and no event
+recurs. In results, names and texts that people wrote are escaped to one line, and times are UTC.
 
 An answer that begins "Discord API error:" is Discord's own refusal, with its code and the next step. What a rate limit
 would hold up for longer than 10 s ends at once, and says for how long.

@@ -1,6 +1,12 @@
 // A guild's settings.
 
-import { type APIGuild, type Guild, Locale, Routes } from "discord.js";
+import {
+	type APIGuild,
+	type Guild,
+	GuildSystemChannelFlags,
+	Locale,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import {
@@ -9,6 +15,7 @@ import {
 	foundOrNone,
 	guild_id,
 	integer,
+	list,
 	reason,
 	text,
 } from "../arguments.ts";
@@ -16,6 +23,7 @@ import { tool } from "../context.ts";
 import { channelName } from "../describe.ts";
 import { changesOf } from "../edits.ts";
 import { channelOrNone } from "../find.ts";
+import { officialName } from "../permissions.ts";
 import { oneField } from "../text.ts";
 
 /** Discord's names, in the order of their numbers. */
@@ -25,12 +33,21 @@ const levels = {
 	explicit_content_filter: ["DISABLED", "MEMBERS_WITHOUT_ROLES", "ALL_MEMBERS"],
 } as const;
 
+/** Discord's names of what it leaves out of its notices, with their bits. */
+const noticeFlags = new Map(
+	Object.entries(GuildSystemChannelFlags).flatMap(
+		([name, bit]): [string, number][] =>
+			typeof bit === "number" ? [[officialName(name), bit]] : [],
+	),
+);
+
 const afkTimeouts = [60, 300, 900, 1800, 3600];
 
 /** What only communities have. */
 const ofCommunities = [
 	"rules_channel_id",
 	"public_updates_channel_id",
+	"safety_alerts_channel_id",
 	"preferred_locale",
 ] as const;
 
@@ -75,8 +92,17 @@ export const editGuild = tool({
 			),
 		),
 		system_channel_id: channel("channel for Discord's notices"),
+		system_channel_flags: v.optional(
+			list(
+				choice([...noticeFlags.keys()], "What is left out."),
+				0,
+				noticeFlags.size,
+				"All that Discord leaves out of its notices.",
+			),
+		),
 		rules_channel_id: channel("channel with the rules (COMMUNITY)"),
 		public_updates_channel_id: channel("moderators' channel (COMMUNITY)"),
+		safety_alerts_channel_id: channel("channel for safety alerts (COMMUNITY)"),
 		preferred_locale: v.optional(
 			choice(Object.values(Locale), "Language (COMMUNITY)."),
 		),
@@ -90,7 +116,12 @@ export const editGuild = tool({
 		const current = (await guild.client.rest.get(route)) as APIGuild;
 		const before = settingsOf(current);
 		const fields = Object.keys(before) as (keyof Settings)[];
-		const given = fields.map((field) => [field, args[field]]);
+		const asked = {
+			...args,
+			system_channel_flags:
+				args.system_channel_flags && named(args.system_channel_flags),
+		};
+		const given = fields.map((field) => [field, asked[field]]);
 		const changes = changesOf(
 			before,
 			Object.fromEntries(given) as Given,
@@ -98,7 +129,7 @@ export const editGuild = tool({
 		);
 		requireCommunity(current, changes);
 		const edited = (await guild.client.rest.patch(route, {
-			body: toBody(changes),
+			body: toBody(changes, current),
 		})) as APIGuild;
 		const after = settingsOf(edited);
 		const changed = fields.filter((field) => before[field] !== after[field]);
@@ -134,17 +165,44 @@ function settingsOf(guild: APIGuild) {
 		afk_channel_id: guild.afk_channel_id ?? "",
 		afk_timeout: guild.afk_timeout,
 		system_channel_id: guild.system_channel_id ?? "",
+		system_channel_flags: named(
+			[...noticeFlags]
+				.filter(([, bit]) => (guild.system_channel_flags & bit) !== 0)
+				.map(([name]) => name),
+		),
 		rules_channel_id: guild.rules_channel_id ?? "",
 		public_updates_channel_id: guild.public_updates_channel_id ?? "",
+		safety_alerts_channel_id: guild.safety_alerts_channel_id ?? "",
 		preferred_locale: guild.preferred_locale as string,
 		premium_progress_bar_enabled: guild.premium_progress_bar_enabled,
 	};
 }
 
+/** Flags as one text, in Discord's order. */
+function named(flags: readonly string[]): string {
+	return [...noticeFlags.keys()]
+		.filter((name) => flags.includes(name))
+		.join(", ");
+}
+
+/** The bits of such a text, and those of `before` that have no name here. */
+function bitsOf(flags: string, before: number): number {
+	const names = flags.split(", ");
+	return [...noticeFlags].reduce(
+		(bits, [name, bit]) => (names.includes(name) ? bits | bit : bits & ~bit),
+		before,
+	);
+}
+
 /** The same as Discord takes them. */
-function toBody(changes: Partial<Settings>): Record<string, unknown> {
+function toBody(
+	changes: Partial<Settings>,
+	{ system_channel_flags }: APIGuild,
+): Record<string, unknown> {
 	return Object.fromEntries(
 		Object.entries(changes).map(([field, value]) => {
+			if (field === "system_channel_flags")
+				return [field, bitsOf(String(value), system_channel_flags)];
 			if (field in levels) {
 				const names: readonly string[] = levels[field as keyof typeof levels];
 				return [field, names.indexOf(String(value))];

@@ -45,6 +45,10 @@ export const autoArchive = v.optional(
 	),
 );
 
+const invitable = v.optional(
+	flag("Who is in a private thread may add others."),
+);
+
 export const createThread = tool({
 	name: "create_thread",
 	toolset: "threads",
@@ -69,6 +73,8 @@ export const createThread = tool({
 		message_id: v.optional(snowflake("message that it starts from")),
 		private: v.optional(flag("Seen only by those who are in it."), false),
 		auto_archive_minutes: autoArchive,
+		slowmode_seconds: kindFields.slowmode_seconds,
+		invitable,
 		content: v.optional(content),
 		mentions,
 		reason,
@@ -84,6 +90,8 @@ export const createThread = tool({
 			throw invalidParameters([
 				"private: an announcement channel has no private threads",
 			]);
+		if (!hidden && args.invitable !== undefined)
+			throw invalidParameters([`invitable: ${onlyPrivate}`]);
 		const type = hidden
 			? ChannelType.PrivateThread
 			: inNews
@@ -95,6 +103,8 @@ export const createThread = tool({
 				body: {
 					name,
 					auto_archive_duration: args.auto_archive_minutes,
+					rate_limit_per_user: args.slowmode_seconds,
+					invitable: args.invitable,
 					...(message_id === undefined && { type }),
 				},
 			},
@@ -113,6 +123,8 @@ export const createThread = tool({
 		return `${made}, with the message ${(first as APIMessage).id}.`;
 	},
 });
+
+const onlyPrivate = "only private threads have this";
 
 /** The second write of two: where Discord fails it, the answer says what the first has done. */
 async function afterThat<T>(made: string, write: () => Promise<T>): Promise<T> {
@@ -185,6 +197,7 @@ export const editThread = tool({
 		locked: v.optional(flag("Only who manages threads writes and reopens.")),
 		slowmode_seconds: kindFields.slowmode_seconds,
 		auto_archive_minutes: autoArchive,
+		invitable,
 		applied_tag_ids: v.optional(
 			list(snowflake("tag"), 0, 5, "All tags of a forum post."),
 		),
@@ -192,12 +205,16 @@ export const editThread = tool({
 	}),
 	async run(args, { guild, thread }) {
 		const { name, archived, locked, slowmode_seconds } = args;
-		const { auto_archive_minutes, applied_tag_ids: tagIds } = args;
+		const { auto_archive_minutes, invitable, applied_tag_ids: tagIds } = args;
+		const isPrivate = thread.type === ChannelType.PrivateThread;
+		if (!isPrivate && invitable !== undefined)
+			throw invalidParameters([`invitable: ${onlyPrivate}`]);
 		const changes = changesOf<ThreadFields>(
 			fieldsOf(thread),
 			{
 				...{ name, archived, locked, slowmode_seconds },
-				...{ auto_archive_minutes, applied_tag_ids: tagIds && asOne(tagIds) },
+				...{ auto_archive_minutes, invitable },
+				applied_tag_ids: tagIds && asOne(tagIds),
 			},
 			channelName(thread),
 		);
@@ -210,6 +227,7 @@ export const editThread = tool({
 				locked: changes.locked,
 				rate_limit_per_user: changes.slowmode_seconds,
 				auto_archive_duration: changes.auto_archive_minutes,
+				invitable: changes.invitable,
 				...(changes.applied_tag_ids !== undefined && { applied_tags: tagIds }),
 			},
 		});
@@ -224,6 +242,7 @@ interface ThreadFields {
 	locked: boolean;
 	slowmode_seconds: number;
 	auto_archive_minutes: number;
+	invitable: boolean;
 	applied_tag_ids: string;
 }
 
@@ -234,6 +253,7 @@ function fieldsOf(thread: AnyThreadChannel): ThreadFields {
 		locked: thread.locked ?? false,
 		slowmode_seconds: thread.rateLimitPerUser ?? 0,
 		auto_archive_minutes: thread.autoArchiveDuration ?? 0,
+		invitable: thread.invitable ?? false,
 		applied_tag_ids: asOne(thread.appliedTags),
 	};
 }

@@ -63,6 +63,23 @@ describe("edit_guild", () => {
 		});
 	});
 
+	test("leaves out of its notices what is named, and lets alone what has no name", async () => {
+		await using world = await startWorld();
+		const { guild } = world;
+		world.simulator.world.editGuild(guild, { system_channel_flags: 0x82 });
+		const edit = async (system_channel_flags: string[]) =>
+			(await world.call("edit_guild", { system_channel_flags })).text;
+		const tips = "SUPPRESS_GUILD_REMINDER_NOTIFICATIONS";
+		const joins = "SUPPRESS_JOIN_NOTIFICATIONS";
+		expect(await edit([tips, joins])).toEndWith(
+			`system_channel_flags: SUPPRESS_PREMIUM_SUBSCRIPTIONS → ${joins}, ${tips}`,
+		);
+		expect(guild.system_channel_flags).toBe(0x85);
+		expect(await edit([joins, tips])).toContain("Nothing would change");
+		expect(await edit([])).toEndWith(`${joins}, ${tips} → none`);
+		expect(guild.system_channel_flags).toBe(0x80);
+	});
+
 	test("builds on what Discord has, however late its event is", async () => {
 		await using world = await startWorld();
 		world.simulator.sockets.holdEvents(true);
@@ -92,12 +109,13 @@ describe("edit_guild", () => {
 		const rules_channel_id = channelNamed(world, "general").id;
 		const edit = () =>
 			world.call("edit_guild", {
-				...{ rules_channel_id, preferred_locale: "fr", name: "The Chefs" },
+				...{ rules_channel_id, safety_alerts_channel_id: rules_channel_id },
+				...{ preferred_locale: "fr", name: "The Chefs" },
 			});
 		const { text, isError } = await edit();
 		expect(isError).toBe(true);
 		expect(text).toStartWith(
-			"Only communities have rules_channel_id, preferred_locale, and the guild",
+			"Only communities have rules_channel_id, safety_alerts_channel_id, preferred_locale, and the guild",
 		);
 		expect(writes(world)).toEqual([]);
 		simulator.world.editGuild(guild, { features: ["COMMUNITY"] });

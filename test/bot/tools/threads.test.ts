@@ -39,6 +39,7 @@ test("a thread starts by itself, privately, or with a first message that pings n
 	const hidden = await call("create_thread", {
 		...{ channel_id, name: "hush", private: true },
 		auto_archive_minutes: 60,
+		...{ slowmode_seconds: 30, invitable: false },
 	});
 	const [secret] = guild.threads.values();
 	expect(hidden.text).toBe(
@@ -47,11 +48,15 @@ test("a thread starts by itself, privately, or with a first message that pings n
 	expect(secret).toMatchObject({
 		type: ChannelType.PrivateThread,
 		auto_archive_duration: 60,
+		...{ rate_limit_per_user: 30, invitable: false },
 	});
 	const content = `@everyone <@${ada.id}>`;
 	const open = await call("create_thread", {
-		...{ channel_id, name: "soup", content },
+		...{ channel_id, name: "soup", content, reason: "dinner" },
 	});
+	// Of messages no audit log tells.
+	const entries = test.simulator.journal.entries().slice(-2);
+	expect(entries.map(({ reason }) => reason)).toEqual(["dinner", undefined]);
 	const thread = [...guild.threads.values()][1];
 	const [message] = world.messages.in(thread?.id ?? "");
 	expect(message).toMatchObject({
@@ -83,6 +88,9 @@ test("what a thread cannot be is said before anything is sent", async () => {
 	).toContain("seen by all who see the message");
 	expect(await create({ channel_id: news.id, private: true })).toContain(
 		"an announcement channel has no private threads",
+	);
+	expect(await create({ channel_id: news.id, invitable: true })).toContain(
+		"invitable: only private threads have this",
 	);
 	expect(await create({ channel_id: forum.id })).toContain(
 		"is a forum: create_forum_post starts a thread in it",
@@ -235,6 +243,19 @@ test("edit_thread changes what is given and differs, and says so", async () => {
 	);
 	expect(await edit({ applied_tag_ids: ["123456789012345678"] })).toContain(
 		"only posts of forums have tags",
+	);
+	expect(await edit({ invitable: false })).toContain(
+		"invitable: only private threads have this",
+	);
+	const hidden = start("hush", { type: ChannelType.PrivateThread });
+	await test.heard();
+	const hush = { thread_id: hidden.id, invitable: false };
+	expect((await call("edit_thread", hush)).text).toBe(
+		`Changed invitable of #hush (ID: ${hidden.id}).`,
+	);
+	expect(hidden.invitable).toBe(false);
+	expect((await call("edit_thread", hush)).text).toContain(
+		"Nothing would change",
 	);
 });
 
