@@ -21,6 +21,7 @@ export const guildsRows: Record<string, Row> = {
 			system_channel_id: channelId,
 			rules_channel_id: channelId,
 			public_updates_channel_id: channelId,
+			safety_alerts_channel_id: channelId,
 		},
 		act({ guild }) {
 			const name = freshName();
