@@ -50,6 +50,8 @@ test.skipIf(!Bun.which("tar"))(
 				"instances/example/.env",
 				"instances/example/config.toml",
 				"docker/systemd/guildhall-gateway.service",
+				"src/gateway/README.md",
+				"src/bot/features/README.md",
 			]) {
 				const same = readFileSync(join(root, file));
 				expect(readFileSync(join(folder, file)).equals(same)).toBe(true);
