@@ -1,0 +1,527 @@
+// The documents for people: each command in them is run, here or elsewhere, or says why not; what is to be pasted into a
+// client reaches the gateway; what they promise to say is said. docker/ and src/bot/game/ have such tests of their own.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseEnv } from "node:util";
+import type { DemoFacts } from "../../src/demo/demo.ts";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../src/simulator/simulator.ts";
+import {
+	commandsIn,
+	linksIn,
+	project,
+	readDocument,
+	wordsOf,
+} from "../support/documents.ts";
+import { connectTo } from "../support/mcp.ts";
+import { freePort } from "../support/postgres.ts";
+import {
+	type Program,
+	startCommand,
+	startProgram,
+} from "../support/program.ts";
+import { until } from "../support/until.ts";
+
+const documents = await Promise.all(
+	[
+		"README.md",
+		".github/CONTRIBUTING.md",
+		".github/SECURITY.md",
+		"src/build/README.md",
+		"src/gateway/README.md",
+		"src/bot/features/README.md",
+	].map(readDocument),
+);
+const [readme = await readDocument("README.md")] = documents;
+
+/** What becomes of a command: a test below runs or reads it, another file does, or why nobody does. */
+type Fate = "here" | { file: string; has: string } | { not: string };
+
+const elsewhere = (file: string, has: string): Fate => ({ file, has });
+const not = (why: string): Fate => ({ not: why });
+const script = (name: string) => elsewhere("package.json", `"${name}":`);
+const demo = elsewhere("test/end-to-end/demo.test.ts", "run --silent demo");
+const checks = elsewhere(
+	"test/bot/check.test.ts",
+	"it ends by itself with exit 0",
+);
+const allOfIt = not("it is what runs this test, or takes as long");
+const reinstalls = not("test and demo do it before they start");
+const builds = elsewhere("test/build/compile.test.ts", "compileProgram");
+
+const bot = "CONFIG_DIR=instances/alpha bun run bot";
+const gateway =
+	"INSTANCES=alpha=http://127.0.0.1:9090 MCP_AUTH_TOKEN=<MCP_AUTH_TOKEN> GATEWAY_BIND_ADDR=127.0.0.1 bun run gateway";
+const readyz = "curl http://127.0.0.1:9100/readyz";
+const status =
+	'curl http://127.0.0.1:9100/status -H "Authorization: Bearer <MCP_AUTH_TOKEN>"';
+const backup =
+	'sqlite3 instances/alpha/data/store.sqlite ".backup alpha-backup.sqlite"';
+const header = '--header "Authorization: Bearer <MCP_AUTH_TOKEN>"';
+const claudeCode = `claude mcp add --transport http guildhall http://127.0.0.1:9100/mcp ${header}`;
+const inspectors = [
+	`npx -y @modelcontextprotocol/inspector --server-url http://127.0.0.1:9100/mcp --transport http ${header}`,
+	`npx -y @modelcontextprotocol/inspector --cli http://127.0.0.1:9100/mcp --transport http ${header} --method tools/list`,
+];
+
+const fates: Record<string, Fate> = {
+	'Claude, Cursor, VS Code, …  ──▶  gateway  ──▶  bot "alpha"  ──▶  Discord':
+		not("a picture"),
+	'└────▶  bot "beta"   ──▶  Discord': not("a picture"),
+	"npx -y bun@1.4.5": not("what may stand for bun"),
+	"npx -y bun@1.4.5 run demo": demo,
+	"npx -y --prefer-offline bun@1.4.5 run demo": demo,
+	"bun run demo": demo,
+	"npx -y bun@1.4.5 run test": allOfIt,
+	"bun run test": allOfIt,
+	"bun run test:quick": allOfIt,
+	"bun run check": elsewhere(".ci/run", "run check"),
+	"bun run format": script("format"),
+	"bun run test:binaries": elsewhere(".ci/run", "run test:binaries"),
+	"bun run bench": script("bench"),
+	"bun run bench:bot": script("bench:bot"),
+	"bun run bench:footprint": script("bench:footprint"),
+	"bun run soak": script("soak"),
+	"bun run reference": elsewhere(
+		"test/bot/reference.test.ts",
+		"WRITE_REFERENCE",
+	),
+	"bun install": reinstalls,
+	"bun test --timeout 30000 test/bot/turns.test.ts": allOfIt,
+	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
+	"CHAOS_SECONDS=600 bun test test/end-to-end/chaos.test.ts": elsewhere(
+		"test/end-to-end/chaos.test.ts",
+		"CHAOS_SECONDS",
+	),
+	// It writes into its user's own configuration, and is none of our packages: its words are read below.
+	[claudeCode]: "here",
+	// None of our packages: their words are read below.
+	...Object.fromEntries(inspectors.map((line) => [line, "here"])),
+	"bun run …": not("no command"),
+	"bun run new-instance alpha": "here",
+	[`${bot} --check`]: "here",
+	[bot]: "here",
+	[gateway]: "here",
+	[readyz]: "here",
+	[status]: "here",
+	[backup]: "here",
+	"rm -r instances/alpha": "here",
+	"openssl rand -hex 32": "here",
+	'pg_dump --format=custom --schema=alpha --file=alpha.dump "$DATABASE_URL"':
+		not("it has to be of the server's version"),
+	'pg_restore --dbname="$DATABASE_URL" alpha.dump': not("needs the one before"),
+	'psql "$DATABASE_URL" --command \'DROP SCHEMA "alpha" CASCADE\'': elsewhere(
+		"test/end-to-end/instances.test.ts",
+		"DROP SCHEMA",
+	),
+	"bun run bot": not("a part of the one above"),
+	"bun run gateway": not("a part of the one above"),
+	"bun run simulator": elsewhere(
+		"test/simulator/main.test.ts",
+		"src/simulator/main.ts",
+	),
+	"bun run bot --check": checks,
+	"bun run gateway --check": elsewhere(
+		"test/gateway/check.test.ts",
+		"it ends by itself with exit 0",
+	),
+	"bun run bot --health": elsewhere("test/end-to-end/health.test.ts", "bot"),
+	"bun run gateway --health": elsewhere(
+		"test/end-to-end/health.test.ts",
+		"gateway",
+	),
+	"bun run gateway --help": "here",
+	"bun run build": builds,
+	"bun run build --all": builds,
+	"bun run build --target linux-x64-baseline": builds,
+	"bun run build --release": elsewhere(
+		"test/build/release.test.ts",
+		"writeRelease",
+	),
+	"cd dist && sha256sum -c SHA256SUMS": not("it checks a build"),
+};
+
+const commands = new Set(documents.flatMap(commandsIn));
+const tried = new Set<string>();
+
+describe("the commands", () => {
+	test("each is run, or says why not; none is listed that is gone", () => {
+		expect([...commands].sort()).toEqual(Object.keys(fates).sort());
+	});
+
+	test("what runs them elsewhere is there", () => {
+		for (const [command, fate] of Object.entries(fates)) {
+			if (fate === "here" || "not" in fate) continue;
+			const path = join(project, fate.file);
+			const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+			expect([command, text.includes(fate.has)]).toEqual([command, true]);
+		}
+	});
+
+	test("scripts and their options are those that there are", async () => {
+		const { scripts } = (await Bun.file(
+			join(project, "package.json"),
+		).json()) as { scripts: Record<string, string> };
+		const help = new Map<string, string>();
+		for (const command of commands) {
+			const [, name, options = ""] =
+				/\bbun(?:@\S+)? run ([\w:-]+)(.*)/.exec(command) ?? [];
+			if (name === undefined) continue;
+			expect([command, scripts[name]]).toEqual([command, expect.any(String)]);
+			for (const [, option = ""] of options.matchAll(/ (--[\w-]+)/g)) {
+				const [main = ""] = /src\/\S+\.ts/.exec(scripts[name] ?? "") ?? [];
+				const text =
+					help.get(main) ??
+					Bun.spawnSync([process.execPath, join(project, main), "--help"], {
+						env: {},
+					}).stdout.toString();
+				help.set(main, text);
+				expect([command, text]).toEqual([
+					command,
+					expect.stringContaining(option),
+				]);
+			}
+		}
+		tried.add("bun run gateway --help");
+	});
+
+	test("every file that they link to is there", () => {
+		const links = documents.flatMap((one) =>
+			linksIn(one).map((link) => `${one.path}: ${link}`),
+		);
+		expect(links.length).toBeGreaterThan(20);
+		expect(
+			links.filter(
+				(link) => !existsSync(join(project, link.split(": ")[1] ?? "")),
+			),
+		).toEqual([]);
+	});
+});
+
+describe("the clients", () => {
+	let program: Program;
+	let facts: DemoFacts;
+
+	beforeAll(async () => {
+		program = startProgram("src/demo/main.ts", {}, [
+			...["--json", "--gateway-port", "0"],
+		]);
+		facts = await program.line((line) =>
+			line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined,
+		);
+	});
+
+	afterAll(async () => {
+		await program[Symbol.asyncDispose]();
+	});
+
+	/** What a client would do with it: where it calls, and with what. */
+	interface Told {
+		url: unknown;
+		authorization: unknown;
+	}
+
+	/** The JSON that stands after a client's name. */
+	function pasted(client: string) {
+		const [, after = ""] = readme.text.split(`**${client}**`);
+		const [, json = ""] = /```json\n([\s\S]*?)```/.exec(after) ?? [];
+		return JSON.parse(json);
+	}
+
+	/** What follows an option. */
+	function given(words: readonly string[], option: string): string {
+		expect(words).toContain(option);
+		return words[words.indexOf(option) + 1] ?? "";
+	}
+
+	const inHeader = (text: string) => /^Authorization: ?(.*)$/.exec(text)?.[1];
+
+	function inspector(line: string): string[] {
+		tried.add(line);
+		const words = wordsOf(line);
+		expect(words.splice(0, 3)).toEqual([
+			...["npx", "-y", "@modelcontextprotocol/inspector"],
+		]);
+		expect(given(words, "--transport")).toBe("http");
+		return words;
+	}
+
+	const told: Record<string, () => Told> = {
+		"Claude Code": () => {
+			tried.add(claudeCode);
+			const words = wordsOf(claudeCode);
+			const [url = "", ...rest] = words.splice(6);
+			expect(words).toEqual([
+				...["claude", "mcp", "add", "--transport", "http", "guildhall"],
+			]);
+			expect(rest).toEqual(["--header", expect.any(String)]);
+			return { url, authorization: inHeader(rest[1] ?? "") };
+		},
+		Cursor: () => {
+			const { url, headers } = pasted("Cursor").mcpServers.guildhall;
+			return { url, authorization: headers.Authorization };
+		},
+		"VS Code": () => {
+			const { inputs, servers } = pasted("VS Code");
+			expect(inputs).toEqual([
+				{
+					id: expect.any(String),
+					type: "promptString",
+					description: expect.any(String),
+					password: true,
+				},
+			]);
+			const { type, url, headers } = servers.guildhall;
+			expect(type).toBe("http");
+			const asked = `\${input:${inputs[0].id}}`;
+			expect(headers.Authorization).toContain(asked);
+			return {
+				url,
+				// What a person pastes there is the token.
+				authorization: headers.Authorization.replace(asked, "<MCP_AUTH_TOKEN>"),
+			};
+		},
+		"Claude Desktop": () => {
+			const { command, args, env } = pasted("Claude Desktop").mcpServers
+				.guildhall as {
+				command: string;
+				args: string[];
+				env: Record<string, string>;
+			};
+			const [yes, bridge, url, option, text = "", ...more] = args;
+			expect([command, yes, bridge, option, ...more]).toEqual([
+				...["npx", "-y", "mcp-remote", "--header"],
+			]);
+			// On Windows an argument with a blank in it does not arrive whole.
+			expect(text).not.toContain(" ");
+			const filled = text.replace(/\$\{(\w+)\}/, (_, name) => env[name] ?? "");
+			return { url, authorization: inHeader(filled) };
+		},
+		"MCP Inspector in a browser": () => {
+			const words = inspector(inspectors[0] ?? "");
+			return {
+				url: given(words, "--server-url"),
+				authorization: inHeader(given(words, "--header")),
+			};
+		},
+		"MCP Inspector in a shell": () => {
+			const words = inspector(inspectors[1] ?? "");
+			return {
+				url: given(words, "--cli"),
+				authorization: inHeader(given(words, "--header")),
+			};
+		},
+	};
+
+	test.each(Object.entries(told))(
+		"%s: what is pasted opens a session",
+		async (_, read) => {
+			const { url, authorization } = read();
+			expect(url).toBe("http://127.0.0.1:9100/mcp");
+			expect(authorization).toBe("Bearer <MCP_AUTH_TOKEN>");
+			const { pathname } = new URL(String(url));
+			const { call } = await connectTo(
+				new URL(pathname, facts.gateway.url).href,
+				String(authorization)
+					.replace("<MCP_AUTH_TOKEN>", facts.gateway.token)
+					.replace("Bearer ", ""),
+			);
+			const { text, isError } = await call("list_instances");
+			expect([isError, text]).toEqual([
+				false,
+				expect.stringContaining("alpha | online"),
+			]);
+		},
+	);
+
+	test("9100 is where the demo and the gateway listen unless they are told otherwise", () => {
+		for (const main of ["src/demo/main.ts", "src/gateway/main.ts"]) {
+			const { stdout } = Bun.spawnSync([
+				...[process.execPath, join(project, main), "--help"],
+			]);
+			expect(stdout.toString()).toMatch(/listens?( on)?[; (]+9100\b/);
+		}
+	});
+});
+
+describe("a bot of one's own", () => {
+	let place: string;
+	let simulator: Simulator;
+	/** Commands name the ports that are usual; here others may have them. */
+	const ports = new Map<string, string>();
+	let token = "<MCP_AUTH_TOKEN>";
+
+	beforeAll(async () => {
+		// A clone, as far as the commands can tell.
+		place = mkdtempSync(join(tmpdir(), "guildhall-clone-"));
+		for (const name of ["package.json", "bunfig.toml", "node_modules", "src"])
+			symlinkSync(join(project, name), join(place, name));
+		mkdirSync(join(place, "instances"));
+		cpSync(
+			join(project, "instances/example"),
+			join(place, "instances/example"),
+			{ recursive: true },
+		);
+		simulator = await startSimulator();
+		for (const port of ["9090", "9100"])
+			ports.set(port, String(await freePort()));
+	});
+
+	afterAll(async () => {
+		await simulator[Symbol.asyncDispose]();
+		rmSync(place, { recursive: true, force: true });
+	});
+
+	function start(command: string): Program {
+		tried.add(command);
+		let line = command.replaceAll("<MCP_AUTH_TOKEN>", token);
+		for (const [usual, port] of ports) line = line.replaceAll(usual, port);
+		const { PATH = "" } = process.env;
+		return startCommand(
+			["sh", "-c", line],
+			{
+				PATH: `${dirname(process.execPath)}:${PATH}`,
+				NO_PROXY: "127.0.0.1",
+				DISCORD_API_URL: simulator.api,
+				MCP_PORT: ports.get("9090") ?? "",
+				GATEWAY_PORT: ports.get("9100") ?? "",
+			},
+			{ cwd: place },
+		);
+	}
+
+	async function run(command: string): Promise<{ code: number; said: string }> {
+		await using program = start(command);
+		const code = await program.exited;
+		// Its streams are read to their ends.
+		await program.line(() => undefined).catch(() => {});
+		return { code, said: program.lines.join("\n") };
+	}
+
+	/** A program that runs until its end is asked for, which takes that of what it has started along. */
+	async function stop(program: Program): Promise<void> {
+		program.orphan();
+		await program.exited;
+	}
+
+	const serving = (program: Program, what: RegExp) =>
+		program.line((line) => what.test(line) || undefined);
+
+	test("its steps lead to a call; health, backup, restoring and dropping it do what they say", async () => {
+		const made = await run("bun run new-instance alpha");
+		expect(made.code).toBe(0);
+		expect(made.said).toContain("INSTANCES=alpha=http://127.0.0.1:9090");
+		expect(made.said).toContain("https://discord.com/oauth2/authorize");
+		const env = join(place, "instances/alpha/.env");
+		token = parseEnv(readFileSync(env, "utf8")).MCP_AUTH_TOKEN ?? "";
+		writeFileSync(
+			env,
+			readFileSync(env, "utf8").replace(
+				"DISCORD_TOKEN=your-bot-token",
+				`DISCORD_TOKEN=${simulator.bot("alpha").token}`,
+			),
+		);
+		const checked = await run(`${bot} --check`);
+		expect([checked.code, checked.said]).toEqual([0, expect.any(String)]);
+
+		let alpha = start(bot);
+		await serving(alpha, /logged in/);
+		await serving(alpha, /the store is open/);
+		const front = start(gateway);
+		const url = `http://127.0.0.1:${ports.get("9100")}`;
+		await until("the gateway is ready", async () => {
+			const { ok } = await fetch(`${url}/readyz`).catch(() => ({ ok: false }));
+			return ok || front.end !== null;
+		});
+		const { call } = await connectTo(`${url}/mcp`, token);
+		expect((await call("list_guilds", { instance: "alpha" })).text).toContain(
+			"The Cooks",
+		);
+
+		expect((await run(readyz)).said).toContain("ok");
+		expect((await run(status)).said).toContain('"alpha"');
+
+		// CI has it; elsewhere it may be missing.
+		if (Bun.which("sqlite3")) await run(backup);
+		await stop(alpha);
+		await stop(front);
+		if (Bun.which("sqlite3")) {
+			const copy = join(place, "alpha-backup.sqlite");
+			const data = join(place, "instances/alpha/data");
+			for (const name of readdirSync(data)) rmSync(join(data, name));
+			cpSync(copy, join(data, "store.sqlite"));
+			using tables = new Database(copy, { readonly: true });
+			expect(
+				tables.query("SELECT name FROM sqlite_master").values().flat(),
+			).toContain("tool_calls");
+			alpha = start(bot);
+			await serving(alpha, /the store is open/);
+			await stop(alpha);
+		} else tried.add(backup);
+
+		await run("rm -r instances/alpha");
+		expect(readdirSync(join(place, "instances"))).toEqual(["example"]);
+	}, 60_000);
+
+	test("the command for a token makes one that is long enough", async () => {
+		expect((await run("openssl rand -hex 32")).said).toMatch(/^[0-9a-f]{64}$/);
+	});
+});
+
+test("what it says that one sees is what the programs say", async () => {
+	const [, section = ""] = readme.text.split("## When something is amiss\n");
+	const rows = [...section.matchAll(/^\| (.+?) \| .+ \| .+ \|$/gm)]
+		.map(([, seen = ""]) => seen)
+		.filter((seen) => !/^(you see|---)$/.test(seen));
+	expect(rows.length).toBeGreaterThan(12);
+	const sources = await Promise.all(
+		[...new Bun.Glob("src/**/*.ts").scanSync(project)].map((path) =>
+			Bun.file(join(project, path)).text(),
+		),
+	);
+	const all = sources.join("\n").replaceAll(/\s+/g, " ");
+	const messages = rows
+		.flatMap((seen) => [...seen.matchAll(/`([^`]+)`/g)])
+		.map(([, text = ""]) => text)
+		// What comes after that is the name of a fault: both are said, not in one place.
+		.flatMap((text) => text.split(/(?<=^Gateway error: )/));
+	expect(messages.length).toBeGreaterThan(15);
+	const isSaid = (message: string) =>
+		new RegExp(
+			message
+				.split("…")
+				.map((piece) => RegExp.escape(piece.trim()))
+				.join(".{0,120}?"),
+		).test(all);
+	expect(messages.filter((message) => !isSaid(message))).toEqual([]);
+});
+
+test("the changelog counts the tools that the reference shows", async () => {
+	const [changelog, reference] = await Promise.all(
+		["CHANGELOG.md", "src/bot/tools/README.md"].map(readDocument),
+	);
+	expect(/an MCP server and (\d+) tools/.exec(changelog?.text ?? "")?.[1]).toBe(
+		/^\| all \|.* (\d+) \| \d+ \|$/m.exec(reference?.text ?? "")?.[1],
+	);
+});
+
+test("whatever is to be run here was", () => {
+	const here = Object.keys(fates).filter((one) => fates[one] === "here");
+	expect(here.filter((command) => !tried.has(command))).toEqual([]);
+});
