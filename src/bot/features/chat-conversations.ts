@@ -5,6 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import {
 	deleteTurns,
 	deleteTurnsBefore,
+	deleteTurnsIn,
 	saveTurns,
 	selectChain,
 	selectLatestAnswer,
@@ -15,7 +16,7 @@ import type { Store } from "../store/store.ts";
 
 /** Messages in memory. */
 const maxInMemory = 1_000;
-/** Messages that were deleted on Discord, and may be in the store. */
+/** Messages that were deleted on Discord, and may be in the store; and as many channels. */
 const maxDeleted = 10_000;
 /** Messages of a conversation that are looked at: more are part of no answer. */
 export const maxChain = 40;
@@ -47,6 +48,8 @@ export interface Conversations {
 	add(turn: Omit<Turn, "at">): void;
 	/** These messages were deleted on Discord. */
 	forget(messageIds: readonly string[]): void;
+	/** These channels were deleted on Discord, with all that was said there. */
+	forgetChannels(channelIds: readonly string[]): void;
 	start(): void;
 	close(): Promise<void>;
 }
@@ -66,18 +69,22 @@ export function createConversations({
 	const unsaved = new Map<string, Turn>();
 	/** What the store may have still. */
 	const deleted = new Set<string>();
+	const deletedChannels = new Set<string>();
 	let saving: Promise<void> | undefined;
 	let retry: Timer | undefined;
 	let pruning: Timer | undefined;
 	let overflowing = false;
 	let closed = false;
 
+	/** Whether there is something that the store does not have yet. */
+	const isBehind = () => unsaved.size + deleted.size + deletedChannels.size > 0;
+
 	const placeOf = (channelId: string, userId: string) =>
 		`${channelId} ${userId}`;
 
 	function add(turn: Omit<Turn, "at">): void {
 		const { message_id, channel_id, user_id } = turn;
-		if (deleted.has(message_id)) return;
+		if (deleted.has(message_id) || deletedChannels.has(channel_id)) return;
 		const full = { ...turn, at: turns.get(message_id)?.at ?? now() };
 		keep(turns, message_id, full);
 		if (turn.role === "assistant")
@@ -105,10 +112,24 @@ export function createConversations({
 		if (deleted.size > 0) saveLater();
 	}
 
+	function forgetChannels(channelIds: readonly string[]): void {
+		const gone = new Set(channelIds);
+		for (const { message_id, channel_id } of turns.values())
+			if (gone.has(channel_id)) turns.delete(message_id);
+		for (const { message_id, channel_id } of unsaved.values())
+			if (gone.has(channel_id)) unsaved.delete(message_id);
+		if (keepDays === 0) return;
+		for (const id of gone) {
+			deletedChannels.add(id);
+			dropOldest(deletedChannels, maxDeleted);
+		}
+		if (gone.size > 0) saveLater();
+	}
+
 	function save(): void {
 		saving ??= write().finally(() => {
 			saving = undefined;
-			if (unsaved.size + deleted.size > 0 && !closed) saveLater();
+			if (isBehind() && !closed) saveLater();
 		});
 	}
 
@@ -136,6 +157,11 @@ export function createConversations({
 				const some = [...deleted].slice(0, batch);
 				await deleteTurns(sql, some);
 				for (const id of some) deleted.delete(id);
+			}
+			while (deletedChannels.size > 0) {
+				const some = [...deletedChannels].slice(0, batch);
+				await deleteTurnsIn(sql, some);
+				for (const id of some) deletedChannels.delete(id);
 			}
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return;
@@ -202,7 +228,7 @@ export function createConversations({
 	}
 
 	return {
-		...{ add, forget, chain, latest },
+		...{ add, forget, forgetChannels, chain, latest },
 		start() {
 			pruning = setInterval(prune, pruneEveryMs);
 			void store.opened.then(prune);
@@ -210,7 +236,7 @@ export function createConversations({
 		async close() {
 			clearInterval(pruning);
 			clearTimeout(retry);
-			if (unsaved.size + deleted.size > 0) save();
+			if (isBehind()) save();
 			closed = true;
 			await Promise.race([saving, Bun.sleep(farewellMs)]);
 		},

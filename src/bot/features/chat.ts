@@ -99,6 +99,10 @@ interface Run {
 	readonly answer: string[];
 	/** Whether its turn has come. */
 	answering: boolean;
+	/** Those of its messages that are deleted; what is said of them later is not noted any more. */
+	readonly forgotten: Set<string>;
+	/** Whether the channel is. */
+	isForgotten: boolean;
 	/** Aborted with an `End`. */
 	readonly ending: AbortController;
 	readonly stopped: AbortController;
@@ -139,9 +143,22 @@ class Chat {
 		const { ChannelDelete, ThreadDelete } = GatewayDispatchEvents;
 		for (const event of [ChannelDelete, ThreadDelete] as const)
 			ws.on(event, ({ id }: { id: string }) => {
-				for (const run of this.#runs.keys())
-					if (run.question.channelId === id) end(run, "deleted");
+				// Its threads go with it, without a word. discord.js still has them at this moment.
+				const { cache } = client.channels;
+				const threads = cache.filter(
+					(one) => one.isThread() && one.parentId === id,
+				);
+				this.#forgetChannels([id, ...threads.keys()]);
 			});
+	}
+
+	#forgetChannels(ids: readonly string[]): void {
+		for (const run of this.#runs.keys())
+			if (ids.includes(run.question.channelId)) {
+				run.isForgotten = true;
+				end(run, "deleted");
+			}
+		this.#options.conversations.forgetChannels(ids);
 	}
 
 	/** Ends what is under way, each answer with what there is of it. */
@@ -168,6 +185,7 @@ class Chat {
 		if (content === undefined && answer.includes(id)) return;
 		answer[number] = id;
 		run.ids.add(id);
+		if (run.isForgotten || run.forgotten.has(id)) return;
 		const { channelId, userId, name } = question;
 		this.#options.conversations.add({
 			...{ message_id: id, parent_id: answer[number - 1] ?? question.id },
@@ -177,8 +195,11 @@ class Chat {
 	}
 
 	#forget(ids: readonly string[]): void {
-		for (const run of this.#runs.keys())
-			if (ids.some((id) => run.ids.has(id))) end(run, "deleted");
+		for (const run of this.#runs.keys()) {
+			const gone = ids.filter((id) => run.ids.has(id));
+			for (const id of gone) run.forgotten.add(id);
+			if (gone.length > 0) end(run, "deleted");
+		}
 		this.#options.conversations.forget(ids);
 	}
 
@@ -198,7 +219,7 @@ class Chat {
 		if (text === "") return this.#tell(sentences.bare, question, rest);
 		const run: Run = {
 			...{ question, ids: new Set([question.id]), answer: [] },
-			answering: false,
+			...{ answering: false, forgotten: new Set(), isForgotten: false },
 			...{ ending: new AbortController(), stopped: new AbortController() },
 		};
 		const parent = Array.isArray(before) ? repliesTo : undefined;

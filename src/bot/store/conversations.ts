@@ -91,6 +91,14 @@ export async function deleteTurns(
 	await sql`DELETE FROM conversation_messages WHERE message_id IN ${many(messageIds)}`;
 }
 
+/** Deletes all that was said in these channels. */
+export async function deleteTurnsIn(
+	sql: Sql,
+	channelIds: readonly string[],
+): Promise<void> {
+	await sql`DELETE FROM conversation_messages WHERE channel_id IN ${many(channelIds)}`;
+}
+
 /** Deletes at most `limit` of those before an instant. Gives their number. */
 export async function deleteTurnsBefore(
 	sql: Sql,

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
+import type { Store } from "../../../src/bot/store/store.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -13,6 +14,18 @@ import {
 const quoted = "I am a simulated AI. The last I heard was: ";
 const words = (count: number) =>
 	Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
+
+/** A store that says so while its database is away. */
+const withOutages =
+	(database: { readonly away: boolean }) =>
+	(store: Store): Store => ({
+		...store,
+		opened: store.opened,
+		sql: (...statement) =>
+			database.away
+				? Promise.reject(new StoreUnavailable("it is away"))
+				: store.sql(...statement),
+	});
 
 onBoth((databases) => {
 	const start = async (options: Partial<ChatStageOptions> = {}) =>
@@ -166,6 +179,62 @@ onBoth((databases) => {
 			expect(chat.told()).toEqual(["user: Ada: two"]);
 		});
 
+		test("go with their channel and its threads, also while the database is away", async () => {
+			const database = { away: false };
+			await using chat = await start({ store: withOutages(database) });
+			const kept = () =>
+				chat.stage.store.sql<{
+					content: string;
+				}>`SELECT content FROM conversation_messages WHERE role = 'user'`;
+			const channel = await chat.newChannel();
+			const opener = await chat.write("ada", "a thread", { channel });
+			const thread = await chat.as(
+				"ada",
+				`POST /channels/${channel}/messages/${opener.id}/threads`,
+				{ name: "talk" },
+			);
+			for (const given of [{ channel }, { channel: thread.id }, {}])
+				await chat.noted(
+					await chat.reply(
+						await chat.write("ada", `${chat.mention} one`, given),
+						/one$/,
+					),
+				);
+			expect(await kept()).toHaveLength(3);
+			database.away = true;
+			await chat.as("ada", `DELETE /channels/${channel}`);
+			// Discord tells of things in their order.
+			await chat.reply(await chat.write("ada", `${chat.mention} two`), /two$/);
+			database.away = false;
+			await until("the rest is there", async () => {
+				const contents = (await kept()).map(({ content }) => content);
+				return contents.sort().join() === "one,two";
+			});
+		});
+
+		test("are not remembered of a message that was deleted while it grew", async () => {
+			await using chat = await start({
+				settings: () => ({ chat: { keep_days: 0 } }),
+			});
+			chat.ai.answer = () => "secret word after word after word";
+			chat.ai.misbehave("slow-pieces");
+			const asked = await chat.write("ada", `${chat.mention} one`);
+			const answer = await chat.reply(asked, /^secret/);
+			await chat.as(
+				"ada",
+				`DELETE /channels/${asked.channel_id}/messages/${answer.id}`,
+			);
+			await until("the provider is hung up on", () =>
+				chat.ai.requests.every(({ outcome }) => outcome === "hung up"),
+			);
+			chat.ai.behave();
+			await chat.reply(
+				await chat.write("ada", `${chat.mention} two`),
+				/^secret/,
+			);
+			expect(chat.told()).toEqual(["user: Ada: two"]);
+		});
+
 		test("stay in memory alone where nothing is to be kept, and what was kept is deleted", async () => {
 			let keep_days = 30;
 			await using chat = await start({
@@ -232,18 +301,11 @@ onBoth((databases) => {
 
 	describe("while the database is away", () => {
 		test("conversations go on in memory, and are in the store when it is back", async () => {
-			let away = false;
+			const database = { away: false };
 			await using chat = await start({
-				store: (store) => ({
-					...store,
-					opened: store.opened,
-					sql: (...statement) =>
-						away
-							? Promise.reject(new StoreUnavailable("it is away"))
-							: store.sql(...statement),
-				}),
+				store: withOutages(database),
 			});
-			away = true;
+			database.away = true;
 			const one = await chat.reply(
 				await chat.write("ada", `${chat.mention} one`),
 				/one$/,
@@ -255,7 +317,7 @@ onBoth((databases) => {
 			);
 			expect(chat.told(chat.ai.requests[1])).toHaveLength(3);
 			expect(chat.told()).toHaveLength(3);
-			away = false;
+			database.away = false;
 			await chat.noted(one);
 		});
 	});
