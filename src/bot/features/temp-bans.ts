@@ -80,6 +80,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	const underWay = new Set<Promise<unknown>>();
 	/** Bans whose end Discord was told of, without our having heard that it has done it. */
 	const lifted = new Set<string>();
+	/** Bans that Discord has made, and the store could not be told of: who is not banned any more was let in by somebody. */
+	const made = new Set<string>();
 	/** Bans whose end Discord has refused: that is told once. */
 	const refused = new Set<string>();
 	const worker = createTempBanWorker({
@@ -104,6 +106,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		if (endsAt === null) {
 			// First of all, so that nothing ends it.
 			await deleteTempBan(sql, key);
+			made.delete(nameOf(key));
 			if (!known)
 				await putBan(guild, userId, text(`By ${moderator.name}`, reason));
 			tell(guild.id, {
@@ -118,12 +121,14 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			state: known ? "banned" : "asked",
 			mark: known ? known.reason : `By ${moderator.name} until ${time(endsAt)}`,
 		};
+		made.delete(nameOf(row));
 		await saveTempBan(sql, row);
 		if (known) {
 			tell(guild.id, { title: "A ban has another end now", ...told });
 			return "kept";
 		}
 		await banAsNoted(guild, row);
+		made.add(nameOf(row));
 		// Where that fails, the worker finds the ban, and notes it.
 		await noteBanned(row).catch(unlessUnavailable);
 		return "banned";
@@ -154,7 +159,12 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		const known = await banOf(guild, userId);
 		if (known)
 			await liftBan(guild, userId, text(`By ${moderator.name}`, reason));
-		if (row) await deleteTempBan(sql, key).catch(unlessUnavailable);
+		if (row) {
+			// As long as the store has it, it is none that was never made.
+			made.add(nameOf(row));
+			const forgotten = await deleteTempBan(sql, key).catch(unlessUnavailable);
+			if (forgotten !== undefined) made.delete(nameOf(row));
+		}
 		const by = moderator.id;
 		if (known) tell(guild.id, { title: "Unban", whom: userId, by, reason });
 		return known !== undefined;
@@ -171,11 +181,13 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		const known = await banOf(guild, user_id);
 		const forget = async (why: string) => {
 			await deleteTempBan(sql, row);
+			made.delete(nameOf(row));
 			log.info("a ban with an end is not kept any more", {
 				...{ guild: guild_id, user: user_id, why },
 			});
 		};
-		if (row.state === "asked" && !known) return seeThrough(guild, row, forget);
+		const isMade = row.state === "banned" || made.has(nameOf(row));
+		if (!known && !isMade) return seeThrough(guild, row, forget);
 		if (!known) {
 			// Its answer did not reach us, or we did not note it.
 			if (lifted.delete(nameOf(row))) tellEnd(row);
@@ -315,7 +327,10 @@ function isOurs({ mark }: TempBan, { reason }: APIBan): boolean {
 	return mark === null ? !reason : (reason?.startsWith(mark) ?? false);
 }
 
-function nameOf({ guild_id, user_id }: TempBan): string {
+function nameOf({
+	guild_id,
+	user_id,
+}: Pick<TempBan, "guild_id" | "user_id">): string {
 	return `${guild_id} ${user_id}`;
 }
 

@@ -88,6 +88,25 @@ onBoth((databases) => {
 		await stage.rows(0);
 	});
 
+	test("a ban that was made and lifted before the database could be told of it is not made again", async () => {
+		await using stage = await startStage(await databases.place());
+		const held = stage.simulator.faults.stall(`PUT ${banRoute}`, { times: 1 });
+		const banning = stage.ban("zoe", dayMs);
+		await until("it is asked for", () => held.hits === 1);
+		stage.away(true);
+		held.release();
+		await banning;
+		expect(stage.isBanned("zoe")).toBe(true);
+		const cooks = stage.simulator.guild("The Cooks");
+		const made = cooks.bans.get(stage.id("zoe"));
+		if (!made) throw new Error("Zoë is banned");
+		stage.simulator.world.removeBan(cooks, made);
+		stage.away(false);
+		await stage.rows(0);
+		expect(stage.isBanned("zoe")).toBe(false);
+		expect(stage.writes("PUT")).toBe(1);
+	});
+
 	test("two bots' worth of asking ends a ban once", async () => {
 		await using stage = await startStage(await databases.place());
 		await stage.ban("zoe", dayMs);
