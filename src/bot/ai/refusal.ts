@@ -24,7 +24,7 @@ export function refusal(
 	const named = codes.find((one) => /^[a-z_]{1,60}$/.test(one));
 	return new AiError(kind, {
 		detail: named === undefined ? `HTTP ${meant}` : `HTTP ${meant}, ${named}`,
-		retryAfterMs: retryAfter(headers),
+		retryAfterMs: bounded(retryAfter(headers)),
 	});
 }
 
@@ -54,6 +54,13 @@ function errorIn(body: unknown): { codes: string[]; words: string } {
 			.map(String),
 		words: typeof message === "string" ? message.slice(0, 2_000) : "",
 	};
+}
+
+/** People are told of it: more than a day is no time to wait for. */
+const maxRetryMs = 86_400_000;
+
+function bounded(ms: number | undefined): number | undefined {
+	return ms === undefined ? undefined : Math.min(ms, maxRetryMs);
 }
 
 /** In milliseconds, as the headers have it. */

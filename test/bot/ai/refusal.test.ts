@@ -163,6 +163,8 @@ test.each([
 	[{ "retry-after": "7" }, 7_000],
 	[{ "retry-after-ms": "250", "retry-after": "7" }, 250],
 	[{ "retry-after": "0" }, 0],
+	[{ "retry-after": "Infinity" }, 86_400_000],
+	[{ "retry-after-ms": "9e99" }, 86_400_000],
 	[{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
 	[{ "retry-after": "soon" }, undefined],
 	[{ "retry-after": "-3" }, 0],
