@@ -73,11 +73,15 @@ export interface CommandsOptions {
 	deleteSecrets: boolean;
 	/** For the commands that have none of their own. */
 	limiter?: Limiter;
+	/** How long those that are not heard are counted before the log tells of them. */
+	tellAfterMs?: number;
 	log: Log;
 }
 
 /** How many of one room are answered at once, so that a flood of them waits for nothing; those beyond are not heard. */
 const maxAtOnce = 100;
+
+const tellAfterMs = 10_000;
 
 /** So that nobody has the bot fill a channel. */
 export const commandLimits = { max: 5, windowMs: 10_000 } as const;
@@ -95,6 +99,19 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 	/** How many are being answered, by their room. */
 	const atOnce = new Map<string, number>();
 
+	let unheard = 0;
+
+	/** The operator is told of all those within a while at once: a flood is to fill no log. */
+	function noteUnheard(): void {
+		unheard += 1;
+		if (unheard > 1) return;
+		setTimeout(() => {
+			const fields = { commands: unheard };
+			log.warn("chat commands were not heard: too many at once", fields);
+			unheard = 0;
+		}, options.tellAfterMs ?? tellAfterMs).unref();
+	}
+
 	/** Answers, unless too many others of its room are being answered. */
 	async function answering(
 		name: string,
@@ -103,7 +120,7 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 	): Promise<void> {
 		const others = atOnce.get(room) ?? 0;
 		if (others >= maxAtOnce) {
-			log.warn("a chat command was not heard: too many at once");
+			noteUnheard();
 			return;
 		}
 		atOnce.set(room, others + 1);
