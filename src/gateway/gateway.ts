@@ -12,6 +12,7 @@ import {
 import { countRequests, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
+import { ToolList } from "../mcp/tool-list.ts";
 import { Backend, type BackendOptions } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
@@ -74,6 +75,7 @@ export function createGateway(
 			}),
 	);
 	let catalog = buildCatalog([]);
+	let toolList = new ToolList(catalog.list);
 	/** While the first tools are on their way. */
 	let firstCatalog: Promise<unknown> | undefined;
 	let started = false;
@@ -84,6 +86,8 @@ export function createGateway(
 		const healthy = backends.find(({ state, tools }) => state.online && tools);
 		const others = backends.filter((backend) => backend !== healthy);
 		catalog = buildCatalog(healthy ? [healthy, ...others] : others);
+		// Most of the time it is what it was, and packed already.
+		if (catalog.list !== toolList.text) toolList = new ToolList(catalog.list);
 	}
 
 	/** What is left of the refresh period: until then the catalogue is what it is. */
@@ -138,7 +142,7 @@ export function createGateway(
 		info,
 		instructions,
 		tools: {
-			list: () => firstCatalog?.then(() => catalog.list) ?? catalog.list,
+			list: () => firstCatalog?.then(() => toolList) ?? toolList,
 			ttlMs: untilRefreshMs,
 			call: createCalls({
 				config,

@@ -1,7 +1,8 @@
 // A tool's result as nearly every server writes it: one event, its members in the usual order, no white space between
 // them. Of such an event the id can be replaced without reading the rest, which is copied as bytes.
 
-const opening = "event: message\ndata: ";
+import { messageOpening } from "./sse.ts";
+
 const resultOpening = ',"result":{"content":[';
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -29,7 +30,7 @@ export class PlainEvent {
 	/** The event in `bytes`, if they are one with a result for the request `id`; undefined where there is any doubt. */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);
-		const beforeId = `${opening}{"jsonrpc":"2.0","id":`;
+		const beforeId = `${messageOpening}{"jsonrpc":"2.0","id":`;
 		const start = `${beforeId}${id}${resultOpening}`;
 		const { length } = buffer;
 		if (buffer.toString("latin1", 0, start.length) !== start) return undefined;
@@ -37,7 +38,7 @@ export class PlainEvent {
 		const ending = endings.find(({ text }) => tail.endsWith(text));
 		if (!ending) return undefined;
 		// One event of one line of data, and no more.
-		if (buffer.indexOf(lineFeed, opening.length) !== length - 2)
+		if (buffer.indexOf(lineFeed, messageOpening.length) !== length - 2)
 			return undefined;
 		if (buffer.indexOf(carriageReturn) !== -1) return undefined;
 		// In a string it would have escapes before its quotation marks.
@@ -49,7 +50,11 @@ export class PlainEvent {
 
 	/** Its data: the response as JSON text. */
 	get text(): string {
-		return this.bytes.toString("utf8", opening.length, this.bytes.length - 2);
+		return this.bytes.toString(
+			"utf8",
+			messageOpening.length,
+			this.bytes.length - 2,
+		);
 	}
 
 	/** The event with another id, given as JSON text. */

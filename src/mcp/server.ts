@@ -22,6 +22,7 @@ import {
 	type Tool,
 	type ToolCall,
 } from "./tool.ts";
+import { type PreparedEvent, ToolList } from "./tool-list.ts";
 
 /** The versions that `initialize` agrees on, the newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
@@ -44,6 +45,8 @@ export interface Answer {
 	text: string;
 	/** The response as the event that it goes out as, where that is there already; `text` is empty then. */
 	event?: Uint8Array;
+	/** The same, where the transport may choose between forms of it. */
+	prepared?: PreparedEvent;
 	/** The protocol version that it agreed on, if it answers `initialize`. */
 	initialized?: string;
 	/** The code of a JSON-RPC error. */
@@ -77,8 +80,8 @@ export function countedMethod({ method }: RpcRequest): string {
 
 /** Where a server's tools are: in this program, or behind it. */
 export interface ToolSource {
-	/** The result of `tools/list`, as JSON text. */
-	list(): string | Promise<string>;
+	/** The result of `tools/list`. */
+	list(): ToolList | Promise<ToolList>;
 	/** For how many milliseconds that will do. */
 	ttlMs(): number;
 	/** The response to a `tools/call`. */
@@ -129,10 +132,8 @@ export function createServer(options: ServerOptions): Server {
 		if ((params.cursor ?? undefined) !== undefined)
 			throw invalidParameters(["cursor: expected none, there is one page"]);
 		const list = await tools.list();
-		const result = caller.modern
-			? withMembers({ ...completed(), ...from }, list)
-			: list;
-		return { text: resultResponse(id, result) };
+		const members = caller.modern ? { ...completed(), ...from } : {};
+		return { text: "", prepared: list.response(id, members) };
 	}
 
 	/** What a client may keep, and for how long. Another caller may be shown something else. */
@@ -218,7 +219,9 @@ export function toolSource<Context>(
 	const byName = new Map(names);
 	if (byName.size < names.length)
 		throw new TypeError("two tools have the same name");
-	const listed = JSON.stringify({ tools: tools.map((tool) => tool.listing) });
+	const listed = new ToolList(
+		JSON.stringify({ tools: tools.map((tool) => tool.listing) }),
+	);
 	return {
 		list: () => listed,
 		// They do not change while we run; a client may outlive us.

@@ -6,9 +6,17 @@ export interface SseEvent {
 	data: string;
 }
 
-/** A frame that carries one JSON text. JSON has line breaks only between its tokens, where a space says the same. */
+/** What stands before the JSON text in a frame. */
+export const messageOpening = "event: message\ndata: ";
+
+/** A frame that carries one JSON text. */
 export function encodeMessage(json: string): string {
-	return `event: message\ndata: ${json.replace(/[\r\n]+/g, " ")}\n\n`;
+	return `${messageOpening}${onOneLine(json)}\n\n`;
+}
+
+/** JSON text as it stands in a frame. It has line breaks only between its tokens, where a space says the same. */
+export function onOneLine(json: string): string {
+	return json.replace(/[\r\n]+/g, " ");
 }
 
 /**

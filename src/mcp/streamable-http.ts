@@ -6,6 +6,14 @@
 import { readBody } from "../lib/body.ts";
 import { methodNotAllowed } from "../lib/listen.ts";
 import {
+	encoded,
+	frame,
+	inOnePiece,
+	json,
+	respond,
+	sseHeaders,
+} from "./http-response.ts";
+import {
 	errorCode,
 	errorResponse,
 	isObject,
@@ -123,8 +131,7 @@ export function createEndpoint(
 				),
 				id,
 			);
-		if (message.kind === "request")
-			return answer(message, session, requestId(headers));
+		if (message.kind === "request") return answer(message, session, headers);
 		if (message.kind === "notification") notified(message, session);
 		return respond(
 			202,
@@ -164,9 +171,10 @@ export function createEndpoint(
 	async function answer(
 		request: RpcRequest,
 		session: Session | undefined,
-		requestId: string | undefined,
+		requestHeaders: Headers,
 	): Promise<Response> {
 		const flight = session?.begin(request.id);
+		const requestId = requestIdIn(requestHeaders);
 		const handle = async (notify: Notify | undefined) => {
 			const signal = flight?.signal;
 			const caller = { modern: false, session, signal, notify, requestId };
@@ -177,8 +185,13 @@ export function createEndpoint(
 		};
 		const finish = (answer: Answer | undefined) => {
 			if (!answer) return respond(200, "", sseHeaders);
-			const { text, event, initialized, headers } = answer;
+			const { text, event, prepared, initialized, headers } = answer;
 			if (event) return respond(200, inOnePiece(event), eventHeaders(headers));
+			if (prepared) {
+				// Nothing was waited for: then Bun sends it in one piece by itself.
+				const { bytes, headers } = encoded(prepared, requestHeaders);
+				return respond(200, bytes, eventHeaders(headers));
+			}
 			if (initialized === undefined || !sessions)
 				return frame(200, text, constantSessionId, headers);
 			const opened = sessions.open(initialized, clientName(request.params));
@@ -209,12 +222,19 @@ export function createEndpoint(
 				session: undefined,
 				signal,
 				notify,
-				requestId: requestId(headers),
+				requestId: requestIdIn(headers),
 			});
-		const finish = ({ text, errorCode: code, headers }: Answer) =>
-			code === errorCode.methodNotFound
-				? json(404, text, headers)
-				: frame(200, text, undefined, headers);
+		const finish = ({
+			text,
+			prepared,
+			errorCode: code,
+			headers: own,
+		}: Answer) => {
+			if (code === errorCode.methodNotFound) return json(404, text, own);
+			if (!prepared) return frame(200, text, undefined, own);
+			const { bytes, headers: more } = encoded(prepared, headers);
+			return respond(200, bytes, { ...sseHeaders, ...more });
+		};
 		return sessions && wantsProgress(message)
 			? stream(handle, finish)
 			: finish(await handle(undefined));
@@ -237,63 +257,6 @@ export function createEndpoint(
 		if (request.method === "DELETE" && sessions) return endSession(request);
 		return methodNotAllowed(allow);
 	};
-}
-
-const sseHeaders = {
-	"Content-Type": "text/event-stream",
-	"Cache-Control": "no-cache",
-	"X-Accel-Buffering": "no",
-};
-
-/** One message as the one event of a stream. */
-function frame(
-	status: number,
-	text: string,
-	sessionId?: string,
-	more?: Record<string, string>,
-): Response {
-	return respond(status, encodeMessage(text), {
-		...sseHeaders,
-		...more,
-		...(sessionId && { "Mcp-Session-Id": sessionId }),
-	});
-}
-
-function json(
-	status: number,
-	text: string,
-	more?: Record<string, string>,
-): Response {
-	const headers = { "Content-Type": "application/json", ...more };
-	return respond(status, text, headers);
-}
-
-/** Above this Bun sends what it is given after a wait in pieces of 2 KB, with a system call each; a stream it does not. */
-const maxPlainBytes = 15_000;
-
-/** A body that leaves in one piece: of 48 KB that takes a quarter of the time. */
-function inOnePiece(bytes: Uint8Array): Uint8Array | ReadableStream {
-	if (bytes.length <= maxPlainBytes) return bytes;
-	return new ReadableStream({
-		start(controller) {
-			controller.enqueue(bytes);
-			controller.close();
-		},
-	});
-}
-
-function respond(
-	status: number,
-	body: string | Uint8Array | ReadableStream | null,
-	headers: Headers | Record<string, string>,
-): Response {
-	return new Response(
-		body as Uint8Array<ArrayBuffer> | ReadableStream | string | null,
-		{
-			status,
-			headers,
-		},
-	);
 }
 
 type Notify = (notification: string) => void;
@@ -375,7 +338,7 @@ function decodeUtf8(body: Uint8Array): string {
 }
 
 /** What the caller calls this request, if it is a name that can stand in a log. */
-function requestId(headers: Headers): string | undefined {
+function requestIdIn(headers: Headers): string | undefined {
 	const id = headers.get("x-request-id");
 	return id !== null && /^[\w.:-]{1,64}$/.test(id) ? id : undefined;
 }

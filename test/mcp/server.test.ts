@@ -9,6 +9,7 @@ import {
 	toolSource,
 } from "../../src/mcp/server.ts";
 import { ToolError, tool } from "../../src/mcp/tool.ts";
+import { ToolList } from "../../src/mcp/tool-list.ts";
 import { recordLog } from "../support/log.ts";
 
 const greet = tool<{ name: v.StringSchema<undefined> }, { greeting: string }>({
@@ -63,7 +64,10 @@ async function handle(
 	);
 	if (request.kind !== "request") throw new Error("not a request");
 	const answer = await server.handle(request, legacy);
-	return { ...answer, message: JSON.parse(answer.text) };
+	const { prepared } = answer;
+	const event = prepared && new TextDecoder().decode(prepared.plain());
+	const text = event?.replace(/^event: message\ndata: /, "") ?? answer.text;
+	return { ...answer, message: JSON.parse(text) };
 }
 
 describe("initialize", () => {
@@ -212,7 +216,7 @@ test("an RpcError of a tool source's is answered under the request's id", async 
 		info: { name: "t", title: "T", version: "1" },
 		instructions: "",
 		tools: {
-			list: () => "{}",
+			list: () => new ToolList('{"tools":[]}'),
 			ttlMs: () => 0,
 			call: () => Promise.reject(new RpcError(-1, "no")),
 		},
