@@ -6,6 +6,7 @@ import {
 	type Client,
 	DiscordAPIError,
 	type Guild,
+	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
@@ -15,6 +16,7 @@ import type { Connection } from "../connection.ts";
 import { time } from "../describe.ts";
 import { platformFault } from "../errors.ts";
 import { absentIf } from "../find.ts";
+import { botPermissions, describeBits } from "../permissions.ts";
 import { wasNotDone } from "../rest.ts";
 import { hasBanSince } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/faults.ts";
@@ -178,6 +180,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		const row = await selectTempBan(sql, { guild_id, user_id });
 		if (!row) return;
 		const guild = guildOf(connection, guild_id);
+		requireBanning(guild, row);
 		const known = await banOf(guild, user_id);
 		const forget = async (why: string) => {
 			await deleteTempBan(sql, row);
@@ -203,6 +206,16 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		await forget("it is over");
 	}
 
+	/** Throws a NotNow where the bot may not ban: many bans that Discord refuses to look at would hold up all else. */
+	function requireBanning(guild: Guild, row: TempBan): void {
+		const { BanMembers, Administrator } = PermissionFlagsBits;
+		const has = botPermissions(guild, undefined);
+		if ((has & (BanMembers | Administrator)) !== 0n) return;
+		const lacking = `The bot lacks ${describeBits(BanMembers)}`;
+		if (row.ends_at <= now()) tellNotLifted(row, lacking);
+		throw new NotNow(lacking);
+	}
+
 	async function end(guild: Guild, row: TempBan): Promise<void> {
 		const name = nameOf(row);
 		lifted.add(name);
@@ -214,10 +227,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			);
 		} catch (error) {
 			if (wasNotDone(error)) lifted.delete(name);
-			if (error instanceof DiscordAPIError && !refused.has(name)) {
-				refused.add(name);
-				tellTrouble(row, "A ban that is over was not lifted", error);
-			}
+			if (error instanceof DiscordAPIError)
+				tellNotLifted(row, platformFault(error));
 			throw error;
 		}
 		lifted.delete(name);
@@ -230,9 +241,22 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		tell(guild_id, { title: "A ban has ended", ...told });
 	}
 
-	function tellTrouble(row: TempBan, title: string, error: unknown): void {
+	/** Once. */
+	function tellNotLifted(row: TempBan, fault: string | undefined): void {
+		if (refused.has(nameOf(row))) return;
+		refused.add(nameOf(row));
+		tellTrouble(row, "A ban that is over was not lifted", fault);
+	}
+
+	function tellTrouble(
+		row: TempBan,
+		title: string,
+		fault = "It was asked for too long ago",
+	): void {
 		const { guild_id, moderator_id, user_id, reason, ends_at } = row;
-		const fault = platformFault(error) ?? "It was asked for too long ago";
+		log.warn("moderators are told of trouble with a ban", {
+			...{ guild: guild_id, user: user_id, title, reason: fault },
+		});
 		tell(guild_id, {
 			...{ title, isTrouble: true, what: `${fault}.` },
 			...{ by: moderator_id, whom: user_id, reason, until: ends_at },
@@ -249,7 +273,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		const title = "A ban was not made";
 		if (row.ends_at <= at || at - row.asked_at > staleMs) {
 			await forget("it was asked for too long ago");
-			return tellTrouble(row, title, undefined);
+			return tellTrouble(row, title);
 		}
 		try {
 			await putBan(guild, row.user_id, text(row.mark, row.reason));
@@ -257,7 +281,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			if (!(error instanceof DiscordAPIError) || error.status === 401)
 				throw error;
 			await forget("Discord refuses it");
-			return tellTrouble(row, title, error);
+			return tellTrouble(row, title, platformFault(error));
 		}
 		await noteBanned(row);
 	}

@@ -1,6 +1,7 @@
 // Bans with an end, by themselves: clocks that jump, a Discord and a database that are away, and other bans beside them.
 
 import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
 import { Connection } from "../../../src/bot/connection.ts";
 import type { Note } from "../../../src/bot/features/moderation-log.ts";
 import { createTempBans } from "../../../src/bot/features/temp-bans.ts";
@@ -58,6 +59,36 @@ onBoth((databases) => {
 			"A ban has ended",
 		]);
 		expect(stage.writes("DELETE")).toBe(1);
+		await stage.rows(0);
+	});
+
+	test("without the permission to ban Discord is not asked, moderators are told once, and it is done when it is back", async () => {
+		await using stage = await startStage(await databases.place());
+		await stage.ban("zoe", dayMs);
+		const { world, requests } = stage.simulator;
+		const cooks = stage.simulator.guild("The Cooks");
+		const own = [...cooks.roles.values()].find(({ name }) => name === "alpha");
+		if (!own) throw new Error("the bot has a role");
+		const { permissions } = own;
+		const { BanMembers } = PermissionFlagsBits;
+		const without = BigInt(permissions) & ~BanMembers;
+		world.editRole(cooks, own, { permissions: String(without) });
+		await until("the bot has heard", () => {
+			const me = stage.guild().members.me;
+			return me && !me.permissions.has(BanMembers);
+		});
+		await stage.settled();
+		const asked = requests.list().length;
+		stage.clock.now += 2 * dayMs;
+		await until("it is told", () => stage.titles().length === 2);
+		await stage.settled();
+		expect(stage.titles()).toEqual([
+			"Ban",
+			"A ban that is over was not lifted",
+		]);
+		expect(requests.list()).toHaveLength(asked);
+		world.editRole(cooks, own, { permissions });
+		await until("it is lifted", () => !stage.isBanned("zoe"));
 		await stage.rows(0);
 	});
 
