@@ -3,9 +3,9 @@
 import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { published } from "../mcp/json-schema.ts";
-import type { Connection } from "./connection.ts";
-import { lowestIdAt } from "./ids.ts";
-import { encodedLength, maxReasonLength } from "./text.ts";
+import type { Connection } from "./discord/connection.ts";
+import { lowestIdAt } from "./discord/ids.ts";
+import { encodedLength, maxReasonLength } from "./discord/text.ts";
 
 /** What the audit log says where no reason is given. */
 export const defaultReason = "via MCP";

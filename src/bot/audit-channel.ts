@@ -3,10 +3,10 @@
 
 import { EmbedBuilder } from "discord.js";
 import type { Log } from "../lib/log.ts";
-import type { Connection } from "./connection.ts";
-import { createEmbedQueue } from "./embed-queue.ts";
+import type { Connection } from "./discord/connection.ts";
+import { oneLine, shown } from "./discord/text.ts";
+import { createEmbedQueue } from "./messages/embed-queue.ts";
 import type { AuditedCall } from "./store/audit.ts";
-import { oneLine, shown } from "./text.ts";
 
 /** How much of the arguments is shown. */
 const maxArgumentsLength = 1_000;

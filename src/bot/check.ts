@@ -17,18 +17,18 @@ import type { Log } from "../lib/log.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 import { providerChecks } from "./ai/check.ts";
 import { type BotConfig, readsMessages } from "./config.ts";
-import { Connection } from "./connection.ts";
-import { userName } from "./describe.ts";
-import { privilegedIntents } from "./intents.ts";
+import { Connection } from "./discord/connection.ts";
+import { userName } from "./discord/describe.ts";
+import { privilegedIntents } from "./discord/intents.ts";
+import { oneLine } from "./discord/text.ts";
 import {
 	checkPermissions,
 	guildName,
 	inviteTo,
 	referenceChecks,
-} from "./setup.ts";
+} from "./guild/setup.ts";
 import { checkStore } from "./store/check.ts";
 import type { StoreSettings } from "./store/settings.ts";
-import { oneLine } from "./text.ts";
 
 /** How long whoever has our port may take to say who they are. */
 const occupantTimeoutMs = 2_000;

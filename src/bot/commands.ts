@@ -13,16 +13,16 @@ import {
 } from "discord.js";
 import type { Log } from "../lib/log.ts";
 import { ToolError } from "../mcp/tool.ts";
-import { channelName } from "./describe.ts";
-import { forPeople, toToolError } from "./errors.ts";
-import { createLimiter, type Limiter } from "./limiter.ts";
+import { channelName } from "./discord/describe.ts";
+import { forPeople, toToolError } from "./discord/errors.ts";
 import {
 	bitsIn,
 	botPermissions,
 	describeBits,
 	type Permission,
-} from "./permissions.ts";
-import { nobody, piecesOf } from "./reply.ts";
+} from "./discord/permissions.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
+import { nobody, piecesOf } from "./messages/reply.ts";
 import {
 	answerInteraction,
 	listSlashCommands,

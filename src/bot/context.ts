@@ -21,23 +21,23 @@ import {
 	type ToolOutput,
 } from "../mcp/tool.ts";
 import { defaultReason, type Finder } from "./arguments.ts";
-import type { Connection } from "./connection.ts";
-import { toToolError } from "./errors.ts";
-import type { Person, Speaker } from "./find.ts";
-import type { Locks } from "./locks.ts";
+import type { Locks } from "./channels/locks.ts";
+import type { Connection } from "./discord/connection.ts";
+import { toToolError } from "./discord/errors.ts";
+import type { Person, Speaker } from "./discord/find.ts";
 import {
 	bitsIn,
 	type Needed,
 	neededBy,
 	type Permission,
 	requirePermissions,
-} from "./permissions.ts";
-import { requireMembersBelow, requireRolesBelow } from "./ranks.ts";
-import { permitWrites, type ToolRun, withinRun } from "./rest.ts";
+} from "./discord/permissions.ts";
+import { requireMembersBelow, requireRolesBelow } from "./discord/ranks.ts";
+import { permitWrites, type ToolRun, withinRun } from "./discord/rest.ts";
+import { withoutTokens } from "./discord/text.ts";
 import type { TomlSettings } from "./settings.ts";
 import type { Audit } from "./store/audit.ts";
 import type { Store } from "./store/store.ts";
-import { withoutTokens } from "./text.ts";
 import type { BotTool, PrivilegedIntent, Toolset } from "./toolsets.ts";
 import { inTurn, type Turns } from "./turns.ts";
 

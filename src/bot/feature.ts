@@ -6,7 +6,7 @@ import type { Registry } from "../lib/metrics.ts";
 import type { Ai } from "./ai/ai.ts";
 import type { Command } from "./commands.ts";
 import type { BotConfig } from "./config.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./discord/connection.ts";
 import type { Store } from "./store/store.ts";
 import type { BotTool } from "./toolsets.ts";
 import type { Turns } from "./turns.ts";

@@ -2,9 +2,9 @@
 
 import type { Feature, FeatureOptions } from "./feature.ts";
 import { createAutoRole } from "./features/auto-role.ts";
-import { createChat } from "./features/chat.ts";
+import { createChat } from "./features/chat/chat.ts";
 import { createJoinRole } from "./features/join-role.ts";
-import { createModeration } from "./features/moderation.ts";
+import { createModeration } from "./features/moderation/moderation.ts";
 import { createWelcome } from "./features/welcome.ts";
 import { createGame } from "./game/game.ts";
 

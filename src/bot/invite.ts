@@ -1,7 +1,7 @@
 // The link that invites a bot to a guild, with the permissions that what it does needs.
 // https://discord.com/developers/docs/topics/oauth2#bot-authorization-flow
 
-import { bitsIn, type Permission } from "./permissions.ts";
+import { bitsIn, type Permission } from "./discord/permissions.ts";
 import type { TomlSettings } from "./settings.ts";
 
 /** What the tools need, each for some of what it does: all that is named in tools/, and what Discord asks for beside it. */

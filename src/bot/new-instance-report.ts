@@ -5,6 +5,7 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { ConfigError } from "../lib/config.ts";
 import { build } from "../lib/program.ts";
+import { describeBits } from "./discord/permissions.ts";
 import { example } from "./example.ts";
 import { invitePermissions, inviteUrl } from "./invite.ts";
 import {
@@ -14,7 +15,6 @@ import {
 	type NewInstance,
 	readInstances,
 } from "./new-instance.ts";
-import { describeBits } from "./permissions.ts";
 import { toml } from "./settings.ts";
 import { isPlaceholder, readToml } from "./toml.ts";
 

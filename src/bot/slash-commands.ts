@@ -7,7 +7,7 @@ import {
 	MessageFlags,
 	SlashCommandBuilder,
 } from "discord.js";
-import { nobody, piecesOf } from "./reply.ts";
+import { nobody, piecesOf } from "./messages/reply.ts";
 
 /** All that there are, whatever is switched on: their names in lower case, and their one option. */
 export const slashForms = {

@@ -5,7 +5,7 @@ import { ConfigError, didYouMean } from "../lib/config.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 import type { Tool } from "../mcp/tool.ts";
 import type { BotContext } from "./context.ts";
-import type { Needed, Permission } from "./permissions.ts";
+import type { Needed, Permission } from "./discord/permissions.ts";
 
 export const toolsetNames = [
 	"core",

@@ -2,7 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { type Bulk, writeEach } from "../../src/bot/bulk.ts";
-import { PlatformBusy, type ToolRun, withinRun } from "../../src/bot/rest.ts";
+import {
+	PlatformBusy,
+	type ToolRun,
+	withinRun,
+} from "../../src/bot/discord/rest.ts";
 import type { ToolCall } from "../../src/mcp/tool.ts";
 
 const silent: ToolCall = { signal: undefined, reportProgress() {} };

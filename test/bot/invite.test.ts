@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
+import { permissionNames } from "../../src/bot/discord/permissions.ts";
 import {
 	invitePermissions,
 	inviteUrl,
 	toolPermissions,
 } from "../../src/bot/invite.ts";
-import { permissionNames } from "../../src/bot/permissions.ts";
 import { toml } from "../../src/bot/settings.ts";
 
 const settings = (features: Record<string, boolean> = {}) => {
@@ -31,7 +31,7 @@ test("the permissions of the tools are those that tools name, and those that go 
 	const source = join(import.meta.dir, "../../src/bot");
 	const files = [
 		...readdirSync(join(source, "tools")).map((file) => `tools/${file}`),
-		"message-form.ts",
+		"messages/message-form.ts",
 	];
 	const named = files.flatMap((file) =>
 		Array.from(

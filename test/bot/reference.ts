@@ -1,8 +1,8 @@
 // The reference of all tools, from their definitions and from calls of them in the simulated guild.
 
+import type { Needed } from "../../src/bot/discord/permissions.ts";
+import { officialName } from "../../src/bot/discord/permissions.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
-import type { Needed } from "../../src/bot/permissions.ts";
-import { officialName } from "../../src/bot/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import {
 	type BotTool,

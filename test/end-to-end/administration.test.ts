@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import { permissionNames } from "../../src/bot/permissions.ts";
+import { permissionNames } from "../../src/bot/discord/permissions.ts";
 import type {
 	Guild,
 	GuildChannel,

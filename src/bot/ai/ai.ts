@@ -2,7 +2,7 @@
 
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
-import { oneLine } from "../text.ts";
+import { oneLine } from "../discord/text.ts";
 import { complete, type Finish } from "./completion.ts";
 import { AiError, type AiErrorKind } from "./error.ts";
 import {

@@ -2,11 +2,11 @@
 
 import { PermissionFlagsBits } from "discord.js";
 import type { Command } from "../commands.ts";
-import { userName } from "../describe.ts";
-import { named, untilText } from "../features/moderation-log.ts";
-import type { TempBans } from "../features/temp-bans.ts";
+import { userName } from "../discord/describe.ts";
+import { requirePermissions } from "../discord/permissions.ts";
+import { named, untilText } from "../features/moderation/moderation-log.ts";
+import type { TempBans } from "../features/moderation/temp-bans.ts";
 import type { Limiter } from "../limiter.ts";
-import { requirePermissions } from "../permissions.ts";
 import { durationUsage, readDuration } from "./duration.ts";
 import { readReason, readUserId, requireReach, takeWords } from "./target.ts";
 

@@ -1,10 +1,10 @@
 // `banlist`: the bans that end by themselves, soonest first.
 
 import type { Command } from "../commands.ts";
-import { named, untilText } from "../features/moderation-log.ts";
+import { shown } from "../discord/text.ts";
+import { named, untilText } from "../features/moderation/moderation-log.ts";
 import type { Store } from "../store/store.ts";
 import { selectTempBansOf } from "../store/temp-bans.ts";
-import { shown } from "../text.ts";
 
 const pageSize = 10;
 /** How much of a reason is shown. */

@@ -6,15 +6,15 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import { deleteAtOnce, isTooOldForBulk } from "../bulk-delete.ts";
 import type { Command } from "../commands.ts";
-import { userName } from "../describe.ts";
-import type { ModerationLog } from "../features/moderation-log.ts";
+import { userName } from "../discord/describe.ts";
+import { requirePermissions } from "../discord/permissions.ts";
+import { wasNotDone } from "../discord/rest.ts";
+import { auditReason } from "../discord/text.ts";
+import type { ModerationLog } from "../features/moderation/moderation-log.ts";
 import type { Limiter } from "../limiter.ts";
-import { requirePermissions } from "../permissions.ts";
-import { nobody } from "../reply.ts";
-import { wasNotDone } from "../rest.ts";
-import { auditReason } from "../text.ts";
+import { deleteAtOnce, isTooOldForBulk } from "../messages/bulk-delete.ts";
+import { nobody } from "../messages/reply.ts";
 import { inTurn, type Turns } from "../turns.ts";
 
 /** As many as Discord deletes at once. */

@@ -6,9 +6,9 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import type { Asked, Command } from "../commands.ts";
-import type { ModerationLog } from "../features/moderation-log.ts";
+import { bitsIn, requirePermissions } from "../discord/permissions.ts";
+import type { ModerationLog } from "../features/moderation/moderation-log.ts";
 import type { Limiter } from "../limiter.ts";
-import { bitsIn, requirePermissions } from "../permissions.ts";
 
 const usage = "#channel | off";
 

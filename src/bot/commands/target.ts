@@ -3,10 +3,10 @@
 import { type Guild, type GuildMember, RESTJSONErrorCodes } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import type { Asked } from "../commands.ts";
-import { roleName } from "../describe.ts";
-import { absentIf } from "../find.ts";
-import { isAbove, requireMembersBelow } from "../ranks.ts";
-import { oneLine } from "../text.ts";
+import { roleName } from "../discord/describe.ts";
+import { absentIf } from "../discord/find.ts";
+import { isAbove, requireMembersBelow } from "../discord/ranks.ts";
+import { oneLine } from "../discord/text.ts";
 
 /** The id in a mention of somebody, or an id as it is; undefined for anything else. */
 export function readUserId(text: string): string | undefined {

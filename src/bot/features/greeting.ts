@@ -3,8 +3,8 @@
 
 import type { Guild, GuildMember } from "discord.js";
 import type { AiMessage } from "../ai/ai.ts";
-import { splitMessage } from "../reply.ts";
-import { oneLine } from "../text.ts";
+import { oneLine } from "../discord/text.ts";
+import { splitMessage } from "../messages/reply.ts";
 
 /** What stands in a text in braces, each once filled in. */
 const place = /\{(\w+)\}/g;

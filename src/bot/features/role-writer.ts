@@ -3,18 +3,18 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, RESTJSONErrorCodes } from "discord.js";
-import type { Connection } from "../connection.ts";
-import type { FeatureOptions } from "../feature.ts";
-import { cannotGiveRoles, roleFault } from "../ranks.ts";
+import type { Connection } from "../discord/connection.ts";
+import { cannotGiveRoles, roleFault } from "../discord/ranks.ts";
 import {
 	type Allowance,
 	notingAllowance,
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
-} from "../rest.ts";
+} from "../discord/rest.ts";
+import { oneLine } from "../discord/text.ts";
+import type { FeatureOptions } from "../feature.ts";
 import { hasRestriction } from "../store/chargebacks.ts";
-import { oneLine } from "../text.ts";
 
 /** What came of a write. */
 export type Written =

@@ -11,9 +11,9 @@ import {
 } from "discord.js";
 import type { Ai } from "../ai/ai.ts";
 import { AiError } from "../ai/error.ts";
-import { toToolError } from "../errors.ts";
+import { toToolError } from "../discord/errors.ts";
+import { botPermissions, describeBits } from "../discord/permissions.ts";
 import type { Feature, FeatureOptions } from "../feature.ts";
-import { botPermissions, describeBits } from "../permissions.ts";
 import type { TomlSettings } from "../settings.ts";
 import { fillIn, greetingFrom, greetingRequest } from "./greeting.ts";
 

@@ -9,8 +9,8 @@ import {
 	ComponentType,
 	type RESTPostAPIChannelMessageJSONBody,
 } from "discord.js";
+import { oneLine } from "../discord/text.ts";
 import type { Ban, Chargeback, Decision } from "../store/chargebacks.ts";
-import { oneLine } from "../text.ts";
 import { firstOf } from "./client.ts";
 
 /** What Discord takes in a field of an embed. */

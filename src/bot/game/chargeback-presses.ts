@@ -2,8 +2,8 @@
 
 import { type ButtonInteraction, MessageFlags } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import { toToolError } from "../errors.ts";
-import { nobody } from "../reply.ts";
+import { toToolError } from "../discord/errors.ts";
+import { nobody } from "../messages/reply.ts";
 import { decide, selectChargeback } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import type { Store } from "../store/store.ts";

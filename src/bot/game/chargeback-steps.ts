@@ -10,8 +10,8 @@ import {
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
-import type { Connection } from "../connection.ts";
-import { platformFault } from "../errors.ts";
+import type { Connection } from "../discord/connection.ts";
+import { platformFault } from "../discord/errors.ts";
 import {
 	type Chargeback,
 	closeChargeback,

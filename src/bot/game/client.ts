@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import { describeFault } from "../../lib/http.ts";
 import type { Log } from "../../lib/log.ts";
-import { oneLine } from "../text.ts";
+import { oneLine } from "../discord/text.ts";
 
 const maxVerifyBytes = 64 * 1024;
 /** A list of supporters may be long. */

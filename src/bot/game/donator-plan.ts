@@ -2,9 +2,9 @@
 // stands in the way. Nothing is changed here.
 
 import type { Guild, GuildMember, Role } from "discord.js";
-import { cannotGiveRoles, roleFault } from "../ranks.ts";
+import { cannotGiveRoles, roleFault } from "../discord/ranks.ts";
+import { oneLine } from "../discord/text.ts";
 import type { Standing } from "../store/donators.ts";
-import { oneLine } from "../text.ts";
 import type { Donator } from "./client.ts";
 
 const maxShown = 10;

@@ -6,9 +6,9 @@ import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import type { Connection } from "../connection.ts";
-import { roleName } from "../describe.ts";
-import { toToolError } from "../errors.ts";
+import type { Connection } from "../discord/connection.ts";
+import { roleName } from "../discord/describe.ts";
+import { toToolError } from "../discord/errors.ts";
 import {
 	type DonatorLists,
 	forgetDoubted,

@@ -2,7 +2,7 @@
 // schema lets be nothing but an id, a number, a flag or a choice stays.
 
 import type { JsonSchema } from "../../mcp/json-schema.ts";
-import { permissionNames } from "../permissions.ts";
+import { permissionNames } from "../discord/permissions.ts";
 
 /** Patterns that leave room for ids and bit fields alone. Digits of another length may be a code, and a secret. */
 const harmlessPatterns = new Set([

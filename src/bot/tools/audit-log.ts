@@ -4,9 +4,9 @@ import { type RESTGetAPIAuditLogResult, Routes } from "discord.js";
 import * as v from "valibot";
 import { didYouMean } from "../../lib/config.ts";
 import { guild_id, limit, moment, snowflake } from "../arguments.ts";
-import { auditActions, entryLine, namesIn } from "../audit-log-lines.ts";
 import { tool } from "../context.ts";
-import { oneLine } from "../text.ts";
+import { oneLine } from "../discord/text.ts";
+import { auditActions, entryLine, namesIn } from "../guild/audit-log-lines.ts";
 
 const actionType = v.pipe(
 	v.string(),

@@ -4,8 +4,8 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { limit } from "../arguments.ts";
 import { tool } from "../context.ts";
-import { time } from "../describe.ts";
-import { oneField } from "../text.ts";
+import { time } from "../discord/describe.ts";
+import { oneField } from "../discord/text.ts";
 
 export const listRecentToolCalls = tool({
 	name: "list_recent_tool_calls",

@@ -13,6 +13,10 @@ import {
 	reason,
 	text,
 } from "../arguments.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channel, role, textChannel } from "../discord/find.ts";
+import type { NeededWith } from "../discord/permissions.ts";
+import { changesOf } from "../edits.ts";
 import {
 	type ActionName,
 	actionNames,
@@ -30,12 +34,8 @@ import {
 	triggerBody,
 	triggerNames,
 	triggerOf,
-} from "../automod.ts";
-import { ruleLine, ruleName, wordLines } from "../automod-lines.ts";
-import { destructiveTool, tool } from "../context.ts";
-import { changesOf } from "../edits.ts";
-import { channel, role, textChannel } from "../find.ts";
-import type { NeededWith } from "../permissions.ts";
+} from "../guild/automod.ts";
+import { ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
 
 const ruleId = found(automodRule, "rule");
 

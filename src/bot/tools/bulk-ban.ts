@@ -10,8 +10,8 @@ import * as v from "valibot";
 import { found, guild_id, integer, list, reason } from "../arguments.ts";
 import { sample } from "../bulk.ts";
 import { destructiveTool } from "../context.ts";
-import { knownPerson } from "../find.ts";
-import { compareIds } from "../ids.ts";
+import { knownPerson } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
 import { describe } from "./members.ts";
 
 const previewSize = 5;

@@ -16,8 +16,8 @@ import {
 } from "../arguments.ts";
 import { sample, writeEach } from "../bulk.ts";
 import { destructiveTool } from "../context.ts";
-import { roleName } from "../describe.ts";
-import { knownMember, requireKnownMembers, role } from "../find.ts";
+import { roleName } from "../discord/describe.ts";
+import { knownMember, requireKnownMembers, role } from "../discord/find.ts";
 import { describe, pageOf } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 

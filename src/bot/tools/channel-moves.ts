@@ -12,12 +12,17 @@ import {
 	reason,
 } from "../arguments.ts";
 import { writeEach } from "../bulk.ts";
-import { areLike, likeIn, placed, type RawChannel } from "../channel-order.ts";
+import {
+	areLike,
+	likeIn,
+	placed,
+	type RawChannel,
+} from "../channels/channel-order.ts";
+import { differenceOf } from "../channels/overwrites.ts";
 import { tool } from "../context.ts";
-import { channelName } from "../describe.ts";
-import * as find from "../find.ts";
-import { differenceOf } from "../overwrites.ts";
-import { requireGrantable } from "../permissions.ts";
+import { channelName } from "../discord/describe.ts";
+import * as find from "../discord/find.ts";
+import { requireGrantable } from "../discord/permissions.ts";
 
 /** A place among others. One that is further down than all of them is the last: the answer says which one that is. */
 function place(description: string) {

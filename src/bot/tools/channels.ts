@@ -31,14 +31,18 @@ import {
 	kindName,
 	kindNames,
 	nameField,
-} from "../channel-fields.ts";
-import { channelsFromTop } from "../channel-order.ts";
+} from "../channels/channel-fields.ts";
+import { channelsFromTop } from "../channels/channel-order.ts";
+import { activeThreads } from "../channels/thread-pages.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName, roleName, time } from "../describe.ts";
-import * as find from "../find.ts";
-import { botMember, botPermissions, requireGrantable } from "../permissions.ts";
-import { oneField } from "../text.ts";
-import { activeThreads } from "../thread-pages.ts";
+import { channelName, roleName, time } from "../discord/describe.ts";
+import * as find from "../discord/find.ts";
+import {
+	botMember,
+	botPermissions,
+	requireGrantable,
+} from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
 
 export const createChannel = tool({
 	name: "create_channel",

@@ -18,14 +18,14 @@ import {
 	snowflake,
 	text,
 } from "../arguments.ts";
-import { deleteAtOnce, isTooOldForBulk } from "../bulk-delete.ts";
-import { requireContent } from "../content.ts";
 import { destructiveTool, type Plan } from "../context.ts";
-import { channelName, time, userName } from "../describe.ts";
-import { absentIf, textChannel } from "../find.ts";
-import { currentMessage } from "../message-form.ts";
-import { messageHead } from "../message-lines.ts";
-import { botPermissions, requirePermissions } from "../permissions.ts";
+import { channelName, time, userName } from "../discord/describe.ts";
+import { absentIf, textChannel } from "../discord/find.ts";
+import { botPermissions, requirePermissions } from "../discord/permissions.ts";
+import { deleteAtOnce, isTooOldForBulk } from "../messages/bulk-delete.ts";
+import { requireContent } from "../messages/content.ts";
+import { currentMessage } from "../messages/message-form.ts";
+import { messageHead } from "../messages/message-lines.ts";
 
 export const deleteMessage = destructiveTool({
 	name: "delete_message",

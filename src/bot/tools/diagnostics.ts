@@ -12,17 +12,17 @@ import {
 	roleName,
 	time,
 	userName,
-} from "../describe.ts";
+} from "../discord/describe.ts";
 import {
 	type Decision,
 	type Effective,
 	effectivePermissions,
-} from "../effective-permissions.ts";
-import { anyChannel, member, role } from "../find.ts";
-import { isSwitchedOn, privilegedIntents } from "../intents.ts";
-import { permissionNames, readBits } from "../permissions.ts";
-import { reportSetup } from "../setup-report.ts";
-import { oneLine } from "../text.ts";
+} from "../discord/effective-permissions.ts";
+import { anyChannel, member, role } from "../discord/find.ts";
+import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
+import { permissionNames, readBits } from "../discord/permissions.ts";
+import { oneLine } from "../discord/text.ts";
+import { reportSetup } from "../guild/setup-report.ts";
 
 export const checkPermissions = tool({
 	name: "check_permissions",

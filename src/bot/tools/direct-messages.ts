@@ -4,12 +4,16 @@ import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
 import { flag, found, guild_id, limit, snowflake } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { memberName } from "../describe.ts";
+import { memberName } from "../discord/describe.ts";
+import { directChannel, member } from "../discord/find.ts";
 import { changesOf } from "../edits.ts";
-import { directChannel, member } from "../find.ts";
-import { allowedMentions, content, ownMessage } from "../message-form.ts";
-import { messageHead } from "../message-lines.ts";
-import { pageBorders, readPage } from "../message-pages.ts";
+import {
+	allowedMentions,
+	content,
+	ownMessage,
+} from "../messages/message-form.ts";
+import { messageHead } from "../messages/message-lines.ts";
+import { pageBorders, readPage } from "../messages/message-pages.ts";
 
 const withMember = {
 	guild_id,

@@ -4,13 +4,18 @@ import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
 import { found, guild_id, list, reason } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
+import { role } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { botPermissions, requirePermissions } from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
 import { changesOf } from "../edits.ts";
-import { emojiName, emojisOf, type GuildEmoji, guildEmoji } from "../emoji.ts";
-import { role } from "../find.ts";
-import { compareIds } from "../ids.ts";
-import { botPermissions, requirePermissions } from "../permissions.ts";
-import { picture } from "../picture.ts";
-import { oneField } from "../text.ts";
+import {
+	emojiName,
+	emojisOf,
+	type GuildEmoji,
+	guildEmoji,
+} from "../messages/emoji.ts";
+import { picture } from "../messages/picture.ts";
 
 const name = v.pipe(
 	v.string(),

@@ -5,16 +5,16 @@ import { type APIMessage, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { flag, found, guild_id } from "../arguments.ts";
-import { readBase64 } from "../base64.ts";
 import { tool } from "../context.ts";
-import { textChannel } from "../find.ts";
+import { textChannel } from "../discord/find.ts";
+import { oneLine } from "../discord/text.ts";
+import { readBase64 } from "../messages/base64.ts";
 import {
 	allowedMentions,
 	content,
 	mentions,
 	pingsMany,
-} from "../message-form.ts";
-import { oneLine } from "../text.ts";
+} from "../messages/message-form.ts";
 
 /** What parts no path. */
 const plainName = /^[^/\\:*?"<>|]{1,100}$/;

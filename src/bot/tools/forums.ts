@@ -18,10 +18,6 @@ import {
 	snowflake,
 	text,
 } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
-import { channelName } from "../describe.ts";
-import { emoji } from "../emoji.ts";
-import * as find from "../find.ts";
 import {
 	currentTags,
 	requireTags,
@@ -29,14 +25,22 @@ import {
 	tagChanges,
 	tagLine,
 	tagOf,
-} from "../forum-tags.ts";
+} from "../channels/forum-tags.ts";
+import {
+	activeThreads,
+	threadBorder,
+	threadLines,
+} from "../channels/thread-pages.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channelName } from "../discord/describe.ts";
+import * as find from "../discord/find.ts";
+import { emoji } from "../messages/emoji.ts";
 import {
 	allowedMentions,
 	content,
 	mentions,
 	pingsMany,
-} from "../message-form.ts";
-import { activeThreads, threadBorder, threadLines } from "../thread-pages.ts";
+} from "../messages/message-form.ts";
 import { autoArchive } from "./threads.ts";
 
 export const createForumPost = tool({

@@ -13,11 +13,11 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, snowflake } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName } from "../describe.ts";
-import { textChannel } from "../find.ts";
-import { allowedMentions, currentMessage } from "../message-form.ts";
-import { messageHead, usualKinds } from "../message-lines.ts";
-import { requirePermissions } from "../permissions.ts";
+import { channelName } from "../discord/describe.ts";
+import { textChannel } from "../discord/find.ts";
+import { requirePermissions } from "../discord/permissions.ts";
+import { allowedMentions, currentMessage } from "../messages/message-form.ts";
+import { messageHead, usualKinds } from "../messages/message-lines.ts";
 
 export const forwardMessage = tool({
 	name: "forward_message",

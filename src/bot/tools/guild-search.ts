@@ -24,11 +24,11 @@ import {
 	snowflake,
 	text,
 } from "../arguments.ts";
-import { requireContent } from "../content.ts";
 import { tool } from "../context.ts";
-import { textChannel } from "../find.ts";
-import { messageLine } from "../message-lines.ts";
-import { oneField } from "../text.ts";
+import { textChannel } from "../discord/find.ts";
+import { oneField } from "../discord/text.ts";
+import { requireContent } from "../messages/content.ts";
+import { messageLine } from "../messages/message-lines.ts";
 
 /** No search is begun later: it may take 10 s, and the tool has 25 s. */
 const lastStartMs = 14_000;

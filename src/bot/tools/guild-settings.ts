@@ -20,11 +20,11 @@ import {
 	text,
 } from "../arguments.ts";
 import { tool } from "../context.ts";
-import { channelName } from "../describe.ts";
+import { channelName } from "../discord/describe.ts";
+import { channelOrNone } from "../discord/find.ts";
+import { officialName } from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
 import { changesOf } from "../edits.ts";
-import { channelOrNone } from "../find.ts";
-import { officialName } from "../permissions.ts";
-import { oneField } from "../text.ts";
 
 /** Discord's names, in the order of their numbers. */
 const levels = {

@@ -4,8 +4,8 @@ import { type APIGuild, GuildVerificationLevel, Routes } from "discord.js";
 import * as v from "valibot";
 import { guild_id } from "../arguments.ts";
 import { tool } from "../context.ts";
-import { memberName, time } from "../describe.ts";
-import { oneField } from "../text.ts";
+import { memberName, time } from "../discord/describe.ts";
+import { oneField } from "../discord/text.ts";
 
 export const listGuilds = tool({
 	name: "list_guilds",

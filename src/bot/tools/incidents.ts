@@ -9,9 +9,9 @@ import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { guild_id, instantOrNone } from "../arguments.ts";
 import { tool } from "../context.ts";
-import { time } from "../describe.ts";
+import { time } from "../discord/describe.ts";
+import { oneField } from "../discord/text.ts";
 import { changesOf } from "../edits.ts";
-import { oneField } from "../text.ts";
 
 const longestMs = 24 * 60 * 60 * 1000;
 

@@ -9,9 +9,9 @@ import {
 import * as v from "valibot";
 import { flag, found, guild_id, integer, list, reason } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName } from "../describe.ts";
-import { channel, role } from "../find.ts";
-import { foundInvite, inviteLine, inviteLink } from "../guild-invites.ts";
+import { channelName } from "../discord/describe.ts";
+import { channel, role } from "../discord/find.ts";
+import { foundInvite, inviteLine, inviteLink } from "../guild/guild-invites.ts";
 import { requireAssignable } from "./roles.ts";
 
 export const listInvites = tool({

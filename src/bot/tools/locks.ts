@@ -10,16 +10,16 @@ import {
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, reason } from "../arguments.ts";
+import { type Bits, overwriteOf } from "../channels/overwrites.ts";
 import { tool } from "../context.ts";
-import { channelName, time } from "../describe.ts";
-import * as find from "../find.ts";
-import { type Bits, overwriteOf } from "../overwrites.ts";
+import { channelName, time } from "../discord/describe.ts";
+import * as find from "../discord/find.ts";
 import {
 	botMember,
 	botPermissions,
 	describeBits,
 	requireGrantable,
-} from "../permissions.ts";
+} from "../discord/permissions.ts";
 import type { ChannelLockRow } from "../store/channel-locks.ts";
 
 /** What @everyone may not do in a locked channel, and in one to speak in. */

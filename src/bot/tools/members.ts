@@ -15,14 +15,14 @@ import {
 	snowflakeOrEmpty,
 	text,
 } from "../arguments.ts";
-import type { Connection } from "../connection.ts";
 import { tool } from "../context.ts";
-import { memberName, roleName, time } from "../describe.ts";
-import { currentMember, member, role } from "../find.ts";
-import { compareIds } from "../ids.ts";
-import { memberIndex, membersOf } from "../member-cache.ts";
-import { describeBits } from "../permissions.ts";
-import { fold, oneField } from "../text.ts";
+import type { Connection } from "../discord/connection.ts";
+import { memberName, roleName, time } from "../discord/describe.ts";
+import { currentMember, member, role } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { memberIndex, membersOf } from "../discord/member-cache.ts";
+import { describeBits } from "../discord/permissions.ts";
+import { fold, oneField } from "../discord/text.ts";
 
 export const listMembers = tool({
 	name: "list_members",

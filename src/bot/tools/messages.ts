@@ -4,9 +4,9 @@ import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
 import { flag, found, guild_id, snowflake } from "../arguments.ts";
 import { tool } from "../context.ts";
-import { channelName } from "../describe.ts";
+import { channelName } from "../discord/describe.ts";
+import { textChannel } from "../discord/find.ts";
 import { changesOf } from "../edits.ts";
-import { textChannel } from "../find.ts";
 import {
 	allowedMentions,
 	content,
@@ -15,7 +15,7 @@ import {
 	mentions,
 	ownMessage,
 	textPermissions,
-} from "../message-form.ts";
+} from "../messages/message-form.ts";
 
 export const sendMessage = tool({
 	name: "send_message",

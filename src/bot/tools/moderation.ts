@@ -19,9 +19,9 @@ import {
 	snowflake,
 } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { memberName, userName } from "../describe.ts";
-import { member, person } from "../find.ts";
-import { oneField } from "../text.ts";
+import { memberName, userName } from "../discord/describe.ts";
+import { member, person } from "../discord/find.ts";
+import { oneField } from "../discord/text.ts";
 
 const daySeconds = 86_400;
 

@@ -15,10 +15,6 @@ import {
 	snowflake,
 } from "../arguments.ts";
 import { writeEach } from "../bulk.ts";
-import { destructiveTool, tool } from "../context.ts";
-import { channelName, memberName, roleName } from "../describe.ts";
-import * as find from "../find.ts";
-import { compareIds } from "../ids.ts";
 import {
 	type Bits,
 	changeLine,
@@ -27,8 +23,16 @@ import {
 	nameOf,
 	overwriteOf,
 	rawOverwrites,
-} from "../overwrites.ts";
-import { describeBits, readBits, requireGrantable } from "../permissions.ts";
+} from "../channels/overwrites.ts";
+import { destructiveTool, tool } from "../context.ts";
+import { channelName, memberName, roleName } from "../discord/describe.ts";
+import * as find from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import {
+	describeBits,
+	readBits,
+	requireGrantable,
+} from "../discord/permissions.ts";
 
 export const setChannelPermissions = tool({
 	name: "set_channel_permissions",

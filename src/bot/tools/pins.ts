@@ -4,12 +4,12 @@ import { type RESTGetAPIChannelMessagesPinsResult, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, limit, reason, snowflake } from "../arguments.ts";
-import { hiddenContent } from "../content.ts";
 import { tool } from "../context.ts";
-import { channelName, time } from "../describe.ts";
-import { textChannel } from "../find.ts";
-import { currentMessage } from "../message-form.ts";
-import { messageLine } from "../message-lines.ts";
+import { channelName, time } from "../discord/describe.ts";
+import { textChannel } from "../discord/find.ts";
+import { hiddenContent } from "../messages/content.ts";
+import { currentMessage } from "../messages/message-form.ts";
+import { messageLine } from "../messages/message-lines.ts";
 
 const pinned = {
 	guild_id,

@@ -19,18 +19,18 @@ import {
 	snowflake,
 	text,
 } from "../arguments.ts";
-import { hiddenContent } from "../content.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName } from "../describe.ts";
-import { emoji, requireOwn } from "../emoji.ts";
-import { textChannel } from "../find.ts";
+import { channelName } from "../discord/describe.ts";
+import { textChannel } from "../discord/find.ts";
+import { oneField } from "../discord/text.ts";
+import { hiddenContent } from "../messages/content.ts";
+import { emoji, requireOwn } from "../messages/emoji.ts";
 import {
 	allowedMentions,
 	currentMessage,
 	ownMessage,
-} from "../message-form.ts";
-import { hasEnded, pollFields } from "../message-lines.ts";
-import { oneField } from "../text.ts";
+} from "../messages/message-form.ts";
+import { hasEnded, pollFields } from "../messages/message-lines.ts";
 
 const onPoll = {
 	guild_id,

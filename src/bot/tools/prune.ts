@@ -10,8 +10,8 @@ import {
 import * as v from "valibot";
 import { flag, found, guild_id, integer, list, reason } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { roleName } from "../describe.ts";
-import { role } from "../find.ts";
+import { roleName } from "../discord/describe.ts";
+import { role } from "../discord/find.ts";
 
 const fields = {
 	guild_id,

@@ -11,7 +11,10 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, limit, snowflake } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName } from "../describe.ts";
+import { channelName } from "../discord/describe.ts";
+import { textChannel } from "../discord/find.ts";
+import { requirePermissions } from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
 import {
 	type Emoji,
 	emoji,
@@ -19,11 +22,8 @@ import {
 	emojiPath,
 	reactionWith,
 	requireOwn,
-} from "../emoji.ts";
-import { textChannel } from "../find.ts";
-import { currentMessage } from "../message-form.ts";
-import { requirePermissions } from "../permissions.ts";
-import { oneField } from "../text.ts";
+} from "../messages/emoji.ts";
+import { currentMessage } from "../messages/message-form.ts";
 
 const onMessage = {
 	guild_id,

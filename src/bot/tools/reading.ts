@@ -2,13 +2,13 @@
 
 import * as v from "valibot";
 import { found, guild_id, limit, snowflake } from "../arguments.ts";
-import { hiddenContent } from "../content.ts";
 import { tool } from "../context.ts";
-import { channelName } from "../describe.ts";
-import { textChannel } from "../find.ts";
-import { currentMessage } from "../message-form.ts";
-import { messageLine } from "../message-lines.ts";
-import { pageBorders, readPage } from "../message-pages.ts";
+import { channelName } from "../discord/describe.ts";
+import { textChannel } from "../discord/find.ts";
+import { hiddenContent } from "../messages/content.ts";
+import { currentMessage } from "../messages/message-form.ts";
+import { messageLine } from "../messages/message-lines.ts";
+import { pageBorders, readPage } from "../messages/message-pages.ts";
 
 export const getRecentMessages = tool({
 	name: "get_recent_messages",

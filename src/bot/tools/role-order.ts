@@ -5,11 +5,11 @@ import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, list, reason } from "../arguments.ts";
 import { tool } from "../context.ts";
-import { roleName } from "../describe.ts";
-import { role } from "../find.ts";
-import { compareIds } from "../ids.ts";
-import { isBelow } from "../ranks.ts";
-import { oneField } from "../text.ts";
+import { roleName } from "../discord/describe.ts";
+import { role } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { isBelow } from "../discord/ranks.ts";
+import { oneField } from "../discord/text.ts";
 
 export const moveRoles = tool({
 	name: "move_roles",

@@ -16,12 +16,16 @@ import {
 	text,
 } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { memberName, roleName } from "../describe.ts";
+import { memberName, roleName } from "../discord/describe.ts";
+import { currentMember, currentRole, role } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import {
+	describeBits,
+	readBits,
+	requireGrantable,
+} from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
 import { changesOf } from "../edits.ts";
-import { currentMember, currentRole, role } from "../find.ts";
-import { compareIds } from "../ids.ts";
-import { describeBits, readBits, requireGrantable } from "../permissions.ts";
-import { oneField } from "../text.ts";
 import { describe, pageOf, stillLoading } from "./members.ts";
 
 const roleFields = {

@@ -19,15 +19,16 @@ import {
 	text,
 } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { changesOf } from "../edits.ts";
-import { voiceChannel } from "../find.ts";
+import { voiceChannel } from "../discord/find.ts";
 import {
 	bitsIn,
 	botPermissions,
 	type NeededWith,
 	type Permission,
 	requirePermissions,
-} from "../permissions.ts";
+} from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
+import { changesOf } from "../edits.ts";
 import {
 	changedEvent,
 	type EventFields,
@@ -40,8 +41,7 @@ import {
 	requireFitting,
 	requireNextStatus,
 	scheduledEvent,
-} from "../scheduled-events.ts";
-import { oneField } from "../text.ts";
+} from "../guild/scheduled-events.ts";
 
 const kindNames = Object.keys(kinds) as EventKind[];
 

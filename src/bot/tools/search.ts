@@ -10,15 +10,15 @@ import {
 	snowflake,
 	text,
 } from "../arguments.ts";
-import { hiddenContent } from "../content.ts";
 import { tool } from "../context.ts";
-import { channelName, time } from "../describe.ts";
-import { toToolError } from "../errors.ts";
-import { textChannel } from "../find.ts";
-import { compareIds } from "../ids.ts";
-import { messageLine, messageTexts } from "../message-lines.ts";
-import { fetchPage } from "../message-pages.ts";
-import { fold } from "../text.ts";
+import { channelName, time } from "../discord/describe.ts";
+import { toToolError } from "../discord/errors.ts";
+import { textChannel } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { fold } from "../discord/text.ts";
+import { hiddenContent } from "../messages/content.ts";
+import { messageLine, messageTexts } from "../messages/message-lines.ts";
+import { fetchPage } from "../messages/message-pages.ts";
 
 const pageSize = 100;
 /** No page is begun later: it may take 10 s, and the tool has 25 s. */

@@ -12,10 +12,10 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { flag, found, guild_id, reason, text } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName } from "../describe.ts";
+import { channelName } from "../discord/describe.ts";
+import { voiceChannel } from "../discord/find.ts";
+import { oneField } from "../discord/text.ts";
 import { changesOf } from "../edits.ts";
-import { voiceChannel } from "../find.ts";
-import { oneField } from "../text.ts";
 
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	const channel = await voiceChannel(guild, id);

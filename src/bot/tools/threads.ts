@@ -22,21 +22,21 @@ import {
 	snowflake,
 	text,
 } from "../arguments.ts";
-import { kindFields, kindName } from "../channel-fields.ts";
+import { kindFields, kindName } from "../channels/channel-fields.ts";
+import { requireTags } from "../channels/forum-tags.ts";
+import { threadBorder, threadLines } from "../channels/thread-pages.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName } from "../describe.ts";
+import { channelName } from "../discord/describe.ts";
+import { toToolError } from "../discord/errors.ts";
+import * as find from "../discord/find.ts";
+import { botMember, requirePermissions } from "../discord/permissions.ts";
 import { changesOf } from "../edits.ts";
-import { toToolError } from "../errors.ts";
-import * as find from "../find.ts";
-import { requireTags } from "../forum-tags.ts";
 import {
 	allowedMentions,
 	content,
 	mentions,
 	pingsMany,
-} from "../message-form.ts";
-import { botMember, requirePermissions } from "../permissions.ts";
-import { threadBorder, threadLines } from "../thread-pages.ts";
+} from "../messages/message-form.ts";
 
 export const autoArchive = v.optional(
 	v.pipe(

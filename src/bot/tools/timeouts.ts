@@ -5,9 +5,9 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { found, guild_id, reason } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { memberName, time } from "../describe.ts";
-import { currentMember } from "../find.ts";
-import { isAdministrator } from "../permissions.ts";
+import { memberName, time } from "../discord/describe.ts";
+import { currentMember } from "../discord/find.ts";
+import { isAdministrator } from "../discord/permissions.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

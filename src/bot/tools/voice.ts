@@ -23,14 +23,14 @@ import {
 	editWith,
 	kindFields,
 	nameField,
-} from "../channel-fields.ts";
-import { channelsFromTop } from "../channel-order.ts";
+} from "../channels/channel-fields.ts";
+import { channelsFromTop } from "../channels/channel-order.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName, memberName } from "../describe.ts";
+import { channelName, memberName } from "../discord/describe.ts";
+import * as find from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { oneField } from "../discord/text.ts";
 import { changesOf } from "../edits.ts";
-import * as find from "../find.ts";
-import { compareIds } from "../ids.ts";
-import { oneField } from "../text.ts";
 import { describe } from "./members.ts";
 
 export const createVoiceChannel = tool({

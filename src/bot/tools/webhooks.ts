@@ -4,10 +4,12 @@ import { type APIWebhook, Routes, WebhookType } from "discord.js";
 import * as v from "valibot";
 import { found, guild_id, reason, snowflake, text } from "../arguments.ts";
 import { destructiveTool, tool } from "../context.ts";
-import { channelName, userName } from "../describe.ts";
+import { channelName, userName } from "../discord/describe.ts";
+import { anyChannel, channel } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { oneField } from "../discord/text.ts";
 import { changesOf } from "../edits.ts";
-import { anyChannel, channel } from "../find.ts";
-import { compareIds } from "../ids.ts";
+import { webhook, webhookName, whyMute } from "../guild/webhooks.ts";
 import {
 	allowedMentions,
 	content,
@@ -15,10 +17,8 @@ import {
 	type MessageFields,
 	mentions,
 	pingsMany,
-} from "../message-form.ts";
-import { messageHead } from "../message-lines.ts";
-import { oneField } from "../text.ts";
-import { webhook, webhookName, whyMute } from "../webhooks.ts";
+} from "../messages/message-form.ts";
+import { messageHead } from "../messages/message-lines.ts";
 
 /** Discord takes no name that may pass for its own. */
 function name(description: string) {

@@ -1,7 +1,7 @@
 // The simulator, the bot's real connection and store, and one feature between them, whose times a test may choose.
 
 import * as v from "valibot";
-import { Connection } from "../../../src/bot/connection.ts";
+import { Connection } from "../../../src/bot/discord/connection.ts";
 import type { Feature, FeatureOptions } from "../../../src/bot/feature.ts";
 import { toml } from "../../../src/bot/settings.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";

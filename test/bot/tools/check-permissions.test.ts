@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits as Bit, ChannelType } from "discord.js";
-import { bitsByName } from "../../../src/bot/permissions.ts";
+import { bitsByName } from "../../../src/bot/discord/permissions.ts";
 import type { GuildChannel } from "../../../src/simulator/entities.ts";
 import { channelPermissions } from "../../../src/simulator/permissions.ts";
 import { seeded } from "../../support/random.ts";

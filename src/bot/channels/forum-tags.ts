@@ -1,0 +1,125 @@
+// The tags of a forum: naming those of a post, and what changes when the list is set.
+// https://discord.com/developers/docs/resources/channel#forum-tag-object
+
+import {
+	type APIGuildForumTag,
+	type Guild,
+	type GuildForumTag,
+	PermissionFlagsBits,
+} from "discord.js";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import type { Forum } from "../discord/find.ts";
+import { requirePermissions } from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
+import { type Emoji, emojiName, requireOwn } from "../messages/emoji.ts";
+
+/** Throws the ToolError to show unless the forum has these tags, and the bot may put them on and take them off. */
+export function requireTags(
+	guild: Guild,
+	forum: Forum,
+	ids: readonly string[],
+): void {
+	const tags = ids.map((id) => tagOf(forum, id));
+	if (tags.some(({ moderated }) => moderated))
+		requirePermissions(guild, forum, PermissionFlagsBits.ManageThreads);
+}
+
+export function tagOf(forum: Forum, id: string): GuildForumTag {
+	const tag = forum.availableTags.find((one) => one.id === id);
+	if (tag) return tag;
+	throw new ToolError(
+		`${channelName(forum)} has no tag ${id}. list_forum_tags shows its tags. Nothing was done.`,
+	);
+}
+
+/** A tag as Discord takes and gives it; a new one has no id yet. */
+export type Tag = Omit<APIGuildForumTag, "id"> & { id?: string | undefined };
+
+/** A tag as it is asked for. What is not said of one that stays, stays. */
+export interface GivenTag {
+	id?: string | undefined;
+	name: string;
+	moderated?: boolean | undefined;
+	emoji?: Emoji | undefined;
+}
+
+export function tagLine({ id, name, moderated, ...emoji }: Tag): string {
+	const { emoji_id, emoji_name } = emoji;
+	return [
+		oneField(name),
+		...(id === undefined ? [] : [`ID: ${id}`]),
+		...(emoji_id || emoji_name
+			? [`emoji: ${emojiName({ id: emoji_id, name: emoji_name })}`]
+			: []),
+		...(moderated ? ["moderated"] : []),
+	].join(" | ");
+}
+
+export function currentTags(forum: Forum): Tag[] {
+	return forum.availableTags.map(({ id, name, moderated, emoji }) => ({
+		...{ id, name, moderated },
+		emoji_id: emoji?.id ?? null,
+		emoji_name: emoji?.name ?? null,
+	}));
+}
+
+/** What a list of tags makes of those that there are: one is the same by its id, or without one by its name. */
+export async function tagChanges(
+	guild: Guild,
+	forum: Forum,
+	given: readonly GivenTag[],
+) {
+	const before = currentTags(forum);
+	const names = given.map(({ name }) => name);
+	if (new Set(names).size < names.length)
+		throw invalidParameters(["tags: expected each name once"]);
+	await requireOwn(
+		guild,
+		given.flatMap(({ emoji }) => emoji ?? []),
+	);
+	const named = given.flatMap(({ id }) => (id === undefined ? [] : [id]));
+	if (new Set(named).size < named.length)
+		throw invalidParameters(["tags: expected each id once"]);
+	const kept = new Set(named.map((id) => tagOf(forum, id).id));
+	const after = given.map((tag): Tag => {
+		const old = before.find(({ id = "", name }) =>
+			tag.id === undefined
+				? name === tag.name && !named.includes(id)
+				: id === tag.id,
+		);
+		if (old?.id !== undefined) kept.add(old.id);
+		return {
+			...(old?.id === undefined ? {} : { id: old.id }),
+			name: tag.name,
+			moderated: tag.moderated ?? old?.moderated ?? false,
+			...emojiFields(tag.emoji, old),
+		};
+	});
+	const isNew = ({ id }: Tag) => id === undefined;
+	const changed = after.filter((tag) => {
+		const old = before.find(({ id }) => id === tag.id);
+		return old && tagLine(old) !== tagLine(tag);
+	});
+	return {
+		after,
+		changed,
+		added: after.filter(isNew),
+		gone: before.filter(({ id }) => !kept.has(id ?? "")),
+		moved: after.some((tag, index) => tag.id !== before[index]?.id),
+	};
+}
+
+function emojiFields(
+	emoji: Emoji | undefined,
+	old: Tag | undefined,
+): Pick<Tag, "emoji_id" | "emoji_name"> {
+	if (!emoji)
+		return {
+			emoji_id: old?.emoji_id ?? null,
+			emoji_name: old?.emoji_name ?? null,
+		};
+	if (emoji.id === undefined)
+		return { emoji_id: null, emoji_name: emoji.name ?? null };
+	return { emoji_id: emoji.id, emoji_name: null };
+}

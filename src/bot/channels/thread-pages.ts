@@ -1,0 +1,236 @@
+// Threads as lines of a result, page by page: the active ones of a guild or a channel, then the archived ones of a channel.
+// https://discord.com/developers/docs/resources/channel#list-public-archived-threads
+
+import {
+	type APIThreadChannel,
+	ChannelFlags,
+	ChannelType,
+	type Guild,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import { channelName, time } from "../discord/describe.ts";
+import type { ThreadedChannel } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { botPermissions } from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
+
+/** Where a page goes on: below the id of an active thread, or before the time at which one was archived. */
+export const threadBorder = v.optional(
+	v.pipe(
+		v.string(),
+		v.regex(
+			/^(?:\d{17,20}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))$/,
+			"expected an id or a time, as next_before gives it",
+		),
+		v.description("Go on from a page's `next_before`."),
+	),
+);
+
+export interface ThreadQuery {
+	/** All of the guild when there is none. */
+	channel?: ThreadedChannel | undefined;
+	archived: boolean;
+	limit: number;
+	before?: string | undefined;
+	/** Only those with this tag. */
+	tagId?: string | undefined;
+}
+
+interface Page {
+	threads: APIThreadChannel[];
+	/** Where to go on; undefined where there is nothing more. */
+	next: string | undefined;
+}
+
+/** How many pages of archived threads are looked through for a tag. */
+const tagSearchPages = 5;
+
+/** A page of threads as lines, `what` they are called before it, and how to go on. */
+export async function threadLines(
+	guild: Guild,
+	what: string,
+	query: ThreadQuery,
+): Promise<string[]> {
+	const { threads, next } = await threadPage(guild, query);
+	const { channel, archived, before, tagId } = query;
+	const where = channel ? channelName(channel) : `the guild ${guild.id}`;
+	const tagged = tagId === undefined ? "" : ` with the tag ${tagId}`;
+	const kind = archived ? what : `active ${what}`;
+	const rest = before === undefined ? "" : ` before ${before}`;
+	const order = archived
+		? ", archived ones after the active, the latest archived first"
+		: "";
+	const tags = tagNames(channel);
+	return [
+		threads.length === 0
+			? `There is no ${kind}${tagged} in ${where}${rest}${next ? " as far as was looked" : ""}.`
+			: `${threads.length} ${kind}(s)${tagged} in ${where}${rest}, the newest first${order}, times in UTC:`,
+		...threads.map((one) =>
+			threadLine(one, { tags, within: channel !== undefined }),
+		),
+		...hiddenPrivate(guild, query),
+		...(next === undefined ? [] : [`next_before=${next}`]),
+	];
+}
+
+/** Discord lists archived private threads to those who manage threads. */
+function hiddenPrivate(guild: Guild, query: ThreadQuery): string[] {
+	const { channel, archived } = query;
+	const hidden =
+		archived && hasPrivate(channel) && !managesThreads(guild, channel);
+	return hidden
+		? [
+				"Archived private threads are not among them: that takes MANAGE_THREADS.",
+			]
+		: [];
+}
+
+function hasPrivate(channel: ThreadedChannel | undefined): boolean {
+	return channel?.type === ChannelType.GuildText;
+}
+
+function managesThreads(
+	guild: Guild,
+	channel: ThreadedChannel | undefined,
+): boolean {
+	const { Administrator, ManageThreads } = PermissionFlagsBits;
+	return (
+		(botPermissions(guild, channel) & (ManageThreads | Administrator)) !== 0n
+	);
+}
+
+async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
+	const { before, limit, archived, channel } = query;
+	const pastActive = before !== undefined && /T/.test(before);
+	const active = pastActive ? [] : await activeThreads(guild, query);
+	const threads = active.slice(0, limit);
+	const last = threads.at(-1);
+	if (active.length > limit) return { threads, next: last?.id };
+	if (!archived || !channel) return { threads, next: undefined };
+	if (threads.length === limit) return { threads, next: last?.id };
+	const rest = await archivedThreads(guild, channel, {
+		...query,
+		limit: limit - threads.length,
+		before: pastActive ? before : undefined,
+	});
+	return { threads: [...threads, ...rest.threads], next: rest.next };
+}
+
+/** The active threads from the newest on, below the border. */
+export async function activeThreads(
+	guild: Guild,
+	{ channel, before, tagId }: Pick<ThreadQuery, "channel" | "before" | "tagId">,
+): Promise<APIThreadChannel[]> {
+	const { threads } = (await guild.client.rest.get(
+		Routes.guildActiveThreads(guild.id),
+	)) as { threads: APIThreadChannel[] };
+	return threads
+		.filter(({ parent_id }) => !channel || parent_id === channel.id)
+		.filter(({ id }) => before === undefined || compareIds(id, before) < 0)
+		.filter((one) => hasTag(one, tagId))
+		.sort((a, b) => compareIds(b.id, a.id));
+}
+
+function hasTag(
+	{ applied_tags = [] }: APIThreadChannel,
+	tagId: string | undefined,
+): boolean {
+	return tagId === undefined || applied_tags.includes(tagId);
+}
+
+const archivedAt = ({ thread_metadata }: APIThreadChannel) =>
+	thread_metadata?.archive_timestamp ?? "";
+
+/** The archived threads from the latest archived on, public ones and, where the bot is shown them, private ones. */
+async function archivedThreads(
+	guild: Guild,
+	channel: ThreadedChannel,
+	{ limit, before, tagId }: ThreadQuery,
+): Promise<Page> {
+	const kinds =
+		hasPrivate(channel) && managesThreads(guild, channel)
+			? (["public", "private"] as const)
+			: (["public"] as const);
+	const found: APIThreadChannel[] = [];
+	let border = before;
+	for (let pages = 0; pages < tagSearchPages; pages += 1) {
+		const left = limit - found.length;
+		const each = tagId === undefined ? left : 100;
+		const { threads, more } = await archivedPage(channel, kinds, each, border);
+		const fitting = threads.filter((one) => hasTag(one, tagId));
+		const taken = fitting.slice(0, left);
+		found.push(...taken);
+		const cut =
+			fitting.length > taken.length || (more && found.length === limit);
+		const last = cut ? taken.at(-1) : threads.at(-1);
+		border = last ? archivedAt(last) : border;
+		if (cut) return { threads: found, next: border };
+		if (!more || !last) return { threads: found, next: undefined };
+	}
+	return { threads: found, next: border };
+}
+
+/** The latest archived of these kinds, at least `limit` of them where there are that many. */
+async function archivedPage(
+	{ id, client }: ThreadedChannel,
+	kinds: readonly ("public" | "private")[],
+	limit: number,
+	before: string | undefined,
+): Promise<{ threads: APIThreadChannel[]; more: boolean }> {
+	const query = new URLSearchParams({
+		// Discord gives no fewer than two.
+		limit: String(Math.min(100, Math.max(2, limit))),
+		...(before !== undefined && { before }),
+	});
+	const pages = await Promise.all(
+		kinds.map(
+			async (kind) =>
+				(await client.rest.get(Routes.channelThreads(id, kind), {
+					query,
+				})) as { threads: APIThreadChannel[]; has_more: boolean },
+		),
+	);
+	const at = (one: APIThreadChannel) => Date.parse(archivedAt(one));
+	// Where one kind goes on there are as many of it as were asked for: nothing is passed over by taking no more than that.
+	const threads = pages
+		.flatMap(({ threads }) => threads)
+		.sort((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
+	return { threads, more: pages.some(({ has_more }) => has_more) };
+}
+
+/** The names of a forum's tags, by their ids. */
+function tagNames(channel: ThreadedChannel | undefined): Map<string, string> {
+	const tags =
+		channel && "availableTags" in channel ? channel.availableTags : [];
+	return new Map(tags.map(({ id, name }) => [id, name]));
+}
+
+function threadLine(
+	thread: APIThreadChannel,
+	{ tags, within }: { tags: ReadonlyMap<string, string>; within: boolean },
+): string {
+	const { id, name, type, parent_id, owner_id, thread_metadata } = thread;
+	const { message_count = 0, member_count = 0, applied_tags = [] } = thread;
+	const created = thread_metadata?.create_timestamp;
+	const started = created ? `started: ${time(new Date(created))} by` : "by";
+	const isPinned = ((thread.flags ?? 0) & ChannelFlags.Pinned) !== 0;
+	const shownTags = applied_tags.map((tag) => oneField(tags.get(tag) ?? tag));
+	return [
+		`#${oneField(name ?? "")} | ID: ${id}`,
+		...(type === ChannelType.PrivateThread ? ["private"] : []),
+		...(within ? [] : [`in: ${parent_id}`]),
+		`${message_count} message(s), ${member_count} member(s)`,
+		`${started} ${owner_id}`,
+		...(shownTags.length > 0 ? [`tags: ${shownTags.join(", ")}`] : []),
+		...(thread.rate_limit_per_user
+			? [`slow mode: ${thread.rate_limit_per_user} s`]
+			: []),
+		...(isPinned ? ["pinned"] : []),
+		...(thread_metadata?.locked ? ["locked"] : []),
+		...(thread_metadata?.archived
+			? [`archived: ${time(new Date(thread_metadata.archive_timestamp))}`]
+			: []),
+	].join(" | ");
+}

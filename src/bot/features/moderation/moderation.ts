@@ -1,0 +1,53 @@
+// Commands for moderators, and the bans that end by themselves. Off unless the configuration says so.
+
+import { banCommand } from "../../commands/ban.ts";
+import { banlistCommand } from "../../commands/banlist.ts";
+import { createNuke } from "../../commands/nuke.ts";
+import { setlogCommand } from "../../commands/setlog.ts";
+import { unbanCommand } from "../../commands/unban.ts";
+import type { Feature, FeatureOptions } from "../../feature.ts";
+import { createLimiter } from "../../limiter.ts";
+import { createModerationLog } from "./moderation-log.ts";
+import { createTempBans } from "./temp-bans.ts";
+
+/** For what a moderator does; looking is free. */
+const limits = { max: 5, windowMs: 60_000 };
+/** How long what was done is told of at the end. */
+const farewellMs = 1_500;
+
+export function createModeration({
+	config,
+	connection,
+	store,
+	log,
+	turns,
+}: FeatureOptions): Feature | undefined {
+	const { features, moderation: settings } = config.toml;
+	if (!features.moderation || !settings) return undefined;
+	const prefix = config.command;
+	const limiter = createLimiter(limits);
+	const moderationLog = createModerationLog({
+		...{ connection, store, log },
+		defaultChannel: settings.log_channel,
+	});
+	const bans = createTempBans({
+		...{ connection, store, log, turns },
+		tell: (guildId, note) => moderationLog.tell(guildId, note),
+	});
+	const nuke = createNuke({ prefix, limiter, moderationLog, turns, log });
+	return {
+		commands: [
+			banCommand({ prefix, bans, limiter, now: Date.now }),
+			unbanCommand({ prefix, bans, limiter }),
+			banlistCommand(prefix, store),
+			nuke.command,
+			setlogCommand({ prefix, limiter, moderationLog }),
+		],
+		attach: bans.attach,
+		start: bans.start,
+		async close() {
+			await Promise.all([bans.close(), nuke.close()]);
+			await Promise.race([moderationLog.settled(), Bun.sleep(farewellMs)]);
+		},
+	};
+}

@@ -1,0 +1,90 @@
+// A rule of Discord's auto-moderation as lines of a result.
+
+import type {
+	APIAutoModerationAction,
+	APIAutoModerationRule,
+	Guild,
+} from "discord.js";
+import { oneField, oneLine } from "../discord/text.ts";
+import {
+	actionNames,
+	actions,
+	fieldsOf,
+	triggerOf,
+	wordFields,
+} from "./automod.ts";
+
+export function ruleName({
+	name,
+	id,
+}: Pick<APIAutoModerationRule, "name" | "id">): string {
+	return `"${oneField(name)}" (ID: ${id})`;
+}
+
+const shownWords = 5;
+
+/** A rule on one line; of its words the first few. */
+export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
+	const fields = fieldsOf(rule);
+	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
+	return [
+		oneField(rule.name),
+		`ID: ${rule.id}`,
+		trigger,
+		fields.enabled ? "on" : "off",
+		...wordFields.flatMap((field) => sample(field, fields[field])),
+		...named("presets", fields.presets),
+		...(trigger === "mention_spam"
+			? [
+					`mentions: at most ${fields.mention_total_limit}`,
+					`raid protection: ${fields.mention_raid_protection_enabled ? "on" : "off"}`,
+				]
+			: []),
+		`actions: ${rule.actions.map((action) => actionText(guild, action)).join(", ")}`,
+		...named("exempt roles", fields.exempt_role_ids),
+		...named("exempt channels", fields.exempt_channel_ids),
+		`by: ${rule.creator_id}`,
+	].join(" | ");
+}
+
+/** All words of a rule, one on each line. */
+export function wordLines(rule: APIAutoModerationRule): string[] {
+	const fields = fieldsOf(rule);
+	return wordFields.flatMap((field) =>
+		fields[field].length === 0
+			? []
+			: [
+					`${fields[field].length} in ${field}, one on each line:`,
+					...fields[field].map(oneLine),
+				],
+	);
+}
+
+function sample(name: string, words: readonly string[]): string[] {
+	if (words.length === 0) return [];
+	const shown = words
+		.slice(0, shownWords)
+		.map((word) => `"${oneField(word)}"`)
+		.join(", ");
+	const more = words.length > shownWords ? ", …" : "";
+	return [`${name}: ${words.length}, ${shown}${more}`];
+}
+
+function named(name: string, ids: readonly string[]): string[] {
+	return ids.length > 0 ? [`${name}: ${ids.join(", ")}`] : [];
+}
+
+function actionText(
+	guild: Guild,
+	{ type, metadata = {} }: APIAutoModerationAction,
+): string {
+	const name = actionNames.find((one) => actions[one] === type);
+	const { channel_id, custom_message, duration_seconds } = metadata;
+	if (name === "timeout") return `timeout for ${duration_seconds} s`;
+	if (name === "block_message" && custom_message)
+		return `block_message saying "${oneField(custom_message)}"`;
+	if (name !== "send_alert_message" || !channel_id) return name ?? `${type}`;
+	const channel = guild.channels.cache.get(channel_id);
+	const where = channel ? `#${oneField(channel.name)} ` : "";
+	return `send_alert_message in ${where}(ID: ${channel_id})`;
+}

@@ -1,0 +1,88 @@
+// Invites of a guild: their codes as arguments, finding one, showing one.
+
+import {
+	type APIExtendedInvite,
+	type APIInvite,
+	type Guild,
+	type GuildBasedChannel,
+	RESTJSONErrorCodes,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import { published } from "../../mcp/json-schema.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { time } from "../discord/describe.ts";
+import { absentIf } from "../discord/find.ts";
+import { oneField } from "../discord/text.ts";
+
+/** An invite, and where it leads. */
+export interface GuildInvite {
+	data: APIInvite;
+	/** Undefined while the bot does not know the channel. */
+	channel: GuildBasedChannel | undefined;
+}
+
+const link =
+	/^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
+
+/** The code of an invite, alone or in a link: the tool is given the invite. */
+export const foundInvite = {
+	...v.pipe(
+		v.string(),
+		v.transform((input) => input.trim().replace(link, "$1")),
+		v.check(
+			(code) => /^[A-Za-z0-9-]{2,32}$/.test(code),
+			"expected the code of an invite, such as the end of https://discord.gg/CODE",
+		),
+		published({ pattern: "[A-Za-z0-9-]{2}" }),
+		v.description("Its code, or a link to it."),
+	),
+	find: invite,
+};
+
+async function invite(guild: Guild, code: string): Promise<GuildInvite> {
+	const query = new URLSearchParams({ with_counts: "true" });
+	const data = await absentIf(
+		RESTJSONErrorCodes.UnknownInvite,
+		() =>
+			guild.client.rest.get(Routes.invite(code), {
+				query,
+			}) as Promise<APIInvite>,
+	);
+	if (data?.guild?.id === guild.id)
+		return { data, channel: guild.channels.cache.get(data.channel?.id ?? "") };
+	throw new ToolError(
+		`There is no invite ${code} to the guild ${guild.id}. list_invites shows those that there are.`,
+	);
+}
+
+export function inviteLink({ code }: Pick<APIInvite, "code">): string {
+	return `https://discord.gg/${code}`;
+}
+
+/** An invite as one line; how often it was used is known only to those who manage where it leads. */
+export function inviteLine(data: APIInvite | APIExtendedInvite): string {
+	const { channel, inviter, expires_at, roles = [] } = data;
+	return [
+		`${oneField(data.code)} | ${oneField(inviteLink(data))}`,
+		channel
+			? `to #${oneField(channel.name ?? "")} (ID: ${channel.id})`
+			: "to no channel",
+		...(inviter
+			? [`by @${oneField(inviter.username)} (ID: ${inviter.id})`]
+			: []),
+		...(roles.length > 0
+			? [
+					`gives: ${roles.map(({ name, id }) => `@${oneField(name)} (ID: ${id})`).join(", ")}`,
+				]
+			: []),
+		`expires: ${expires_at ? time(new Date(expires_at)) : "never"}`,
+		...("uses" in data
+			? [
+					`used: ${data.uses}${data.max_uses > 0 ? ` of ${data.max_uses}` : ""}`,
+					...(data.temporary ? ["for a visit only"] : []),
+					`created: ${time(new Date(data.created_at))}`,
+				]
+			: []),
+	].join(" | ");
+}

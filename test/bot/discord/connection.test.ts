@@ -1,0 +1,210 @@
+// The bot and Discord when all is not well between them.
+
+import { expect, test } from "bun:test";
+import { Events } from "discord.js";
+import { startBot } from "../../../src/bot/bot.ts";
+import { Connection } from "../../../src/bot/discord/connection.ts";
+import { createLog } from "../../../src/lib/log.ts";
+import { demoSeed } from "../../../src/simulator/seed.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
+
+function startBotAt(api: string, discordToken: string) {
+	const logged: string[] = [];
+	const bot = startBot(
+		botConfig({ discordToken, discordApiUrl: api }),
+		createLog({ format: "text", level: "info" }, (line) => logged.push(line)),
+	);
+	return { bot, logged, [Symbol.asyncDispose]: () => bot.close() };
+}
+
+test.concurrent("a bot that is started before its platform logs in once that is there", async () => {
+	const gone = await startSimulator();
+	const { port } = gone;
+	await gone.close();
+	const seed = demoSeed();
+	const token = "a-token-that-outlives-the-platform";
+	await using alpha = startBotAt(`http://127.0.0.1:${port}/api`, token);
+	await until("it has tried", () =>
+		alpha.logged.some((line) => line.includes("trying again")),
+	);
+	expect(alpha.bot.ready).toBe(false);
+	await using _ = await startSimulator({
+		port,
+		seed: {
+			...seed,
+			bots: [{ username: "alpha", token }, { username: "beta" }],
+		},
+	});
+	await until("it is ready", () => alpha.bot.ready);
+});
+
+test.concurrent("a token that Discord does not know ends the bot, and the reason does not show it", async () => {
+	await using simulator = await startSimulator();
+	await using alpha = startBotAt(simulator.api, "wrong-token");
+	const error = await alpha.bot.failed;
+	expect(error.message).toContain("DISCORD_TOKEN");
+	expect(alpha.bot.ready).toBe(false);
+	expect([error.message, ...alpha.logged].join()).not.toContain("wrong-token");
+});
+
+test.concurrent("intents that were not granted end the bot with what to switch on", async () => {
+	const seed = demoSeed();
+	await using simulator = await startSimulator({
+		seed: {
+			...seed,
+			bots: [
+				{ username: "alpha", privilegedIntents: [] },
+				{ username: "beta" },
+			],
+		},
+	});
+	await using alpha = startBotAt(simulator.api, simulator.bot("alpha").token);
+	expect((await alpha.bot.failed).message).toContain("Server Members Intent");
+});
+
+test.concurrent("one odd 401 is said, and recovered from", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const send = () =>
+		world.call("send_message", {
+			channel_id: simulator.channel("The Cooks/general").id,
+			content: "hello",
+		});
+	simulator.faults.refuse("POST /channels/*/messages", 0, {
+		status: 401,
+		times: 1,
+	});
+	const refused = await send();
+	expect(refused.text).toStartWith("Discord API error: 401 Unauthorized");
+	expect(world.bot.ready).toBe(false);
+	await until("the token is known again", () => world.bot.ready);
+	expect((await send()).isError).toBe(false);
+	expect(world.logged.join("\n")).toContain("Discord answered 401");
+});
+
+test.concurrent("a token that is refused for good ends the bot", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	simulator.faults.refuse("* *", 0, { status: 401 });
+	await world.call("send_message", {
+		channel_id: simulator.channel("The Cooks/general").id,
+		content: "hello",
+	});
+	expect((await world.bot.failed).message).toContain("DISCORD_TOKEN");
+});
+
+test.concurrent("members who join, change and leave are known without asking, also after a lost Gateway session", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const lookUp = async (query: string) =>
+		(await world.call("lookup_user_by_name", { query })).text;
+	const newcomer = simulator.world.addUser({ username: "newcomer" });
+	const member = simulator.world.addMember(guild, newcomer, {});
+	await until("the newcomer is found", async () =>
+		(await lookUp("newcomer")).startsWith("1 match"),
+	);
+	simulator.world.editMember(guild, member, { nick: "Old Hand" });
+	await until("the nickname is found", async () =>
+		(await lookUp("old hand")).startsWith("1 match"),
+	);
+
+	const loads = () =>
+		world.logged.filter((line) => line.includes("members loaded")).length;
+	const before = loads();
+	simulator.disconnectSockets({ resumable: false });
+	// Nobody is told of this.
+	simulator.world.removeMember(guild, member);
+	await until("the members are loaded again", () => loads() > before);
+	expect(await lookUp("old hand")).toStartWith("No member's name contains");
+	expect(
+		simulator.requests.list().filter(({ path }) => path.includes("/members")),
+	).toEqual([]);
+}, 20_000);
+
+test.concurrent("a connection that Discord lets resume misses nothing", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	simulator.disconnectSockets({ resumable: true });
+	simulator.world.addMember(
+		guild,
+		simulator.world.addUser({ username: "newcomer" }),
+		{},
+	);
+	await until("the newcomer is found", async () =>
+		(
+			await world.call("lookup_user_by_name", { query: "newcomer" })
+		).text.startsWith("1 match"),
+	);
+});
+
+test.concurrent("a bot whose connection is cut while it waits to log in again comes back", async () => {
+	await using stack = new AsyncDisposableStack();
+	const simulator = stack.use(await startSimulator());
+	const { sockets } = simulator;
+	const waits: string[] = [];
+	const connection = new Connection({
+		token: simulator.bot("alpha").token,
+		api: simulator.api,
+		log: recordLog().log,
+		onAnswer() {},
+		attach: (client) =>
+			client.on(Events.Debug, (line) => {
+				if (line.includes("Waiting for identify throttle")) waits.push(line);
+			}),
+	});
+	stack.defer(() => connection.close());
+	await connection.open();
+	sockets.disconnect({ resumable: false });
+	await until("it waits to log in again", () => waits.length === 2);
+
+	sockets.holdConnections(true);
+	sockets.disconnect();
+	// It has no connection when it might have logged in: nothing that happens then would tell so.
+	await Bun.sleep(6_000);
+	expect(connection.state.connected).toBe(false);
+	sockets.holdConnections(false);
+	await until("it is back", () => connection.state.connected);
+	expect(sockets.connected).toEqual([simulator.bot("alpha").id]);
+}, 30_000);
+
+test.concurrent.each([
+	["says nothing", undefined],
+	[
+		"says hello, and then nothing",
+		{ op: 10, d: { heartbeat_interval: 40_000 } },
+	],
+])("a bot ends while Discord's Gateway %s", async (_, hello) => {
+	const opened = Promise.withResolvers<void>();
+	const platform = Bun.serve({
+		port: 0,
+		fetch(request, server) {
+			if (server.upgrade(request)) return undefined;
+			return Response.json({
+				url: `ws://127.0.0.1:${server.port}`,
+				shards: 1,
+				session_start_limit: {
+					total: 1000,
+					remaining: 1000,
+					reset_after: 0,
+					max_concurrency: 1,
+				},
+			});
+		},
+		websocket: {
+			open(socket) {
+				if (hello) socket.send(JSON.stringify(hello));
+				opened.resolve();
+			},
+			message() {},
+		},
+	});
+	const { bot } = startBotAt(`http://127.0.0.1:${platform.port}/api`, "token");
+	await opened.promise;
+	await bot.close();
+	expect(bot.ready).toBe(false);
+	await platform.stop(true);
+});

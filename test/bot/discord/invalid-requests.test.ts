@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { InvalidRequests } from "../../../src/bot/discord/invalid-requests.ts";
+import { startWorld } from "../../support/world.ts";
+
+const minute = 60_000;
+
+test("401, 403 and 429 count, but for a limit that others share; they are forgotten after 10 minutes", () => {
+	const clock = { now: -5 };
+	const invalid = new InvalidRequests(3, () => clock.now);
+	for (const [status, scope] of [
+		[200, null],
+		[400, null],
+		[404, null],
+		[500, null],
+		[429, "shared"],
+	] as const)
+		invalid.note(status, scope);
+	expect(invalid.count).toBe(0);
+	invalid.note(401, null);
+	clock.now += minute;
+	invalid.note(403, null);
+	expect([invalid.count, invalid.waitMs]).toEqual([2, 0]);
+	invalid.note(429, "user");
+	expect([invalid.count, invalid.waitMs]).toEqual([3, 9 * minute]);
+	clock.now += 9 * minute;
+	expect([invalid.count, invalid.waitMs]).toEqual([2, 0]);
+	invalid.note(429, "global");
+	expect([invalid.count, invalid.waitMs]).toEqual([3, minute]);
+});
+
+test("a storm of refusals ends for a bot after 1,000 requests, and its tools say how long they have to wait", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const channel_id = simulator.channel("The Cooks/general").id;
+	simulator.faults.refuse("* *", 50013);
+	const ask = () =>
+		world.call("send_message", { channel_id, content: "in a storm" });
+	for (let round = 0; round < 11; round += 1)
+		await Promise.all(Array.from({ length: 100 }, ask));
+	expect((await ask()).text).toMatch(
+		/^Discord API error: Discord has refused so many of the bot's requests that it sends none, lest Discord bars it; the next one can go in \d+ s\. The request was not sent: nothing was done\./,
+	);
+	expect(simulator.requests.invalid).toBe(1_000);
+});
+
+test("a tool that a rate limit would hold up for longer than it has says at once for how long, and does nothing", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const channel_id = simulator.channel("The Cooks/general").id;
+	const route = "POST /channels/:channel_id/messages";
+	const limit = simulator.faults.rateLimit(route, { retryAfterMs: 61_000 });
+	const { text, isError } = await world.call("send_message", {
+		channel_id,
+		content: "too much",
+	});
+	expect(isError).toBe(true);
+	expect(text).toMatch(
+		/^Discord API error: Discord's rate limit takes this request again in 6[12] s\. The request was not sent: nothing was done\. Call again after that, not before\.$/,
+	);
+	expect(limit.hits).toBe(1);
+	expect(simulator.journal.entries()).toEqual([]);
+});

@@ -1,0 +1,293 @@
+// Who is found by a name: the index against the plainest way to look, and the index behind the real discord.js.
+
+import { expect, test } from "bun:test";
+import { compareIds } from "../../../src/bot/discord/ids.ts";
+import {
+	MemberIndex,
+	type Names,
+} from "../../../src/bot/discord/member-index.ts";
+import { NameTable } from "../../../src/bot/discord/name-table.ts";
+import { fold } from "../../../src/bot/discord/text.ts";
+import { until } from "../../support/until.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+/** Looks at every name of everyone, each time. */
+class PlainSearch {
+	readonly members = new Map<string, Names>();
+
+	/** The ids of all who are found, the best first. */
+	find(wanted: string): string[] {
+		const matches = [...this.members]
+			.map(([id, names]) => ({ id, ...this.#seen(names, wanted) }))
+			.filter(({ rank }) => rank < 3)
+			.sort(
+				(a, b) =>
+					a.rank - b.rank ||
+					a.shown.localeCompare(b.shown) ||
+					compareIds(a.id, b.id),
+			);
+		return matches.map(({ id }) => id);
+	}
+
+	beginningWith(wanted: string) {
+		return [...this.members]
+			.filter(([, names]) => this.#seen(names, wanted).rank < 2)
+			.map(([id]) => id)
+			.sort();
+	}
+
+	#seen({ nickname, globalName, username }: Names, wanted: string) {
+		const ranks = [nickname, globalName, username]
+			.map((name) => fold(name ?? ""))
+			.map((name) => {
+				if (name === wanted) return 0;
+				return name.startsWith(wanted) ? 1 : name.includes(wanted) ? 2 : 3;
+			});
+		const shown = nickname ?? globalName ?? username;
+		return { shown, rank: Math.min(...ranks) };
+	}
+}
+
+/** Deterministic, and different enough each time. */
+function createRandom(seed: number) {
+	let state = seed;
+	return (below: number) => {
+		state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+		return Math.floor((state / 2 ** 32) * below);
+	};
+}
+
+/** Few enough that names are often equal, or begin or end with one another. */
+const pieces = [
+	...["a", "A", "an", "na", "Anna", "z", "Zoë", "zoe\u0308", "ß", "ss", "ﬁ"],
+	...["ø", "Σ", "ς", "か", "が", "李", "伟", "한", "שלום", "مرحبا", "\u202e"],
+	...[
+		"🍞",
+		"👩‍🍳",
+		"🏳️‍🌈",
+		"\u0301",
+		" ",
+		"",
+		"\n",
+		"\0",
+		"|",
+		"@",
+		"ÿ",
+		"\u{10ffff}",
+	],
+];
+
+function createNames(seed: number) {
+	const random = createRandom(seed);
+	const text = (most: number) =>
+		Array.from(
+			{ length: random(most + 1) },
+			() => pieces[random(pieces.length)],
+		).join("");
+	return {
+		random,
+		text,
+		names: (): Names => ({
+			nickname: random(2) === 0 ? null : text(4),
+			globalName: random(2) === 0 ? null : text(4),
+			username: text(3),
+		}),
+	};
+}
+
+function check(index: MemberIndex, plain: PlainSearch, wanted: string) {
+	const all = plain.find(wanted);
+	for (const limit of [1, 10, 50]) {
+		const found = index.find(wanted, limit);
+		const ids = all.slice(0, limit);
+		expect({ wanted, ...found }).toEqual({ wanted, total: all.length, ids });
+	}
+	expect({ wanted, ids: index.beginningWith(wanted).sort() }).toEqual({
+		wanted,
+		ids: plain.beginningWith(wanted),
+	});
+}
+
+test.each([1, 2, 3, 4])(
+	"whatever happens between look-ups, they find what looking at every name finds (%d)",
+	async (seed) => {
+		const { random, text, names } = createNames(seed);
+		const index = new MemberIndex();
+		const plain = new PlainSearch();
+		const ids = Array.from({ length: 900 }, (_, at) =>
+			String((BigInt(at + 1) * 7_919n ** 4n) % 10n ** 19n).padEnd(17, "7"),
+		);
+		const anyId = () => ids[random(ids.length)] ?? "";
+		const merging: Promise<void>[] = [];
+		for (let round = 0; round < 120; round += 1) {
+			for (let step = random(60); step >= 0; step -= 1) {
+				const id = anyId();
+				if (random(4) === 0) {
+					index.delete(id);
+					plain.members.delete(id);
+				} else {
+					// Now and then they are called what they were called before.
+					const called = (random(5) === 0 && plain.members.get(id)) || names();
+					index.set(id, called);
+					plain.members.set(id, called);
+				}
+			}
+			if (random(50) === 0) {
+				index.clear();
+				plain.members.clear();
+			}
+			// What changes while a table is made is right in the end, too.
+			if (random(4) === 0) merging.push(index.merge());
+			if (random(3) === 0) await Bun.sleep(0);
+			expect(index.size).toBe(plain.members.size);
+			for (let asked = 0; asked < 4; asked += 1) {
+				const wanted = fold(text(2));
+				if (wanted !== "") check(index, plain, wanted);
+			}
+			const { nickname, username } = plain.members.get(anyId()) ?? {};
+			const whole = fold(nickname || username || "");
+			if (whole !== "") check(index, plain, whole);
+		}
+		await Promise.all(merging);
+	},
+);
+
+test("changes of a guild of twenty thousand are found before, while and after a table is made", async () => {
+	const { random, names } = createNames(5);
+	const index = new MemberIndex();
+	const plain = new PlainSearch();
+	const rename = (at: number) => {
+		const id = `${10 ** 17 + at}`;
+		const called = { ...names(), username: `user${at}` };
+		index.set(id, called);
+		plain.members.set(id, called);
+	};
+	for (let at = 0; at < 20_000; at += 1) rename(at);
+	check(index, plain, "USER1999");
+	let done = false;
+	const merged = index.merge().then(() => {
+		done = true;
+	});
+	while (!done) {
+		rename(random(20_500));
+		const gone = `${10 ** 17 + random(20_000)}`;
+		index.delete(gone);
+		plain.members.delete(gone);
+		await new Promise(setImmediate);
+	}
+	await merged;
+	for (const wanted of ["USER1999", "ANNA", "🍞", "USER", "が", "Σ"])
+		check(index, plain, wanted);
+	await index.merge();
+	check(index, plain, "USER1");
+});
+
+test("a table is made in steps, between which others have their turn", () => {
+	const count = 20_000;
+	const { names } = createNames(6);
+	const people = Array.from({ length: count }, (_, at) => {
+		const { username } = names();
+		return { id: `${10 ** 17 + at}`, display: username, names: [username] };
+	});
+	const stepsOf = (making: Generator<undefined, NameTable>) => {
+		let steps = 0;
+		for (;;) {
+			const step = making.next();
+			if (step.done) return { steps, table: step.value };
+			steps += 1;
+		}
+	};
+	// Each run is sorted, and merged again and again, and each one written.
+	const first = stepsOf(new NameTable().with(people));
+	expect(first.steps).toBeGreaterThan((3 * count) / 1_000);
+	// Those who stand there already are taken over in steps as well.
+	const second = stepsOf(first.table.with([]));
+	expect(second.steps).toBeGreaterThan(count / 1_000);
+	expect(second.table.size).toBe(count);
+});
+
+test("nobody is found by nothing, by half a character, or across two names", () => {
+	const index = new MemberIndex();
+	const called = { nickname: "ab", globalName: "cd", username: "🍞" };
+	index.set("100000000000000001", called);
+	index.set("100000000000000002", { ...called, username: "\ud83c" });
+	for (const wanted of ["", "\ud83c", "BC", "B\ufffdC", "🍞A", "D🍞"]) {
+		expect(index.find(wanted, 10)).toEqual({ total: 0, ids: [] });
+		expect(index.beginningWith(wanted)).toEqual([]);
+	}
+	expect(index.find("🍞", 10).ids).toEqual(["100000000000000001"]);
+});
+
+const names = async (world: TestWorld, query: string) => {
+	const { text } = await world.call("lookup_user_by_name", { query });
+	return Array.from(
+		text.matchAll(/^(.+) \(@.*\) \| ID: /gm),
+		([, name]) => name,
+	);
+};
+
+test.concurrent("whoever writes under a new name before Discord tells of it is found by it afterwards", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const ada = simulator.user("ada");
+	const account = simulator.world.users.get(ada.id);
+	const member = guild.members.get(ada.id);
+	if (!account || !member) throw new Error("ada is a member");
+	account.global_name = "Countess";
+	// The message tells the bot of her name, so that the event after it is no news to discord.js.
+	await ada.say("The Cooks/general", "guess who");
+	simulator.world.editMember(guild, member, { nick: null });
+	await world.heard();
+	expect(await names(world, "countess")).toEqual(["Countess"]);
+	expect(await names(world, "ada")).toEqual(["Countess"]);
+});
+
+test.concurrent("who joined, left and changed their name while Discord's Gateway was away is known when it is back", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { world: platform } = simulator;
+	const member = (username: string) => {
+		const found = guild.members.get(simulator.user(username).id);
+		if (!found) throw new Error(`${username} is a member`);
+		return found;
+	};
+	const loaded = () =>
+		world.logged.filter((line) => line.includes("members loaded")).length;
+	const before = loaded();
+	simulator.disconnectSockets({ resumable: false });
+	platform.addMember(guild, platform.addUser({ username: "newcomer" }));
+	platform.editMember(guild, member("ada"), { nick: "Countess" });
+	platform.removeMember(guild, member("liwei"));
+	await until("its members are loaded again", () => loaded() > before);
+	expect(await names(world, "newcomer")).toEqual(["newcomer"]);
+	expect(await names(world, "countess")).toEqual(["Countess"]);
+	expect(await names(world, "liwei")).toEqual([]);
+});
+
+test.concurrent("a name that someone has everywhere is found in every guild that they are in", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const { world: platform } = simulator;
+	const alpha = platform.users.get(simulator.bot("alpha").id);
+	const bakers = simulator.guild("The Bakers");
+	if (!alpha) throw new Error("alpha has an account");
+	platform.addMember(bakers, alpha);
+	const user = platform.addUser({ username: "wanderer" });
+	const here = platform.addMember(world.guild, user);
+	platform.addMember(bakers, user);
+	const lookUp = async (query: string) => {
+		const guild_id = bakers.id;
+		return (await world.call("lookup_user_by_name", { guild_id, query })).text;
+	};
+	await until("the bot knows the bakers", async () => {
+		const text = await lookUp("wanderer");
+		return text.startsWith("1 match") && !text.includes("being loaded");
+	});
+	user.global_name = "Zugvogel";
+	platform.editMember(world.guild, here, { nick: "Gast" });
+	await world.heard();
+	expect(await lookUp("zugvogel")).toBe(
+		`1 match(es):\nZugvogel (@wanderer) | ID: ${user.id}`,
+	);
+	expect(await names(world, "zugvogel")).toEqual(["Gast"]);
+});

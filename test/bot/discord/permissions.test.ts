@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import {
+	bitsIn,
+	permissionNames,
+	readBits,
+} from "../../../src/bot/discord/permissions.ts";
+
+const { ManageMessages, SendMessages, SendMessagesInThreads } =
+	PermissionFlagsBits;
+
+test("writing takes another permission in a thread than in its channel, and the others stay the same", () => {
+	const needed = ["SendMessages", "ManageMessages"] as const;
+	const place = (thread: boolean) => ({ isThread: () => thread }) as never;
+	const inChannel = SendMessages | ManageMessages;
+	expect(bitsIn(place(false), needed)).toBe(inChannel);
+	expect(bitsIn(undefined, needed)).toBe(inChannel);
+	expect(bitsIn(place(true), needed)).toBe(
+		SendMessagesInThreads | ManageMessages,
+	);
+});
+
+test.each([
+	[PermissionFlagsBits.SendTTSMessages, "SEND_TTS_MESSAGES"],
+	[PermissionFlagsBits.UseVAD, "USE_VAD"],
+	[PermissionFlagsBits.ViewChannel, "VIEW_CHANNEL"],
+	[PermissionFlagsBits.ManageGuildExpressions, "MANAGE_GUILD_EXPRESSIONS"],
+	[PermissionFlagsBits.PinMessages, "PIN_MESSAGES"],
+	[PermissionFlagsBits.BypassSlowmode, "BYPASS_SLOWMODE"],
+])("the bit %d is called %s, and read by that name", (bit, name) => {
+	expect(permissionNames(bit)).toEqual([name]);
+	expect(readBits(["bits", "names"], undefined, [name])).toBe(bit);
+});

@@ -1,0 +1,347 @@
+import { expect, test } from "bun:test";
+import { DiscordAPIError, REST, Routes } from "discord.js";
+import { InvalidRequests } from "../../../src/bot/discord/invalid-requests.ts";
+import {
+	endingEarlier,
+	guardRest,
+	PlatformBusy,
+	PlatformFailure,
+	PlatformTimeout,
+	restOptions,
+	timeLeftMs,
+	withinRun,
+} from "../../../src/bot/discord/rest.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { until } from "../../support/until.ts";
+
+const messages = "POST /channels/:channel_id/messages";
+const longMs = 10_000;
+const shortMs = 300;
+
+/** A simulator, and discord.js's REST manager in front of it as the bot has it. */
+async function startPlatform(
+	timeoutMs = longMs,
+	invalid = new InvalidRequests(),
+) {
+	const simulator = await startSimulator();
+	const channel = simulator.channel("The Cooks/general");
+	const unauthorized: string[] = [];
+	const rest = new REST(restOptions(simulator.api, undefined, invalid));
+	rest.setToken(simulator.bot("alpha").token);
+	guardRest(rest, {
+		timeoutMs,
+		onUnauthorized: () => unauthorized.push("401"),
+	});
+	return {
+		simulator,
+		rest,
+		channel,
+		unauthorized,
+		say: (content: string) =>
+			rest.post(Routes.channelMessages(channel.id), { body: { content } }),
+		[Symbol.asyncDispose]: () => simulator.close(),
+	};
+}
+
+const failureOf = (call: Promise<unknown>) =>
+	call.then(
+		() => {
+			throw new Error("it succeeded");
+		},
+		(error: unknown) => error,
+	);
+
+test.concurrent("a write that stalls ends in time, its outcome unknown, and is sent once", async () => {
+	await using platform = await startPlatform(shortMs);
+	const { simulator } = platform;
+	simulator.faults.stall(messages, { after: true });
+	const error = await failureOf(platform.say("once"));
+	expect(error).toBeInstanceOf(PlatformTimeout);
+	expect((error as PlatformTimeout).fate).toBe("unknown");
+	expect(simulator.requests.list(messages)).toHaveLength(1);
+	expect(simulator.journal.entries(messages)).toHaveLength(1);
+});
+
+test.concurrent("a write that has to end earlier than its tool does, and knows how long that has", async () => {
+	await using platform = await startPlatform();
+	const { simulator } = platform;
+	simulator.faults.stall(messages, { after: true });
+	const run = {
+		signal: new AbortController().signal,
+		endsAt: performance.now() + 3_600_000,
+		reason: undefined,
+		mayWrite: true,
+	};
+	await withinRun(run, async () => {
+		const leftMs = timeLeftMs();
+		expect(leftMs).toBeGreaterThan(3_000_000);
+		const error = await failureOf(
+			endingEarlier(leftMs - shortMs, () => platform.say("once")),
+		);
+		expect(error).toBeInstanceOf(PlatformTimeout);
+		expect((error as PlatformTimeout).fate).toBe("unknown");
+		expect(run.signal.aborted).toBe(false);
+	});
+	expect(simulator.requests.list(messages)).toHaveLength(1);
+}, 5_000);
+
+test.concurrent("a read that stalls ends in time and is known to have changed nothing", async () => {
+	await using platform = await startPlatform(shortMs);
+	platform.simulator.faults.stall("GET /channels/:channel_id");
+	const error = await failureOf(
+		platform.rest.get(Routes.channel(platform.channel.id)),
+	);
+	expect(error).toBeInstanceOf(PlatformTimeout);
+	expect((error as PlatformTimeout).fate).toBe("read");
+});
+
+test.concurrent("an answer whose body never ends is a time-out as well", async () => {
+	await using stack = new AsyncDisposableStack();
+	const server = Bun.serve({
+		port: 0,
+		fetch: () =>
+			new Response(
+				new ReadableStream({
+					start: (controller) => controller.enqueue('{"id":'),
+				}),
+				{ headers: { "Content-Type": "application/json" } },
+			),
+	});
+	stack.defer(() => server.stop(true));
+	const rest = new REST(restOptions(`http://127.0.0.1:${server.port}/api`));
+	rest.setToken("token");
+	guardRest(rest, { timeoutMs: shortMs, onUnauthorized: () => {} });
+	const error = await failureOf(rest.post("/channels/1/messages"));
+	expect(error).toBeInstanceOf(PlatformTimeout);
+	expect((error as PlatformTimeout).fate).toBe("unknown");
+});
+
+test.concurrent("a call that waits its turn behind another ends in time, not sent, and is not sent afterwards", async () => {
+	await using platform = await startPlatform(shortMs);
+	const { simulator } = platform;
+	simulator.faults.stall(messages, { times: 1 });
+	const [, error] = await Promise.all(
+		["first", "too late"].map((content) => failureOf(platform.say(content))),
+	);
+	expect(error).toBeInstanceOf(PlatformTimeout);
+	expect((error as PlatformTimeout).fate).toBe("not sent");
+	// The queue keeps its order: when a later call has passed, the first one has had its turn.
+	await until("the limit is over", () =>
+		platform.say("in time").then(
+			() => true,
+			() => false,
+		),
+	);
+	expect(platform.channel.transcript()).toBe("alpha: in time");
+});
+
+test.concurrent("a call that a rate limit would make late ends at once, says for how long, and is not sent again", async () => {
+	await using platform = await startPlatform();
+	const { simulator } = platform;
+	const limit = simulator.faults.rateLimit(messages, { retryAfterMs: 60_000 });
+	const error = await failureOf(platform.say("too late"));
+	expect(error).toBeInstanceOf(PlatformBusy);
+	const { why, retryAfterMs } = error as PlatformBusy;
+	expect(why).toBe("rate limit");
+	expect(retryAfterMs).toBeGreaterThan(longMs);
+	expect(retryAfterMs).toBeLessThan(61_000);
+	expect(limit.hits).toBe(1);
+});
+
+test.concurrent("what a limit of the whole bot would make late is not even sent", async () => {
+	await using platform = await startPlatform();
+	const { simulator } = platform;
+	simulator.faults.rateLimit(messages, {
+		retryAfterMs: 60_000,
+		global: true,
+		times: 1,
+	});
+	expect(await failureOf(platform.say("one"))).toBeInstanceOf(PlatformBusy);
+	const other = platform.rest.get(Routes.channel(platform.channel.id));
+	expect(await failureOf(other)).toBeInstanceOf(PlatformBusy);
+	expect(simulator.requests.list()).toHaveLength(1);
+});
+
+test.concurrent("after too many invalid requests none is sent, and the error says for how long", async () => {
+	const clock = { now: 0 };
+	const invalid = new InvalidRequests(50, () => clock.now);
+	await using platform = await startPlatform(longMs, invalid);
+	const { simulator } = platform;
+	simulator.faults.refuse(messages, 50013);
+	for (let call = 0; call < 50; call += 1)
+		expect(await failureOf(platform.say("refused"))).toBeInstanceOf(
+			DiscordAPIError,
+		);
+	const error = await failureOf(platform.say("one too many"));
+	expect(error).toBeInstanceOf(PlatformBusy);
+	expect((error as PlatformBusy).why).toBe("invalid requests");
+	expect((error as PlatformBusy).retryAfterMs).toBe(600_000);
+	expect(simulator.requests.list()).toHaveLength(50);
+	expect(invalid.heldBack).toBe(1);
+	simulator.faults.clear();
+	clock.now = 599_999;
+	expect(await failureOf(platform.say("early"))).toBeInstanceOf(PlatformBusy);
+	clock.now = 600_000;
+	await platform.say("after it");
+	expect(platform.channel.transcript()).toBe("alpha: after it");
+});
+
+test.concurrent("a rate limit that ends in time is waited for", async () => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.rateLimit(messages, { retryAfterMs: 50, times: 1 });
+	await platform.say("patient");
+	expect(platform.channel.transcript()).toBe("alpha: patient");
+	expect(platform.simulator.journal.entries(messages)).toHaveLength(1);
+});
+
+test.concurrent.each(["before", "after"] as const)(
+	"a write whose connection drops %s it is carried out is sent once, its outcome unknown",
+	async (when) => {
+		await using platform = await startPlatform();
+		const { simulator, rest, channel } = platform;
+		await platform.say("keeps the connection");
+		const { id: messageId } = await simulator
+			.user("ada")
+			.say("The Cooks/general", "x");
+		const guild = simulator.guild("The Cooks");
+		const regular = [...guild.roles.values()].find((r) => r.name === "Regular");
+		const role = Routes.guildMemberRole(
+			guild.id,
+			simulator.user("liwei").id,
+			regular?.id ?? "",
+		);
+		const writes = {
+			POST: () => platform.say("dropped"),
+			PATCH: () =>
+				rest.patch(Routes.channelMessage(channel.id, messageId), { body: {} }),
+			PUT: () => rest.put(role),
+			DELETE: () => rest.delete(Routes.channelMessage(channel.id, messageId)),
+		};
+		for (const [method, write] of Object.entries(writes)) {
+			simulator.faults.drop(`${method} *`, { when, times: 1 });
+			const before = simulator.requests.list().length;
+			const error = await failureOf(write());
+			expect(error).toBeInstanceOf(PlatformFailure);
+			expect((error as PlatformFailure).fate).toBe("unknown");
+			// A read afterwards shows that nothing else is on its way before it.
+			await rest.get(Routes.user());
+			const arrived = simulator.requests.list().slice(before);
+			expect(arrived.map((request) => request.method)).toEqual([method, "GET"]);
+			simulator.clearFaults();
+		}
+	},
+);
+
+test.concurrent("a write that Discord answers 500 is sent once, its outcome unknown", async () => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.fail(messages, 500, { executed: true });
+	const error = await failureOf(platform.say("once"));
+	expect(error).toBeInstanceOf(PlatformFailure);
+	expect((error as PlatformFailure).fate).toBe("unknown");
+	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
+});
+
+test.concurrent("a read that fails on the way is sent once more, and only once", async () => {
+	await using platform = await startPlatform();
+	const { simulator, rest, channel } = platform;
+	const route = "GET /channels/:channel_id";
+	const read = () => rest.get(Routes.channel(channel.id));
+	simulator.faults.drop(route, { when: "before", times: 1 });
+	expect(await read()).toMatchObject({ id: channel.id });
+	simulator.faults.fail(route, 502, { times: 1 });
+	expect(await read()).toMatchObject({ id: channel.id });
+	expect(simulator.requests.list(route)).toHaveLength(4);
+	simulator.faults.fail(route, 502);
+	expect(await failureOf(read())).toBeInstanceOf(PlatformFailure);
+	expect(simulator.requests.list(route)).toHaveLength(6);
+});
+
+test.concurrent("a call that finds nobody listening was not sent", async () => {
+	const platform = await startPlatform();
+	await platform.simulator.close();
+	const error = await failureOf(platform.say("hello?"));
+	expect(error).toBeInstanceOf(PlatformFailure);
+	expect((error as PlatformFailure).fate).toBe("not sent");
+});
+
+test.concurrent("a call ends with the deadline of the tool that makes it", async () => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.stall(messages);
+	const run = { reason: undefined, mayWrite: true, endsAt: Infinity };
+	const call = withinRun({ ...run, signal: AbortSignal.timeout(50) }, () =>
+		platform.say("late"),
+	);
+	expect(await failureOf(call)).toBeInstanceOf(PlatformTimeout);
+	const passed = withinRun({ ...run, signal: AbortSignal.abort() }, () =>
+		platform.say("never"),
+	);
+	const error = await failureOf(passed);
+	expect((error as PlatformTimeout).fate).toBe("not sent");
+	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
+});
+
+test.concurrent("a tool that may not write cannot, and the reason of one that may reaches the audit log", async () => {
+	await using platform = await startPlatform();
+	const { signal } = new AbortController();
+	const run = {
+		signal,
+		endsAt: Infinity,
+		reason: "spring cleaning",
+		mayWrite: false,
+	};
+	const error = await failureOf(
+		withinRun(run, () => platform.say("forbidden")),
+	);
+	expect(String(error)).toContain("may not write");
+	expect(platform.simulator.requests.list(messages)).toEqual([]);
+	await withinRun({ ...run, mayWrite: true }, async () => {
+		await platform.rest.patch(Routes.channel(platform.channel.id), {
+			body: { topic: "allowed" },
+		});
+		await platform.say("allowed");
+	});
+	// Of messages no audit log tells.
+	expect(
+		platform.simulator.journal.entries().map(({ reason }) => reason),
+	).toEqual(["spring cleaning", undefined]);
+});
+
+test.concurrent("a 401 is told of, and does not make the manager forget the token", async () => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.refuse(messages, 0, { status: 401, times: 1 });
+	await failureOf(platform.say("refused"));
+	expect(platform.unauthorized).toEqual(["401"]);
+	await platform.say("accepted");
+	expect(platform.channel.transcript()).toBe("alpha: accepted");
+});
+
+test.concurrent("no error has the token of a webhook in it, and a refused one says nothing of the bot's own", async () => {
+	await using platform = await startPlatform(shortMs);
+	const { simulator, rest, channel } = platform;
+	const { world, faults } = simulator;
+	const known = simulator.guild("The Cooks").channels.get(channel.id);
+	if (!known) throw new Error("the guild has the channel");
+	const { id, token = "" } = world.webhooks.add(known, { name: "Crier" });
+	const post = () =>
+		rest.post(Routes.webhook(id, token), {
+			...{ body: { content: "x" }, auth: false },
+		});
+	const match = `POST ${Routes.webhook(id, token)}`;
+	const times = 1;
+	const shown: string[] = [];
+	for (const fault of [
+		() => faults.refuse(match, 50013, { times }),
+		() => faults.refuse(match, 50027, { times }),
+		() => faults.fail(match, 502, { times }),
+		() => faults.drop(match, { when: "before", times }),
+		() => faults.stall(match, { times }),
+		() => faults.rateLimit(match, { retryAfterMs: 60_000, times }),
+	]) {
+		fault();
+		const error = await failureOf(post());
+		shown.push(Bun.inspect(error, { depth: 10 }));
+	}
+	expect(shown).toHaveLength(6);
+	for (const text of shown) expect(text).not.toContain(token);
+	expect(platform.unauthorized).toEqual([]);
+});

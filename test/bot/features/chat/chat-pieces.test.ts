@@ -1,0 +1,108 @@
+// Where a growing text is cut into messages, and what becomes of code that is cut.
+
+import { describe, expect, test } from "bun:test";
+import {
+	cutIntoPieces,
+	isCodeOpen,
+} from "../../../../src/bot/features/chat/chat-pieces.ts";
+
+const whole = (text: string) =>
+	cutIntoPieces(text)
+		.map(({ from, to }) => text.slice(from, to))
+		.join("");
+
+const words = (count: number) =>
+	Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
+
+const code = (lines: number) =>
+	Array.from({ length: lines }, (_, index) => `let x${index} = ${index};`).join(
+		"\n",
+	);
+
+const texts: Record<string, string> = {
+	words: words(1_500),
+	paragraphs: Array.from({ length: 60 }, () => words(20)).join("\n\n"),
+	"one long word": "x".repeat(9_000),
+	families: "👨‍👩‍👧‍👦".repeat(900),
+	flags: "🇩🇪".repeat(1_500),
+	"shifted flags": `x${"🇩🇪".repeat(1_500)}`,
+	code: `Look:\n\`\`\`ts\n${code(400)}\n\`\`\`\nThat is all.`,
+	backticks: "`".repeat(5_000),
+	"white space": " \n".repeat(3_000),
+	"many blocks": Array.from(
+		{ length: 200 },
+		(_, index) => `\`\`\`js\nf(${index})\n\`\`\`\nand then`,
+	).join("\n"),
+};
+
+describe.each(Object.entries(texts))("%s", (_, text) => {
+	test("are cut into messages that Discord takes, and nothing is lost", () => {
+		const pieces = cutIntoPieces(text);
+		expect(pieces.length).toBeGreaterThan(1);
+		for (const { shown } of pieces)
+			expect(shown.length).toBeLessThanOrEqual(2_000);
+		expect(whole(text)).toBe(text);
+	});
+
+	test("are cut where they were cut before, however much comes after", () => {
+		const last = cutIntoPieces(text);
+		for (let length = 0; length < text.length; length += 61) {
+			const pieces = cutIntoPieces(text.slice(0, length));
+			expect(pieces.slice(0, -1)).toEqual(last.slice(0, pieces.length - 1));
+		}
+	});
+
+	test("are never cut within a character", () => {
+		for (const { from, to } of cutIntoPieces(text))
+			expect(text.slice(from, to).isWellFormed()).toBe(true);
+	});
+});
+
+test("a short text is one message, as it is", () => {
+	expect(cutIntoPieces("Hello *you*")).toEqual([
+		{ from: 0, to: 11, shown: "Hello *you*" },
+	]);
+});
+
+test.each([
+	["👨‍👩‍👧‍👦", /^(👨‍👩‍👧‍👦)+$/u],
+	["🇩🇪", /^(🇩🇪)+$/u],
+])("messages hold whole %s", (emoji, only) => {
+	for (let shift = 0; shift < 12; shift++) {
+		const before = "x".repeat(shift);
+		const pieces = cutIntoPieces(before + emoji.repeat(2_000));
+		for (const { shown } of pieces)
+			expect(shown.replace(/^x+/, "")).toMatch(only);
+	}
+});
+
+test("a block of code that goes on is closed, and opened again in its language", () => {
+	const pieces = cutIntoPieces(`Look:\n\`\`\`ts\n${code(400)}\n\`\`\`\nEnd.`);
+	const shown = pieces.map((piece) => piece.shown);
+	expect(shown[0]).toStartWith("Look:\n```ts\nlet x0 = 0;\n");
+	expect(shown[0]).toEndWith(";\n```");
+	for (const one of shown.slice(1)) expect(one).toStartWith("```ts\nlet x");
+	expect(shown.at(-1)).toEndWith(";\n```\nEnd.");
+	for (const one of shown) expect(isCodeOpen(one)).toBe(false);
+});
+
+test("the line that opens a block of code goes with the code", () => {
+	const pieces = cutIntoPieces(
+		`${"x".repeat(1_900)}\n\`\`\`py\n${"y".repeat(1_000)}\n\`\`\``,
+	);
+	expect(pieces[0]?.shown).toBe("x".repeat(1_900));
+	expect(pieces[1]?.shown).toStartWith("```py\nyyy");
+});
+
+test("a block of code that is still being written is shown closed", () => {
+	const [piece] = cutIntoPieces("```py\nprint(1)");
+	expect(piece?.shown).toBe("```py\nprint(1)\n```");
+});
+
+test("a paragraph is a better place to cut than a line, and a line than a word", () => {
+	const first = (text: string) => cutIntoPieces(text)[0]?.shown;
+	const long = words(250).slice(0, 1_500);
+	expect(first(`${long}\n\nnext\nline ${words(500)}`)).toBe(long);
+	expect(first(`${long}\nnext line ${words(500)}`)).toBe(long);
+	expect(first(words(900))).toMatch(/ word\d+$/);
+});

@@ -1,0 +1,218 @@
+// What a message's line shows, of kinds of messages that Discord sends and the simulator does not.
+
+import { expect, test } from "bun:test";
+import type { APIMessage } from "discord.js";
+import {
+	messageLine,
+	messageTexts,
+} from "../../../src/bot/messages/message-lines.ts";
+
+const ada = { id: "100000000000000001", username: "ada" };
+const plain = {
+	id: "100000000000000002",
+	channel_id: "100000000000000003",
+	type: 0,
+	author: ada,
+	content: "",
+	timestamp: "2026-01-31T12:00:00.500000+00:00",
+	edited_timestamp: null,
+	embeds: [],
+	attachments: [],
+	components: [],
+	pinned: false,
+};
+const message = (fields: object) =>
+	({ ...plain, ...fields }) as unknown as APIMessage;
+const head =
+	"2026-01-31T12:00:00Z by @ada (ID: 100000000000000001) | ID: 100000000000000002";
+
+test.each([
+	["nothing to see", {}, ""],
+	["text", { content: "a | b\nc" }, " | text: a \\| b\\nc"],
+	[
+		"an attachment",
+		{
+			attachments: [
+				{
+					filename: "menu\n.png",
+					content_type: "image/png",
+					size: 12,
+					url: "https://cdn/menu.png?ex=1",
+					description: "a menu",
+				},
+				{ filename: "x", size: 1, url: "https://cdn/x" },
+			],
+		},
+		' | attachment: menu\\n.png (image/png, 12 bytes, described as "a menu") https://cdn/menu.png?ex=1 | attachment: x (unknown type, 1 bytes) https://cdn/x',
+	],
+	[
+		"an embed",
+		{
+			embeds: [
+				{
+					title: "Menu",
+					description: "soup\nbread",
+					url: "https://menu",
+					author: { name: "Cook" },
+					footer: { text: "small" },
+					fields: [{ name: "Price", value: "3 | 4" }],
+				},
+				{},
+			],
+		},
+		" | embed: Cook / Menu / soup\\nbread / Price: 3 \\| 4 / small / https://menu | embed: empty",
+	],
+	[
+		"components with text",
+		{
+			components: [
+				{
+					type: 17,
+					components: [
+						{
+							type: 9,
+							components: [{ type: 10, content: "# Hi\nthere" }],
+							accessory: { type: 2, label: "Press" },
+						},
+					],
+				},
+			],
+		},
+		" | components: # Hi\\nthere / [Press]",
+	],
+	[
+		"a reply",
+		{
+			type: 19,
+			message_reference: { message_id: "7" },
+			referenced_message: message({ id: "7" }),
+		},
+		" | reply to: 7 by @ada (ID: 100000000000000001)",
+	],
+	[
+		"a reply to what is gone",
+		{
+			type: 19,
+			message_reference: { message_id: "7" },
+			referenced_message: null,
+		},
+		" | reply to: 7, deleted",
+	],
+	[
+		"a forwarded message",
+		{
+			message_reference: { type: 1, message_id: "7", channel_id: "8" },
+			message_snapshots: [
+				{
+					message: {
+						content: "old\nnews",
+						embeds: [{ title: "E" }],
+						attachments: [{ filename: "f", size: 2, url: "https://f" }],
+					},
+				},
+			],
+		},
+		" | forwarded: message 7 of the channel 8 | forwarded text: old\\nnews | forwarded embed: E | forwarded attachment: f (unknown type, 2 bytes) https://f",
+	],
+	["Discord's own message", { type: 6 }, " | kind: ChannelPinnedMessage"],
+	["a kind yet unknown", { type: 999 }, " | kind: 999"],
+	[
+		"stickers and a poll",
+		{
+			sticker_items: [{ name: "Wave|" }],
+			poll: {
+				question: { text: "Soup?" },
+				expiry: "2100-01-01T00:00:00Z",
+				answers: [
+					{ answer_id: 1, poll_media: { text: "yes" } },
+					{ answer_id: 2, poll_media: { text: "no" } },
+				],
+				results: { answer_counts: [{ id: 1, count: 3 }] },
+			},
+		},
+		" | stickers: Wave\\| | poll: Soup? | answer 1, 3 vote(s): yes | answer 2, 0 vote(s): no | poll open until: 2100-01-01T00:00:00Z",
+	],
+	[
+		"a poll whose texts look like more, and whose votes are unknown",
+		{
+			poll: {
+				question: { text: "Soup?\n| answer 1, 9 vote(s): forged" },
+				expiry: null,
+				allow_multiselect: true,
+				answers: [
+					{
+						answer_id: 1,
+						poll_media: { text: "a | b\u2028", emoji: { id: "9", name: "x|" } },
+					},
+				],
+			},
+		},
+		" | poll: Soup?\\n\\| answer 1, 9 vote(s): forged | answer 1, votes unknown: <:x\\|:9> a \\| b\\u{2028} | several answers allowed | poll open until: unknown",
+	],
+	[
+		"a poll that has ended",
+		{
+			poll: {
+				question: { text: "?" },
+				expiry: "2026-01-31T12:00:00Z",
+				answers: [],
+			},
+		},
+		" | poll: ? | poll ended: 2026-01-31T12:00:00Z",
+	],
+	["a message that was published", { flags: 1 }, " | crossposted"],
+	[
+		"a message that was published elsewhere",
+		{
+			flags: 2,
+			message_reference: { message_id: "7", channel_id: "8", guild_id: "9" },
+		},
+		" | crosspost of: message 7 of the channel 8 of the guild 9",
+	],
+	[
+		"reactions",
+		{
+			reactions: [
+				{ emoji: { id: null, name: "👍" }, count: 2, me: true },
+				{ emoji: { id: "9", name: "bread" }, count: 1, me: false },
+				{ emoji: { id: "8", name: null }, count: 1, me: false },
+			],
+		},
+		" | reactions: 👍 2 (the bot too), <:bread:9> 1, <:_:8> 1",
+	],
+	[
+		"a thread, an edit and a pin",
+		{
+			thread: { id: "5", name: "more\nsoup", message_count: 4 },
+			edited_timestamp: "2026-02-01T00:00:00Z",
+			pinned: true,
+		},
+		" | thread: #more\\nsoup (ID: 5, 4 message(s)) | edited: 2026-02-01T00:00:00Z | pinned",
+	],
+])("a line shows %s", (_, fields, shown) => {
+	expect(messageLine(message(fields))).toBe(head + shown);
+});
+
+test("a line says who is a bot, and what came by a webhook under a name of its own", () => {
+	expect(messageLine(message({ author: { ...ada, bot: true } }))).toContain(
+		"@ada (ID: 100000000000000001) [bot] |",
+	);
+	const webhook = { webhook_id: "1", author: { ...ada, bot: true } };
+	expect(messageLine(message(webhook))).toContain(") [webhook] |");
+});
+
+test("words are looked for in text, embeds, files, components, polls and what is forwarded", () => {
+	const inner = {
+		content: "a",
+		embeds: [{ title: "b" }],
+		attachments: [{ filename: "c" }],
+		components: [{ type: 10, content: "d" }],
+	};
+	const outer = {
+		...inner,
+		content: "e",
+		message_snapshots: [{ message: inner }],
+		poll: { question: { text: "f" }, answers: [{ poll_media: { text: "g" } }] },
+	};
+	expect(messageTexts(message(outer)).join("")).toBe("ebdcabdcfg");
+});
