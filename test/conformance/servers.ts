@@ -47,6 +47,8 @@ function startProxy(target: string) {
 				body: request.body,
 				signal: request.signal,
 				redirect: "manual",
+				// What is packed stays so, as its headers say.
+				decompress: false,
 			});
 		},
 	});
