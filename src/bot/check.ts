@@ -102,11 +102,12 @@ function checksOf(
 		},
 	];
 	const providers = providerChecks(toml.ai, config.apiKeys);
-	if (toml.features.welcome && toml.welcome?.ai && providers.length === 0)
+	if (toml.features.chat && providers.length === 0)
 		checks.push({
-			title: "welcome.ai",
+			title: "features.chat",
 			run: () => ({
-				warning: "no AI provider is set up: welcome.message greets",
+				warning:
+					"no AI provider is set up: whoever mentions the bot is not answered",
 			}),
 		});
 	checks.push(...providers, login);

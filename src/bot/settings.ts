@@ -291,8 +291,8 @@ const sections = {
 		v.strictObject({
 			from_role: v.optional(roleId),
 			to_role: roleId,
-			min_age: v.optional(duration, "0s"),
-			min_messages: v.optional(whole(0, 1_000_000), 0),
+			min_age: v.optional(duration),
+			min_messages: v.optional(whole(0, 1_000_000)),
 			require_all: flag(true),
 		}),
 		needs(
@@ -300,13 +300,18 @@ const sections = {
 			({ from_role, to_role }) => from_role !== to_role,
 			"is the same role as from_role",
 		),
+		needs(
+			"min_age",
+			({ min_age, min_messages }) => Boolean(min_age || min_messages),
+			"expected a time, or min_messages: everybody would get the role at once",
+		),
 	),
 	join_role: v.strictObject({ role: roleId }),
 	welcome: v.strictObject({
 		channel: channelId,
 		message: v.optional(textWithPlaces(greetingPlaces), defaultGreeting),
 		summary: v.optional(textWithPlaces(summaryPlaces), defaultSummary),
-		ai: flag(false),
+		ai: flag(true),
 	}),
 	moderation: v.strictObject({ log_channel: v.optional(channelId) }),
 };
@@ -328,7 +333,7 @@ export const toml = v.strictObject({
 			join_role: flag(false),
 			welcome: flag(false),
 			moderation: flag(false),
-			chat: flag(true),
+			chat: flag(false),
 		}),
 		{},
 	),

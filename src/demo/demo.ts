@@ -231,6 +231,7 @@ command_root = "${command.root}"
 
 [features]
 game = true
+chat = true
 
 [game]
 verify = true

@@ -46,7 +46,11 @@ async function startPlace(options: SimulatorOptions = {}) {
 			moderation: true,
 		} as Record<string, boolean>,
 		mcp: { audit_channel: staff.id },
-		auto_role: { from_role: role("Newcomer").id, to_role: role("Regular").id },
+		auto_role: {
+			from_role: role("Newcomer").id,
+			to_role: role("Regular").id,
+			min_messages: 1,
+		},
 		join_role: { role: role("Newcomer").id },
 		welcome: { channel: general.id },
 		moderation: { log_channel: staff.id },
@@ -613,12 +617,12 @@ describe("as a program", () => {
 	});
 });
 
-test("greetings in an AI's words are worth a warning where there is none to ask", async () => {
+test("chat is worth a warning where there is no AI to ask", async () => {
 	await using place = await startPlace();
-	Object.assign(place.toml.welcome, { ai: true });
+	Object.assign(place.toml.features, { chat: true });
 	const { passed, lines } = await check(place.config());
 	expect(passed).toBe(true);
 	expect(lines.join("\n")).toContain(
-		"welcome.ai: no AI provider is set up: welcome.message greets",
+		"features.chat: no AI provider is set up: whoever mentions the bot is not answered",
 	);
 });

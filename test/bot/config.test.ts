@@ -78,7 +78,7 @@ test("what is not said has its default", () => {
 				join_role: false,
 				welcome: false,
 				moderation: false,
-				chat: true,
+				chat: false,
 			},
 			mcp: {
 				audit_days: 90,

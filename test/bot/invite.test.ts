@@ -17,7 +17,7 @@ const settings = (features: Record<string, boolean> = {}) => {
 		bot_name: "Cook",
 		features,
 		game: {},
-		auto_role: { to_role: id },
+		auto_role: { to_role: id, min_messages: 1 },
 		join_role: { role: id },
 		welcome: { channel: id },
 		moderation: {},

@@ -69,8 +69,8 @@ export function isEarned(
 	{ ageMs, messages }: Standing,
 ): boolean {
 	const asked = [
-		...(min_age > 0 ? [ageMs >= min_age] : []),
-		...(min_messages > 0 ? [messages >= min_messages] : []),
+		...(min_age ? [ageMs >= min_age] : []),
+		...(min_messages ? [messages >= min_messages] : []),
 	];
 	return (
 		asked.length === 0 ||

@@ -54,10 +54,6 @@ export function createWelcome(
 ): Feature | undefined {
 	const { features, welcome } = options.config.toml;
 	if (!features.welcome || !welcome) return undefined;
-	if (welcome.ai && !options.ai)
-		options.log.warn(
-			"welcome.ai is on, and no AI provider is set up: welcome.message greets",
-		);
 	return new Welcome(options, welcome, { ...usualTiming, ...timing });
 }
 

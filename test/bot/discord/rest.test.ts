@@ -117,22 +117,23 @@ test.concurrent("an answer whose body never ends is a time-out as well", async (
 });
 
 test.concurrent("a call that waits its turn behind another ends in time, not sent, and is not sent afterwards", async () => {
-	await using platform = await startPlatform(shortMs);
+	await using platform = await startPlatform();
 	const { simulator } = platform;
-	simulator.faults.stall(messages, { times: 1 });
-	const [, error] = await Promise.all(
-		["first", "too late"].map((content) => failureOf(platform.say(content))),
+	const fault = simulator.faults.stall(messages, { times: 1 });
+	const first = platform.say("first");
+	await until("it has arrived", () => simulator.requests.list().length > 0);
+	const run = { reason: undefined, mayWrite: true, endsAt: Infinity };
+	const signal = AbortSignal.timeout(shortMs);
+	const error = await failureOf(
+		withinRun({ ...run, signal }, () => platform.say("too late")),
 	);
 	expect(error).toBeInstanceOf(PlatformTimeout);
 	expect((error as PlatformTimeout).fate).toBe("not sent");
-	// The queue keeps its order: when a later call has passed, the first one has had its turn.
-	await until("the limit is over", () =>
-		platform.say("in time").then(
-			() => true,
-			() => false,
-		),
-	);
-	expect(platform.channel.transcript()).toBe("alpha: in time");
+	fault.release();
+	await first;
+	// The queue keeps its order: when a later call has passed, the one before has had its turn.
+	await platform.say("in time");
+	expect(platform.channel.transcript()).toBe("alpha: first\nalpha: in time");
 });
 
 test.concurrent("a call that a rate limit would make late ends at once, says for how long, and is not sent again", async () => {

@@ -214,7 +214,10 @@ onBoth((databases) => {
 
 		test("are not remembered of a message that was deleted while it grew", async () => {
 			await using chat = await start({
-				settings: () => ({ chat: { keep_days: 0 } }),
+				settings: () => ({
+					features: { chat: true },
+					chat: { keep_days: 0 },
+				}),
 			});
 			chat.ai.answer = () => "secret word after word after word";
 			chat.ai.misbehave("slow-pieces");
@@ -238,7 +241,7 @@ onBoth((databases) => {
 		test("stay in memory alone where nothing is to be kept, and what was kept is deleted", async () => {
 			let keep_days = 30;
 			await using chat = await start({
-				settings: () => ({ chat: { keep_days } }),
+				settings: () => ({ features: { chat: true }, chat: { keep_days } }),
 			});
 			const kept = () =>
 				chat.stage.store.sql`SELECT content FROM conversation_messages`;

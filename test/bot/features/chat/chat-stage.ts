@@ -68,7 +68,7 @@ export async function startChatStage(
 	const ai = await startAiProvider();
 	const { place, times, config, provider, withoutAi, ...others } = options;
 	const stage = await startStage({
-		settings: () => ({}),
+		settings: () => ({ features: { chat: true } }),
 		...others,
 		place,
 		create: (given) => {

@@ -130,6 +130,7 @@ onBoth((databases) => {
 					apiKeys: { MINE_API_KEY: ai.key },
 					toml: v.parse(toml, {
 						bot_name: "Alpha",
+						features: { chat: true },
 						ai: {
 							providers: {
 								mine: {
