@@ -25,8 +25,8 @@ if (missing) console.warn(`no read-only roots: ${missing}`);
 function findMissing(): string | undefined {
 	if (process.platform !== "linux") return "this is not Linux";
 	if (process.getuid?.() !== 0) return "only root may make them";
-	if (!Bun.which("unshare") || !Bun.which("ldd"))
-		return "no unshare, or no ldd";
+	if (["unshare", "ldd", "chroot"].some((name) => !Bun.which(name)))
+		return "unshare, ldd or chroot is missing";
 	const { success } = Bun.spawnSync([
 		...["unshare", "--mount", "--pid", "--fork", "--mount-proc", "true"],
 	]);

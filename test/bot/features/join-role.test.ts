@@ -211,7 +211,8 @@ onBoth((databases) => {
 		const names = Array.from({ length: 60 }, (_, at) => `raider${at}`);
 		for (const name of names) stage.join(name);
 		await world.gets(...names);
-		expect(left.length).toBe(60);
+		// Discord has them before we have its answers.
+		await until("all are answered", () => left.length === 60);
 		expect(Math.min(...left)).toBe(5);
 	});
 
