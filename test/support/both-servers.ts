@@ -5,6 +5,7 @@ import type { BotContext } from "../../src/bot/context.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Tool, ToolCall } from "../../src/mcp/tool.ts";
+import { connect } from "./backend-client.ts";
 import { botConfig } from "./bot-config.ts";
 import { recordLog } from "./log.ts";
 
@@ -51,6 +52,7 @@ export async function startBothServers({
 			MCP_ALLOWED_ORIGINS: allowedOrigins.join(","),
 		}),
 		log,
+		connect,
 	);
 	stack.defer(() => gateway.close());
 	const running = stack.move();

@@ -5,6 +5,7 @@ import { readConfig } from "../../src/gateway/config.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
 import { listen } from "../../src/lib/listen.ts";
+import { connect } from "./backend-client.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
 
 export const gatewayToken = "the-token-of-the-test";
@@ -67,7 +68,7 @@ export async function startTestGateway(
 		MCP_AUTH_TOKEN: gatewayToken,
 		...env,
 	});
-	const gateway = createGateway(config, recorded.log);
+	const gateway = createGateway(config, recorded.log, connect);
 	if (refreshed) await gateway.refresh();
 	const listener = listen({
 		hostname: "127.0.0.1",

@@ -96,9 +96,9 @@ export function createWriter(options: WriterOptions): Writer {
 			for (const [number, { from, to, shown }] of pieces().entries()) {
 				if (signal.aborted) return 0;
 				const there = written[number];
-				if (there?.shown === shown) continue;
 				if (there) {
-					await pen.edit(there.id, shown);
+					if (there.shown !== shown) await pen.edit(there.id, shown);
+					// Its part may end elsewhere all the same: with the end of a line that nothing shows.
 					Object.assign(there, { from, to, shown });
 				} else {
 					const sent = await pen.send(shown, number);
