@@ -8,6 +8,7 @@ import {
 	type HttpResponse,
 	type Send,
 } from "../lib/http.ts";
+import { parseJson } from "../lib/json.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
 import { PlainEvent } from "./plain-event.ts";
@@ -353,12 +354,8 @@ function parseResponse(
 	text: string,
 	id: number,
 ): ClientResponse["message"] | undefined {
-	let message: unknown;
-	try {
-		message = JSON.parse(text);
-	} catch {
-		return undefined; // What it says instead is judged by the status.
-	}
+	// What it says where it is no JSON is judged by the status.
+	const message = parseJson(text);
 	if (!isObject(message)) return undefined;
 	const answers = isObject(message.result) || isObject(message.error);
 	const ours =

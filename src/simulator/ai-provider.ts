@@ -4,6 +4,8 @@
 
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
+import { parseJson } from "../lib/json.ts";
+import { aborted } from "./aborted.ts";
 import {
 	type AiMisbehaviour,
 	aiMisbehaviours,
@@ -107,7 +109,7 @@ export async function startAiProvider(
 	};
 
 	const complete = async (request: Request): Promise<Response> => {
-		const body = parse(await request.text());
+		const body = parseJson(await request.text());
 		const { success, output } = v.safeParse(chatRequest, body);
 		const header = request.headers.get("authorization");
 		const noted = note(body, success ? output : undefined, header);
@@ -122,7 +124,8 @@ export async function startAiProvider(
 		const plain = kind && plainMisbehaviours[kind];
 		if (plain) return finish(plain(key));
 		const { promise: released } = held;
-		if (kind === "slow") await Promise.race([released, ended(request.signal)]);
+		if (kind === "slow")
+			await Promise.race([released, aborted(request.signal)]);
 		if (request.signal.aborted) {
 			noted.outcome = "hung up";
 			return new Response(null, { status: 500 });
@@ -221,20 +224,4 @@ function plainMessages({ messages }: ChatRequest): ChatMessage[] {
 				? content
 				: content.map(({ text }) => text).join("\n"),
 	}));
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		// Not JSON: that is no request, and is said so.
-		return undefined;
-	}
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-	const { promise, resolve } = Promise.withResolvers<void>();
-	if (signal.aborted) resolve();
-	signal.addEventListener("abort", () => resolve(), { once: true });
-	return promise;
 }

@@ -9,6 +9,8 @@ import {
 	timingSafeEqual,
 } from "node:crypto";
 import * as v from "valibot";
+import { parseJson } from "../lib/json.ts";
+import { aborted } from "./aborted.ts";
 import {
 	type GameAnswer,
 	type GameRoute,
@@ -187,7 +189,7 @@ export async function startGameServer(
 		request: Request,
 		{ pathname }: URL,
 	): Promise<Response> => {
-		const body = parse(await request.text());
+		const body = parseJson(await request.text());
 		const name = `${request.method} ${pathname}`;
 		const execute = (): GameAnswer => {
 			const route = routes.get(name);
@@ -213,7 +215,7 @@ export async function startGameServer(
 		if (now.kind === "trickle") return finish(trickle(execute(), occasion));
 		const early = now.executed ? execute() : undefined;
 		if (now.kind !== "slow") return finish(wrongAnswers[now.kind](occasion));
-		await Promise.race([occasion.released, ended(request.signal)]);
+		await Promise.race([occasion.released, aborted(request.signal)]);
 		if (!request.signal.aborted) return right(early ?? execute());
 		record.status = "no answer";
 		return new Response(null, { status: 500 });
@@ -291,20 +293,4 @@ function isAuthorised(request: Request, secret: string): boolean {
 	const given = request.headers.get("authorization") ?? "";
 	// Of equal length, so that the comparison takes the same time for each.
 	return timingSafeEqual(digest(given), digest(`Bearer ${secret}`));
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		// Not JSON: no route takes it, and each says so itself.
-		return undefined;
-	}
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-	const { promise, resolve } = Promise.withResolvers<void>();
-	if (signal.aborted) resolve();
-	signal.addEventListener("abort", () => resolve(), { once: true });
-	return promise;
 }

@@ -2,6 +2,7 @@
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { Log } from "../lib/log.ts";
+import { aborted } from "./aborted.ts";
 import { readBody, readReason } from "./body.ts";
 import type { Account } from "./entities.ts";
 import { inGuild, isThread } from "./entities.ts";
@@ -386,11 +387,4 @@ function hangUp(): Response {
 	return new Response(
 		new ReadableStream({ start: (controller) => controller.error(undefined) }),
 	);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	const { promise, resolve } = Promise.withResolvers<void>();
-	if (signal.aborted) resolve();
-	signal.addEventListener("abort", () => resolve(), { once: true });
-	return promise;
 }

@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { describeFault } from "../../lib/http.ts";
+import { parseJson } from "../../lib/json.ts";
 import { readEvents } from "../../mcp/sse.ts";
 import { AiError } from "./error.ts";
 import { createPatience, type Patience } from "./patience.ts";
@@ -200,12 +201,4 @@ async function readStart(
 		if (!(error instanceof AiError)) throw error;
 	}
 	return Buffer.concat(pieces).toString();
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined; // Whoever asks says what they expected.
-	}
 }

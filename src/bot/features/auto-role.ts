@@ -72,10 +72,7 @@ export function isEarned(
 		...(min_age ? [ageMs >= min_age] : []),
 		...(min_messages ? [messages >= min_messages] : []),
 	];
-	return (
-		asked.length === 0 ||
-		(require_all ? asked.every(Boolean) : asked.some(Boolean))
-	);
+	return require_all ? asked.every(Boolean) : asked.some(Boolean);
 }
 
 class AutoRole implements Feature {

@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { describeFault } from "../../lib/http.ts";
+import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { oneLine } from "../discord/text.ts";
 
@@ -120,7 +121,7 @@ export function createGameClient({
 				);
 			const received = await readText(response, maxBytes);
 			const isEmpty = received.trim() === "";
-			return { status, answer: parse(received), isEmpty };
+			return { status, answer: parseJson(received), isEmpty };
 		} catch (cause) {
 			if (cause instanceof GameServerError) throw cause;
 			throw new GameServerError(
@@ -223,12 +224,4 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
 		pieces.push(piece);
 	}
 	return Buffer.concat(pieces).toString();
-}
-
-function parse(body: string): unknown {
-	try {
-		return JSON.parse(body);
-	} catch {
-		return undefined; // An error page, say: the status tells what there is to tell.
-	}
 }
