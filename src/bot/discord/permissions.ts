@@ -36,12 +36,13 @@ export function neededBy<Args extends object>(
 	args: Args,
 	guild: Guild,
 ): { permission: Permission; why?: string | undefined }[] {
-	const held = botPermissions(guild, undefined);
 	const { id } = guild.client.user;
+	const holds = (permission: Permission) =>
+		(botPermissions(guild, undefined) & PermissionFlagsBits[permission]) !== 0n;
 	return needed.flatMap((one) => {
 		if (typeof one === "string") return [{ permission: one }];
 		const { permission, orInGuild } = one;
-		if (orInGuild && (held & PermissionFlagsBits[orInGuild]) !== 0n) return [];
+		if (orInGuild && holds(orInGuild)) return [];
 		const isNeeded = one.when?.(args, id, guild) ?? isGiven(args[one.with]);
 		return isNeeded ? [{ permission, why: one.why?.(args, guild) }] : [];
 	});
