@@ -5,7 +5,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { tools } from "../../src/bot/tools/index.ts";
 import { parseCommandLine } from "../../src/lib/program.ts";
-import { freePort } from "../support/postgres.ts";
+import { freePort } from "../support/free-port.ts";
 import { executables } from "../support/program.ts";
 import {
 	added,

@@ -1,7 +1,7 @@
 // What is measured: the gateway as a process, the stubs behind it, and calls to them.
 
 import { join } from "node:path";
-import { freePort } from "../support/postgres.ts";
+import { freePort } from "../support/free-port.ts";
 import { executables } from "../support/program.ts";
 import type { LoadJob } from "./load.ts";
 import { type Logged, startLogged } from "./processes.ts";

@@ -20,10 +20,10 @@ import {
 } from "../../src/simulator/simulator.ts";
 import { readCompose, type Service, seconds } from "../support/compose.ts";
 import { type Container, startContainer } from "../support/containers.ts";
+import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
 import {
-	freePort,
 	type Postgres,
 	password,
 	postgresMissing,

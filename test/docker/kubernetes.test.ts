@@ -11,6 +11,7 @@ import {
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
 import { startContainer } from "../support/containers.ts";
+import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image, readStages } from "../support/images.ts";
 import {
 	type Container,
@@ -25,7 +26,6 @@ import {
 } from "../support/kubernetes.ts";
 import { connectTo } from "../support/mcp.ts";
 import { mayReach, type Peer } from "../support/network-policies.ts";
-import { freePort } from "../support/postgres.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
 import { until } from "../support/until.ts";
 

@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { maxQuietSeconds } from "../../src/mcp/streamable-http.ts";
 import { modernRequest } from "../support/both-servers.ts";
+import { freePort } from "../support/free-port.ts";
 import {
 	gatewayToken,
 	startTestGateway,
 	type TestGateway,
 } from "../support/gateway.ts";
-import { freePort } from "../support/postgres.ts";
 import { startCommand } from "../support/program.ts";
 import { requestText } from "../support/raw-http.ts";
 import {

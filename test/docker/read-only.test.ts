@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { startSimulator } from "../../src/simulator/simulator.ts";
+import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
-import { freePort } from "../support/postgres.ts";
 import { childrenOf, startCommand } from "../support/program.ts";
 import { until } from "../support/until.ts";
 

@@ -10,9 +10,9 @@ import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import { freePort } from "../support/free-port.ts";
 import { buildImages, share } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
-import { freePort } from "../support/postgres.ts";
 import { type Program, startCommand } from "../support/program.ts";
 import { until } from "../support/until.ts";
 

@@ -16,8 +16,8 @@ import { parseEnv } from "node:util";
 import { hostTarget } from "../../src/build/targets.ts";
 import { version } from "../../src/lib/program.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
+import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
-import { freePort } from "../support/postgres.ts";
 import { executables, startCommand } from "../support/program.ts";
 import { until } from "../support/until.ts";
 

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { startBotProcess } from "../support/bot-process.ts";
-import { freePort } from "../support/postgres.ts";
+import { freePort } from "../support/free-port.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { until } from "../support/until.ts";
 

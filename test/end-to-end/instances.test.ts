@@ -10,9 +10,9 @@ import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import { freePort } from "../support/free-port.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import {
-	freePort,
 	type Postgres,
 	password,
 	postgresMissing,

@@ -29,8 +29,8 @@ import {
 	readDocument,
 	wordsOf,
 } from "../support/documents.ts";
+import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
-import { freePort } from "../support/postgres.ts";
 import {
 	type Program,
 	startCommand,

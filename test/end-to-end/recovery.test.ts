@@ -9,6 +9,7 @@ import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
 import { listeningUrl, startProgram } from "../support/program.ts";
 import { until } from "../support/until.ts";
@@ -57,16 +58,8 @@ async function isReady(url: string) {
 	return (await response?.text()) === "ready";
 }
 
-/** A port that was free a moment ago. */
-function freePort(): number {
-	const probe = Bun.serve({ port: 0, fetch: () => new Response() });
-	const { port } = probe;
-	void probe.stop(true);
-	return Number(port);
-}
-
 test("a gateway that is started before its bot serves it within one refresh", async () => {
-	const port = freePort();
+	const port = await freePort();
 	await using gateway = startGateway(`alpha=http://127.0.0.1:${port}/mcp`, 1);
 	const mcp = await connectTo(await listeningUrl(gateway), token);
 	expect(gateway.lines.join("\n")).toContain(

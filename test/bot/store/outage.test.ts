@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { startStore } from "../../../src/bot/store/store.ts";
+import { freePort } from "../../support/free-port.ts";
 import { recordLog } from "../../support/log.ts";
-import { freePort, password } from "../../support/postgres.ts";
+import { password } from "../../support/postgres.ts";
 import {
 	onBoth,
 	onPostgres,
