@@ -1,13 +1,7 @@
 // What of a client's `tools/call` goes to a backend: all of it, byte for byte, but for what was meant for us.
 
-import { errorCode, RpcError, type RpcRequest } from "../mcp/json-rpc.ts";
-import {
-	findMember,
-	type Member,
-	readMembers,
-	repeatedKey,
-	rewriteObject,
-} from "../mcp/json-text.ts";
+import { type RpcRequest, standsTwice } from "../mcp/json-rpc.ts";
+import { MemberReader, readMembers, rewriteObject } from "../mcp/json-text.ts";
 
 /** Of `_meta`: the client's own protocol state, and a token for progress that we do not pass on. */
 const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
@@ -18,43 +12,63 @@ const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
  */
 export function forwardedParams({ text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";
-	const members = readMembers(text, paramsAt);
-	refuseRepeated(members, ["name", "arguments"]);
-	const textOf = (key: string) => {
-		const member = findMember(members, key);
-		return member && text.slice(member.start, member.end);
+	let forwarded = "";
+	let copied = paramsAt;
+	/** Everything up to here, and something else in the place of what follows. */
+	const replace = (start: number, end: number, by: string) => {
+		forwarded += text.slice(copied, start) + by;
+		copied = end;
 	};
-
-	const meta = textOf("_meta");
-	const changed = [`"arguments":${forwardedArguments(textOf("arguments"))}`];
-	if (meta !== undefined)
-		changed.push(`"_meta":${meta.startsWith("{") ? withoutOwn(meta) : meta}`);
-	return rewriteObject(
-		text,
-		members,
-		(key) => key === "arguments" || key === "_meta",
-		changed,
-	);
+	const members = new MemberReader(text, paramsAt);
+	let hasName = false;
+	let hasArguments = false;
+	while (members.next()) {
+		const { start, end } = members;
+		const isObject = text.startsWith("{", start);
+		if (members.is("name")) {
+			if (hasName) throw standsTwice("name");
+			hasName = true;
+		} else if (members.is("arguments")) {
+			if (hasArguments) throw standsTwice("arguments");
+			hasArguments = true;
+			const instance = isObject ? findInstance(text, start) : undefined;
+			if (instance) replace(instance.from, instance.to, "");
+			// Those that are neither absent nor an object are refused when they are read.
+			else if (!isObject) replace(start, end, "{}");
+		} else if (isObject && members.is("_meta"))
+			replace(start, end, withoutOwn(members.value));
+	}
+	const rest = text.slice(copied, members.after + 1);
+	if (hasArguments) return forwarded + rest;
+	const comma = hasName ? "," : "";
+	return `${forwarded}${rest.slice(0, -1)}${comma}"arguments":{}}`;
 }
 
-function forwardedArguments(text: string | undefined): string {
-	// Those that are no object are refused when they are read.
-	if (!text?.startsWith("{")) return "{}";
-	const members = readMembers(text);
-	refuseRepeated(members, ["instance", "guild_id"]);
-	if (!findMember(members, "instance")) return text;
-	return rewriteObject(text, members, (key) => key === "instance");
+/** Where `instance` stands among the arguments that begin at `at`, with the comma that goes with it. */
+function findInstance(
+	text: string,
+	at: number,
+): { from: number; to: number } | undefined {
+	const members = new MemberReader(text, at);
+	let before: number | undefined;
+	let found: { from: number; to: number } | undefined;
+	let hasGuildId = false;
+	while (members.next()) {
+		if (members.is("instance")) {
+			if (found) throw standsTwice("instance");
+			found =
+				before === undefined
+					? { from: members.from, to: members.after }
+					: { from: before, to: members.end };
+		} else if (members.is("guild_id")) {
+			if (hasGuildId) throw standsTwice("guild_id");
+			hasGuildId = true;
+		}
+		before = members.end;
+	}
+	return found;
 }
 
 function withoutOwn(meta: string): string {
 	return rewriteObject(meta, readMembers(meta), (key) => ownMeta.test(key));
-}
-
-function refuseRepeated(members: readonly Member[], keys: readonly string[]) {
-	const repeated = repeatedKey(members, keys);
-	if (repeated)
-		throw new RpcError(
-			errorCode.invalidRequest,
-			`Invalid request: "${repeated}" stands twice`,
-		);
 }

@@ -1,12 +1,7 @@
 // JSON-RPC 2.0 as MCP uses it: one message a body, ids that are strings or integers.
 // https://www.jsonrpc.org/specification, https://modelcontextprotocol.io/specification/2025-11-25/basic
 
-import {
-	findMember,
-	type Member,
-	readMembers,
-	repeatedKey,
-} from "./json-text.ts";
+import { MemberReader } from "./json-text.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -83,13 +78,25 @@ export function parseMessage(text: string): RpcMessage {
 	if (Array.isArray(message)) throw invalid("batches are not supported");
 	if (!isObject(message)) throw invalid("a message is a JSON object");
 
-	const members = readMembers(text);
-	refuseRepeated(members, ["id"]);
-	const idMember = findMember(members, "id");
-	const id = idMember && text.slice(idMember.start, idMember.end);
+	const members = new MemberReader(text);
+	let id: string | undefined;
+	let paramsAt: number | undefined;
+	let methods = 0;
+	let repeated: string | undefined;
+	while (members.next()) {
+		if (members.is("id")) {
+			if (id !== undefined) throw standsTwice("id");
+			id = members.value;
+		} else if (members.is("method")) {
+			if (++methods > 1) repeated ??= "method";
+		} else if (members.is("params")) {
+			if (paramsAt !== undefined) repeated ??= "params";
+			paramsAt = members.start;
+		}
+	}
 	if (id !== undefined && !isId(id))
 		throw invalid("an id is a string or an integer");
-	refuseRepeated(members, ["method", "params"], id);
+	if (repeated) throw standsTwice(repeated, id);
 	if (message.jsonrpc !== "2.0")
 		throw invalid('"jsonrpc" is not the string "2.0"', id);
 
@@ -104,7 +111,6 @@ export function parseMessage(text: string): RpcMessage {
 			id,
 		);
 	if (id === undefined) return { kind: "notification", method, params };
-	const paramsAt = findMember(members, "params")?.start;
 	return { kind: "request", id, method, params, text, paramsAt };
 }
 
@@ -126,13 +132,9 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function refuseRepeated(
-	members: readonly Member[],
-	keys: readonly string[],
-	id?: string,
-) {
-	const repeated = repeatedKey(members, keys);
-	if (repeated) throw invalid(`"${repeated}" stands twice`, id);
+/** The fault of a message in which a key stands twice that decides what it asks for: it could be read two ways. */
+export function standsTwice(key: string, id?: string): MalformedMessage {
+	return invalid(`"${key}" stands twice`, id);
 }
 
 /** Whether JSON text is a request's id: a string or an integer, of any size. */

@@ -11,23 +11,80 @@ export interface Member {
 
 const quote = 0x22;
 const comma = 0x2c;
+const backslash = 0x5c;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** The members of the object whose `{` is the first thing at or after `position`, in the order of the text. */
+/**
+ * Goes through the members of the object whose `{` is the first thing at or after `position`, in the order of the text.
+ * It stands at one member at a time and copies nothing: lists of members, made three times for a call, cost the gateway
+ * 8 % of a call, and half as much memory again.
+ */
+export class MemberReader {
+	/** Where the member begins, and where its value begins and ends. */
+	from = 0;
+	start = 0;
+	end: number;
+	/** Where the next member begins, or the object's `}` stands. */
+	after: number;
+	readonly #text: string;
+	#keyEnd = 0;
+
+	constructor(text: string, position = 0) {
+		this.#text = text;
+		this.after = skipOpening(text, position, openBrace);
+		this.end = this.after;
+	}
+
+	/** Goes on to the next member; false: there is none. */
+	next(): boolean {
+		const text = this.#text;
+		const from = this.after;
+		if (text.charCodeAt(from) === closeBrace) return false;
+		this.from = from;
+		this.#keyEnd = stringEnd(text, from);
+		this.start = skipSpace(text, skipSpace(text, this.#keyEnd) + 1);
+		this.end = valueEnd(text, this.start);
+		const after = skipSpace(text, this.end);
+		this.after =
+			text.charCodeAt(after) === comma ? skipSpace(text, after + 1) : after;
+		return true;
+	}
+
+	/** Whether this is the member's key, however it is written; a key without a backslash. */
+	is(key: string): boolean {
+		const from = this.from + 1;
+		const length = this.#keyEnd - 1 - from;
+		if (length === key.length) return this.#text.startsWith(key, from);
+		// An escape is longer than what it means.
+		return length > key.length && this.#hasEscape() && this.key === key;
+	}
+
+	#hasEscape(): boolean {
+		for (let at = this.from; at < this.#keyEnd; at++)
+			if (this.#text.charCodeAt(at) === backslash) return true;
+		return false;
+	}
+
+	get key(): string {
+		return readString(this.#text, this.from, this.#keyEnd);
+	}
+
+	/** The member's value, as it is written. */
+	get value(): string {
+		return this.#text.slice(this.start, this.end);
+	}
+}
+
+/** All members of the object whose `{` is the first thing at or after `position`. */
 export function readMembers(text: string, position = 0): Member[] {
 	const members: Member[] = [];
-	let at = skipOpening(text, position, openBrace);
-	while (text.charCodeAt(at) !== closeBrace) {
-		const from = at;
-		const keyEnd = stringEnd(text, from);
-		const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
-		const end = valueEnd(text, start);
-		members.push({ key: readString(text, from, keyEnd), from, start, end });
-		at = skipSpace(text, end);
-		if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
+	const reader = new MemberReader(text, position);
+	while (reader.next()) {
+		const { key, from, start, end } = reader;
+		members.push({ key, from, start, end });
 	}
 	return members;
 }
@@ -54,16 +111,6 @@ export function findMember(
 	key: string,
 ): Member | undefined {
 	return members.findLast((member) => member.key === key);
-}
-
-/** The first of `keys` that stands more than once; undefined when none does. */
-export function repeatedKey(
-	members: readonly Member[],
-	keys: readonly string[],
-): string | undefined {
-	return keys.find(
-		(key) => members.filter((member) => member.key === key).length > 1,
-	);
 }
 
 /** An object's text again, without the members for which `drop` says so, and with `added` members (as text) at its end. */

@@ -42,7 +42,7 @@ describe("instance is taken out of arguments, and nothing else", () => {
 		['{"instance":{"n":[1,"}"]},"n":"instance"}', '{"n":"instance"}'],
 		[
 			'{ "n" : {"instance":"b"} , "instance" : "a" }',
-			'{"n" : {"instance":"b"}}',
+			'{ "n" : {"instance":"b"} }',
 		],
 		['{"guild_id":"1","instance":"a"}', '{"guild_id":"1"}'],
 	])("%s becomes %s", (text, expected) => {

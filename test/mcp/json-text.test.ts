@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import {
 	findMember,
+	MemberReader,
 	readElements,
 	readMembers,
-	repeatedKey,
 	rewriteObject,
 } from "../../src/mcp/json-text.ts";
 
@@ -97,11 +97,19 @@ describe("on random JSON", () => {
 				]),
 			);
 			expect(read).toEqual(JSON.parse(text));
+			const reader = new MemberReader(text);
 			for (const { from, start, end, key } of members) {
+				expect(reader.next()).toBe(true);
+				for (const other of members)
+					if (!other.key.includes("\\"))
+						expect(reader.is(other.key)).toBe(other.key === key);
+				expect(reader.value).toBe(text.slice(start, end));
 				expect(JSON.parse(`{${text.slice(from, end)}}`)).toHaveProperty([key]);
 				// No white space around a value.
 				expect(text.slice(start, end)).toBe(text.slice(start, end).trim());
 			}
+			expect(reader.next()).toBe(false);
+			expect(text.slice(reader.after).trim()).toBe("}");
 			// Inside something else they are the same.
 			expect(readMembers(`[1,${text}]`, 3)).toEqual(
 				members.map(({ key, from, start, end }) => ({
@@ -163,8 +171,9 @@ test("a key is compared as what it means, not as it is written", () => {
 	const text = '{"\\u0069d":1,"i\\u0064":2,"ID":3}';
 	const members = readMembers(text);
 	expect(members.map(({ key }) => key)).toEqual(["id", "id", "ID"]);
-	expect(repeatedKey(members, ["method", "id"])).toBe("id");
-	expect(repeatedKey(members, ["ID", "method"])).toBeUndefined();
+	const reader = new MemberReader(text);
+	const isId = members.map(() => reader.next() && reader.is("id"));
+	expect(isId).toEqual([true, true, false]);
 });
 
 test("of members with one key the last is found, as JSON.parse has it", () => {
