@@ -54,7 +54,7 @@ export function createLog(
 		levels.indexOf(level) < levels.indexOf(lowest)
 			? () => {}
 			: (message, fields = {}) =>
-					write(encode(new Date().toISOString(), level, message, fields));
+					write(encode(timeText(), level, message, fields));
 	return {
 		debug: at("debug"),
 		info: at("info"),
@@ -63,13 +63,28 @@ export function createLog(
 	};
 }
 
+let lastMs = Number.NaN;
+let lastTime = "";
+
+/** The time as ISO 8601 has it. Under load many lines are of one millisecond: making it anew for each is a third of a line's cost. */
+function timeText(): string {
+	const ms = Date.now();
+	if (ms !== lastMs) {
+		lastMs = ms;
+		lastTime = new Date(ms).toISOString();
+	}
+	return lastTime;
+}
+
 function jsonLine(time: string, level: Level, message: string, fields: Fields) {
-	const line: Fields = { time, level, message, ...fields };
+	let facts = fields;
 	for (const name in fields) {
 		const value = fields[name];
-		if (value instanceof Error) line[name] = describe(value);
+		if (value instanceof Error) facts = { ...facts, [name]: describe(value) };
 	}
-	return JSON.stringify(line);
+	const rest = JSON.stringify(facts).slice(1);
+	const comma = rest === "}" ? "" : ",";
+	return `{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}${comma}${rest}`;
 }
 
 function textLine(time: string, level: Level, message: string, fields: Fields) {
