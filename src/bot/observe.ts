@@ -10,7 +10,7 @@ import {
 	type RpcRequest,
 } from "../mcp/json-rpc.ts";
 import type { JsonSchema } from "../mcp/json-schema.ts";
-import { countRequests } from "../mcp/metrics.ts";
+import { countRequest } from "../mcp/metrics.ts";
 import { modernClientName } from "../mcp/modern.ts";
 import {
 	type Answer,
@@ -51,7 +51,6 @@ export function observe(
 			[tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
 		),
 	);
-	const counted = countRequests(server, metrics);
 	let callsInFlight = 0;
 
 	async function handleCall(
@@ -61,8 +60,9 @@ export function observe(
 		const caller = withId(given);
 		const from = performance.now();
 		callsInFlight += 1;
-		const answer = await counted.handle(request, caller);
+		const answer = await server.handle(request, caller);
 		callsInFlight -= 1;
+		countRequest(metrics, request, answer);
 		const ms = performance.now() - from;
 		const { name } = request.params;
 		const args = isObject(request.params.arguments)
@@ -108,7 +108,8 @@ export function observe(
 		given: Caller,
 	): Promise<Answer> {
 		const caller = withId(given);
-		const answer = await counted.handle(request, caller);
+		const answer = await server.handle(request, caller);
+		countRequest(metrics, request, answer);
 		const level = answer.errorCode === undefined ? "debug" : "info";
 		log[level]("request", {
 			...whoAsked(caller),

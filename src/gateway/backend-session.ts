@@ -3,6 +3,7 @@
 // A lost session is what the bot refused before it ran anything, so that request is sent once more in a new one.
 // Nothing else is sent again here.
 
+import type { Signal } from "../lib/signal.ts";
 import {
 	type Client,
 	ClientError,
@@ -61,9 +62,10 @@ export class BackendSession {
 	/** Sends a request; once more in a new session if this one turns out to be lost. Rejects with a ClientError. */
 	async request(
 		request: SessionRequest,
-		signal: AbortSignal,
+		signal: Signal,
 	): Promise<ClientResponse> {
-		const session = await this.#get(signal);
+		const opened = this.#get(signal);
+		const session = opened instanceof Promise ? await opened : opened;
 		try {
 			return await this.#send(session, request, signal);
 		} catch (error) {
@@ -103,7 +105,7 @@ export class BackendSession {
 	#send(
 		session: ClientSession,
 		{ method, params, requestId }: SessionRequest,
-		signal: AbortSignal,
+		signal: Signal,
 	): Promise<ClientResponse> {
 		return this.#options.client.request(
 			session,
@@ -115,7 +117,7 @@ export class BackendSession {
 	}
 
 	/** The session, opened if there is none. However many ask at once, one is opened. */
-	#get(signal: AbortSignal): ClientSession | Promise<ClientSession> {
+	#get(signal: Signal): ClientSession | Promise<ClientSession> {
 		// Before anything is begun that nobody would wait for.
 		if (signal.aborted) throw notBegun(signal);
 		if (this.#closed)
@@ -143,7 +145,7 @@ export class BackendSession {
 	}
 }
 
-function notBegun({ reason }: AbortSignal): ClientError {
+function notBegun({ reason }: Signal): ClientError {
 	return new ClientError("no session could be opened in time", "unsent", {
 		cause: reason,
 	});
@@ -152,11 +154,11 @@ function notBegun({ reason }: AbortSignal): ClientError {
 /** The promise's outcome, or a ClientError if the signal fires before. */
 async function untilAborted<T>(
 	promise: Promise<T>,
-	signal: AbortSignal,
+	signal: Signal,
 ): Promise<T> {
 	const { promise: aborted, reject } = Promise.withResolvers<never>();
 	const abort = () => reject(notBegun(signal));
-	signal.addEventListener("abort", abort, { once: true });
+	signal.addEventListener("abort", abort);
 	try {
 		return await Promise.race([promise, aborted]);
 	} finally {

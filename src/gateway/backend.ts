@@ -5,6 +5,7 @@
 
 import { createFetchSend, type Send } from "../lib/http.ts";
 import type { Log } from "../lib/log.ts";
+import type { Signal } from "../lib/signal.ts";
 import { onOneLine } from "../lib/text.ts";
 import {
 	ClientError,
@@ -61,12 +62,10 @@ export interface BackendOptions {
 }
 
 /** A call to forward. */
-export interface ForwardedCall {
+export interface ForwardedCall extends SessionRequest {
+	method: "tools/call";
+	/** The name in its params. */
 	tool: string;
-	/** JSON text. */
-	params: string;
-	/** What we call it in our log. */
-	requestId: string;
 }
 
 export class Backend {
@@ -145,15 +144,20 @@ export class Backend {
 	 * Forwards a `tools/call`. Resolves with the bot's result or JSON-RPC error. Rejects with Overloaded, or with a
 	 * ClientError that says how far the call got.
 	 */
-	async call(
-		call: ForwardedCall,
-		signal: AbortSignal,
-	): Promise<ClientResponse> {
+	async call(call: ForwardedCall, signal: Signal): Promise<ClientResponse> {
 		const turn = this.#slots.take(signal);
 		if (turn) await turn;
 		const from = performance.now();
 		try {
-			return await this.#send(call, signal);
+			for (let isRepeated = false; ; isRepeated = true) {
+				try {
+					return this.#answered(await this.session.request(call, signal));
+				} catch (error) {
+					this.#notice(error, signal);
+					if (isRepeated || !this.#mayRepeat(error, call, signal)) throw error;
+					this.#options.metrics.retries.add([this.name, "read"]);
+				}
+			}
 		} finally {
 			this.#slots.release();
 			const seconds = (performance.now() - from) / 1000;
@@ -186,40 +190,23 @@ export class Backend {
 		this.#http?.close();
 	}
 
-	async #send(
-		{ tool, params, requestId }: ForwardedCall,
-		signal: AbortSignal,
-	): Promise<ClientResponse> {
-		const request: SessionRequest = {
-			method: "tools/call",
-			params,
-			requestId,
-		};
-		const send = async () => {
-			try {
-				const response = await this.session.request(request, signal);
-				checkResult(response);
-				// What it has to offer may be something else by now.
-				if (!this.#state.online) void this.refresh();
-				this.#setOnline();
-				return response;
-			} catch (error) {
-				this.#notice(error, signal);
-				throw error;
-			}
-		};
-		try {
-			return await send();
-		} catch (error) {
-			const lost = error instanceof ClientError && error.reached === "unknown";
-			if (!lost || signal.aborted || !this.#readOnly.has(tool)) throw error;
-			this.#options.metrics.retries.add([this.name, "read"]);
-			return await send();
-		}
+	/** A call was answered: the bot is there. Throws a ClientError where it was no answer. */
+	#answered(response: ClientResponse): ClientResponse {
+		checkResult(response);
+		// What it has to offer may be something else by now.
+		if (!this.#state.online) void this.refresh();
+		this.#setOnline();
+		return response;
+	}
+
+	/** Whether a call whose outcome is unknown changes nothing, and may be sent again. */
+	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
+		const lost = error instanceof ClientError && error.reached === "unknown";
+		return lost && !signal.aborted && this.#readOnly.has(tool);
 	}
 
 	/** What a call that brought no response says of the bot. */
-	#notice(error: unknown, signal: AbortSignal): void {
+	#notice(error: unknown, signal: Signal): void {
 		if (!(error instanceof ClientError)) return;
 		// That someone has gone says nothing of it; that it did not answer in time does.
 		const late = (signal.reason as Error | undefined)?.name === "TimeoutError";
@@ -275,7 +262,7 @@ export class Backend {
 	}
 
 	/** All its tools. A session that answers wrongly is given up for a new one, once. */
-	async #tools(signal: AbortSignal): Promise<ListedTool[]> {
+	async #tools(signal: Signal): Promise<ListedTool[]> {
 		const open = this.session.open;
 		try {
 			return await this.#toolPages(signal);
@@ -288,7 +275,7 @@ export class Backend {
 		}
 	}
 
-	async #toolPages(signal: AbortSignal): Promise<ListedTool[]> {
+	async #toolPages(signal: Signal): Promise<ListedTool[]> {
 		const tools: ListedTool[] = [];
 		let params = "{}";
 		for (let page = 0; page < maxPages; page++) {
@@ -301,7 +288,7 @@ export class Backend {
 		throw new ClientError(`tools/list has over ${maxPages} pages`, "refused");
 	}
 
-	async #listTools(params: string, signal: AbortSignal) {
+	async #listTools(params: string, signal: Signal) {
 		const { text, message } = await this.session.request(
 			{ method: "tools/list", params },
 			signal,

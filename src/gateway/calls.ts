@@ -1,6 +1,7 @@
 // One `tools/call`: where it goes, what comes of it, and the line and the figures that say so afterwards.
 
 import type { Log } from "../lib/log.ts";
+import type { Signal } from "../lib/signal.ts";
 import { shownName } from "../lib/text.ts";
 import { ClientError, type ClientResponse, withId } from "../mcp/client.ts";
 import {
@@ -39,7 +40,7 @@ interface CallRecord {
 	/** What we call it, here and to the bot. */
 	requestId: string;
 	tool: string;
-	backend?: Backend;
+	backend: Backend | undefined;
 	outcome: CallOutcome;
 }
 
@@ -71,73 +72,53 @@ export function createCalls(
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
 
-	async function answer(
-		request: RpcRequest,
-		caller: Caller,
-		record: CallRecord,
-	): Promise<Answer> {
-		// Before anything is decided by a key: what stands twice could be read two ways.
-		const params = forwardedParams(request);
-		const { name, args } = readToolCall(request.params);
-		record.tool = name;
-		if (name === listInstances.name) {
-			record.outcome = "ok";
-			const lines = await describeInstances(backends, catalog);
-			return ownAnswer(request, caller, textResult(lines));
-		}
-		const deadline = deadlines.begin(caller.signal);
-		const { signal } = deadline;
+	/** The backend that the arguments name; undefined where nobody is known to serve the guild that they name. */
+	function target(args: JsonObject): Backend | undefined {
 		try {
-			const backend = await target(args, signal);
-			record.backend = backend;
-			const { requestId } = record;
-			const response = await backend
-				.call({ tool: name, params, requestId }, signal)
-				.catch((error) => {
-					throw callFault(error, record, signal);
-				});
-			return forwarded(request, caller, response, record);
+			return route(args, backends, config.defaultInstance);
 		} catch (error) {
-			if (caller.signal?.aborted) {
-				record.outcome = "given_up";
-				// Nobody reads this.
-				return {
-					...ownAnswer(request, caller, errorResult("The caller has gone.")),
-					isError: true,
-				};
-			}
-			if (!(error instanceof RouteError)) throw error;
-			record.outcome = outcomeOf[error.kind];
-			return {
-				...ownAnswer(request, caller, errorResult(error.message)),
-				isError: true,
-			};
-		} finally {
-			deadline.end();
+			if (error instanceof RouteError && error.kind === "GuildNotFound")
+				return undefined;
+			throw error;
 		}
 	}
 
-	/** The backend that the arguments name. A guild that nobody is known to serve is looked for first. */
-	async function target(
+	/** The same, once the guild was looked for. */
+	async function searchedTarget(
 		args: JsonObject,
-		signal: AbortSignal,
+		signal: Signal,
 	): Promise<Backend> {
-		try {
-			return route(args, backends, config.defaultInstance);
-		} catch (error) {
-			const unknownGuild =
-				error instanceof RouteError && error.kind === "GuildNotFound";
-			if (!unknownGuild) throw error;
-			await guildSearch.search(String(args.guild_id), signal);
-			return route(args, backends, config.defaultInstance);
+		await guildSearch.search(String(args.guild_id), signal);
+		return route(args, backends, config.defaultInstance);
+	}
+
+	/** The answer to a call that failed; rethrows what is the caller's fault, or ours. */
+	function failed(
+		error: unknown,
+		request: RpcRequest,
+		caller: Caller,
+		record: CallRecord,
+		signal: Signal,
+	): Answer {
+		if (caller.signal?.aborted) {
+			record.outcome = "given_up";
+			// Nobody reads this.
+			return failure(request, caller, "The caller has gone.");
 		}
+		const fault =
+			record.backend && !(error instanceof RouteError)
+				? callFault(error, record, signal)
+				: error;
+		if (!(fault instanceof RouteError)) throw fault;
+		record.outcome = outcomeOf[fault.kind];
+		return failure(request, caller, fault.message);
 	}
 
 	/** What a call that brought no response becomes, by how far it got. */
 	function callFault(
 		error: unknown,
 		{ backend, tool }: CallRecord,
-		{ reason: ended }: AbortSignal,
+		{ reason: ended }: Signal,
 	): unknown {
 		const name = backend?.name ?? "";
 		if (error instanceof Overloaded)
@@ -188,7 +169,7 @@ export function createCalls(
 		if (outcome === "outcome_unknown") metrics.outcomeUnknown.add([instance]);
 		log[troubles.has(outcome) ? "warn" : "info"]("call", {
 			request: requestId,
-			...(backend && { instance }),
+			instance: backend?.name,
 			tool: known ? record.tool : shownName(record.tool),
 			outcome,
 			ms: Math.round(seconds * 1000),
@@ -201,11 +182,32 @@ export function createCalls(
 		const record: CallRecord = {
 			requestId: `${run}-${count.toString(36)}`,
 			tool: "",
+			backend: undefined,
 			outcome: "invalid",
 		};
+		const signal = deadlines.begin(caller.signal);
 		try {
-			return await answer(request, caller, record);
+			// Before anything is decided by a key: what stands twice could be read two ways.
+			const params = forwardedParams(request);
+			const { name, args } = readToolCall(request.params);
+			record.tool = name;
+			if (name === listInstances.name) {
+				const lines = await describeInstances(backends, catalog);
+				record.outcome = "ok";
+				return ownAnswer(request, caller, textResult(lines));
+			}
+			const backend = target(args) ?? (await searchedTarget(args, signal));
+			record.backend = backend;
+			const { requestId } = record;
+			const response = await backend.call(
+				{ method: "tools/call", tool: name, params, requestId },
+				signal,
+			);
+			return forwarded(request, caller, response, record);
+		} catch (error) {
+			return failed(error, request, caller, record, signal);
 		} finally {
+			deadlines.end(signal);
 			note(record, (performance.now() - from) / 1000);
 		}
 	};
@@ -243,6 +245,10 @@ function forwarded(
 function ownAnswer({ id }: RpcRequest, caller: Caller, result: string): Answer {
 	const text = resultResponse(id, result);
 	return { text: caller.modern ? completed(text) : text };
+}
+
+function failure(request: RpcRequest, caller: Caller, message: string): Answer {
+	return { ...ownAnswer(request, caller, errorResult(message)), isError: true };
 }
 
 /** A response as the stateless revision wants it: it says that its result is complete, where a bot of ours does not. */

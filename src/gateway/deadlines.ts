@@ -1,28 +1,39 @@
-// The deadlines of calls. All calls have the same time, so that who came first is late first: one timer serves them all,
-// where an AbortSignal.timeout each would cost as much as the rest of the gateway's own work.
+// The deadlines of calls. All calls have the same time, so that who came first is late first: one timer serves them all.
 
-/** A call that has so much time and no more. */
-export interface Deadline {
-	/** Fires when the time is up, when the gateway stops, or when the caller goes. Its reason says which. */
-	readonly signal: AbortSignal;
-	/** The call is over. */
-	end(): void;
-}
+import { PlainSignal, type Signal } from "../lib/signal.ts";
 
 /** The reason of the signal of a call whose time is up. */
 export const timeIsUp = new DOMException("no answer in time", "TimeoutError");
 /** The reason of the signals of all calls when the gateway stops. */
 export const stopped = new DOMException("the gateway stops", "AbortError");
 
-interface Pending {
-	controller: AbortController;
-	endsAt: number;
+/** Fires when a call's time is up, when the gateway stops, or when the caller goes. Its reason says which. */
+class CallSignal extends PlainSignal {
+	readonly #caller: Signal | undefined;
+	readonly #leave: (() => void) | undefined;
+
+	constructor(
+		readonly endsAt: number,
+		caller: Signal | undefined,
+	) {
+		super();
+		if (!caller) return;
+		this.#caller = caller;
+		this.#leave = () => this.abort(caller.reason);
+		if (caller.aborted) this.#leave();
+		else caller.addEventListener("abort", this.#leave);
+	}
+
+	/** The caller may go. */
+	letGo(): void {
+		if (this.#leave) this.#caller?.removeEventListener("abort", this.#leave);
+	}
 }
 
 export class Deadlines {
 	readonly #ms: number;
 	/** In the order of their ends. */
-	readonly #pending = new Set<Pending>();
+	readonly #pending = new Set<CallSignal>();
 	#timer: Timer | undefined;
 	#isStopped = false;
 
@@ -31,47 +42,37 @@ export class Deadlines {
 	}
 
 	/** Begins a call's time. `caller` fires when nobody waits for the answer any more. */
-	begin(caller: AbortSignal | undefined): Deadline {
-		const controller = new AbortController();
-		const { signal } = controller;
-		if (this.#isStopped) controller.abort(stopped);
-		const pending = { controller, endsAt: performance.now() + this.#ms };
-		this.#pending.add(pending);
+	begin(caller: Signal | undefined): CallSignal {
+		const signal = new CallSignal(performance.now() + this.#ms, caller);
+		if (this.#isStopped) signal.abort(stopped);
+		this.#pending.add(signal);
 		this.#timer ??= setTimeout(this.#expire, this.#ms);
-		if (!caller) return { signal, end: () => this.#end(pending) };
-		const leave = () => controller.abort(caller.reason);
-		caller.addEventListener("abort", leave, { once: true });
-		if (caller.aborted) leave();
-		return {
-			signal,
-			end: () => {
-				caller.removeEventListener("abort", leave);
-				this.#end(pending);
-			},
-		};
+		return signal;
+	}
+
+	/** The call is over. */
+	end(signal: CallSignal): void {
+		signal.letGo();
+		this.#pending.delete(signal);
 	}
 
 	/** The time of all calls is up, and of all that come. */
 	stop(): void {
 		this.#isStopped = true;
-		for (const { controller } of this.#pending) controller.abort(stopped);
-	}
-
-	#end(pending: Pending): void {
-		this.#pending.delete(pending);
+		for (const signal of this.#pending) signal.abort(stopped);
 	}
 
 	#expire = () => {
 		this.#timer = undefined;
 		const now = performance.now();
-		for (const pending of this.#pending) {
-			const leftMs = pending.endsAt - now;
+		for (const signal of this.#pending) {
+			const leftMs = signal.endsAt - now;
 			if (leftMs > 0) {
 				this.#timer = setTimeout(this.#expire, Math.ceil(leftMs));
 				return;
 			}
-			this.#pending.delete(pending);
-			pending.controller.abort(timeIsUp);
+			this.#pending.delete(signal);
+			signal.abort(timeIsUp);
 		}
 	};
 }

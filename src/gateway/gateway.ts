@@ -9,7 +9,7 @@ import {
 	createHostCheck,
 	createOriginCheck,
 } from "../mcp/access.ts";
-import { countRequests, countResponses } from "../mcp/metrics.ts";
+import { countRequest, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
 import { ToolList } from "../mcp/tool-list.ts";
@@ -154,9 +154,10 @@ export function createGateway(
 			}),
 		},
 		log,
+		answered: (request, answer) => countRequest(metrics, request, answer),
 	});
 	const endpoint = createEndpoint({
-		server: countRequests(server, metrics),
+		server,
 		maxBodyBytes,
 		sessions: "gateway-session",
 	});

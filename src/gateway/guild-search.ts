@@ -1,5 +1,6 @@
 // A guild that nobody is known to serve: a bot may have joined it, or logged in, since the maps were made.
 
+import type { Signal } from "../lib/signal.ts";
 import type { Backend } from "./backend.ts";
 import { findGuild } from "./routing.ts";
 
@@ -23,7 +24,7 @@ export class GuildSearch {
 	 * this guild, or all have answered, or the signal fires. Within 10 s of the last round it resolves at once, and so it
 	 * does for who comes when a thousand wait.
 	 */
-	async search(guildId: string, signal: AbortSignal): Promise<void> {
+	async search(guildId: string, signal: Signal): Promise<void> {
 		const round = this.#join();
 		if (!round || signal.aborted || this.#waiting >= maxWaiting) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -31,7 +32,7 @@ export class GuildSearch {
 			if (findGuild(this.#backends, guildId)) resolve();
 		};
 		const stop = () => resolve();
-		signal.addEventListener("abort", stop, { once: true });
+		signal.addEventListener("abort", stop);
 		for (const answered of round) void answered.then(look);
 		void Promise.all(round).then(stop);
 		this.#waiting++;

@@ -10,6 +10,7 @@ import {
 	type Progress,
 	type Send,
 } from "../lib/http.ts";
+import type { Signal } from "../lib/signal.ts";
 
 export interface HttpClientOptions {
 	/** An `http:` URL, path included. */
@@ -87,14 +88,14 @@ class Pool implements HttpClient {
 		});
 
 	/** The whole request, in one piece. Throws a TypeError for headers that would make another request of it. */
-	#requestText({ method, headers, more, body = "" }: HttpRequest): string {
+	#requestText({ method, headers, requestId, body = "" }: HttpRequest): string {
 		const { pathname, search, host } = this.#url;
 		let fields = this.#fieldLines.get(headers);
 		if (fields === undefined) {
 			fields = fieldLines(headers, host);
 			this.#fieldLines.set(headers, fields);
 		}
-		if (more) fields += fieldLines(more);
+		if (requestId !== undefined) fields += fieldLine("X-Request-Id", requestId);
 		if (method === "POST" || body !== "")
 			fields += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
 		return `${method} ${pathname}${search} HTTP/1.1\r\n${fields}\r\n${body}`;
@@ -146,6 +147,7 @@ class Pool implements HttpClient {
 	}
 
 	#takeWaiting(): Exchange | undefined {
+		if (this.#waiting.size === 0) return undefined;
 		const [exchange] = this.#waiting;
 		if (exchange) this.#waiting.delete(exchange);
 		return exchange;
@@ -190,6 +192,7 @@ const socketHandlers: Bun.SocketHandler<Connection> = {
 class Connection {
 	idleSince = 0;
 	readonly #pool: Pool;
+	readonly #reader: AnswerReader;
 	#socket: Bun.Socket<Connection> | undefined;
 	#exchange: Exchange | undefined;
 	/** What the socket has not taken of the request. */
@@ -199,6 +202,7 @@ class Connection {
 
 	constructor(pool: Pool, exchange: Exchange) {
 		this.#pool = pool;
+		this.#reader = new AnswerReader(pool.limits, exchange);
 		this.#exchange = exchange;
 		exchange.connection = this;
 	}
@@ -213,6 +217,7 @@ class Connection {
 	/** Sends another request over a connection that is idle. */
 	carry(exchange: Exchange) {
 		this.#reused = true;
+		this.#reader.start(exchange);
 		this.#exchange = exchange;
 		exchange.connection = this;
 		this.#socket?.ref();
@@ -238,7 +243,7 @@ class Connection {
 
 	writeOn() {
 		// An answer that came early will not change.
-		if (!this.#unwritten || !this.#exchange || this.#exchange.answer) return;
+		if (!this.#unwritten || !this.#exchange || this.#exchange.hasBegun) return;
 		const count = this.#writeSome(this.#unwritten);
 		// Where the connection is lost, its end follows; an answer may stand before it.
 		if (count < 0) return;
@@ -260,7 +265,7 @@ class Connection {
 		exchange.advance("answered");
 		let whole: boolean;
 		try {
-			whole = exchange.reader.read(bytes);
+			whole = this.#reader.read(bytes);
 		} catch (cause) {
 			this.drop();
 			return exchange.fail(asFailure(cause));
@@ -268,8 +273,7 @@ class Connection {
 		if (!whole) return;
 		this.#exchange = undefined;
 		exchange.finish();
-		if (exchange.reader.keepsConnection && !this.#unwritten)
-			this.#pool.free(this);
+		if (this.#reader.keepsConnection && !this.#unwritten) this.#pool.free(this);
 		else this.drop();
 	}
 
@@ -277,7 +281,7 @@ class Connection {
 	ended() {
 		const exchange = this.#exchange;
 		// After a failed write Bun reports a reset as an orderly end.
-		if (!this.#unwritten && exchange?.reader.endsWithConnection) {
+		if (exchange && !this.#unwritten && this.#reader.endsWithConnection) {
 			this.#exchange = undefined;
 			exchange.finish();
 		}
@@ -311,30 +315,43 @@ class Connection {
 	}
 }
 
-/** One request and its answer, wherever they are on their way. */
-class Exchange {
+/**
+ * One request and its answer, wherever they are on their way: to whoever sent the request it is the answer, once the head
+ * of that is there. It holds what came of the body until that is read.
+ */
+class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 	progress: Progress = "unsent";
 	connection: Connection | undefined;
+	hasBegun = false;
+	status = 0;
+	headers: HttpResponse["headers"] = noHeaders;
 	readonly #pool: Pool;
-	readonly reader: AnswerReader;
-	readonly #signal: AbortSignal;
+	readonly #signal: Signal;
 	readonly #resolve: (answer: HttpResponse) => void;
 	readonly #reject: (reason: unknown) => void;
-	answer: Answer | undefined;
+	/** Of the body, where it was announced. */
+	#length: number | undefined;
+	#pieces: Uint8Array[] = [];
+	#state: "open" | "whole" | "failed" = "open";
+	#fault: unknown;
+	#wanted: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
 
 	constructor(
 		pool: Pool,
 		readonly text: string,
-		signal: AbortSignal,
+		signal: Signal,
 		resolve: (answer: HttpResponse) => void,
 		reject: (reason: unknown) => void,
 	) {
 		this.#pool = pool;
-		this.reader = new AnswerReader(pool.limits, this);
 		this.#signal = signal;
 		this.#resolve = resolve;
 		this.#reject = reject;
 		signal.addEventListener("abort", this.#abort);
+	}
+
+	get body(): AsyncIterable<Uint8Array> {
+		return this;
 	}
 
 	advance(progress: Progress) {
@@ -342,107 +359,59 @@ class Exchange {
 	}
 
 	/** The answer's head is there. */
-	begin({ status, fields, length }: Head & Framing) {
-		const discard = () => this.#discard();
-		this.answer = new Answer(status, fields, length, this.#signal, discard);
-		this.#resolve(this.answer);
+	begin({ status, headers, length }: Head) {
+		this.hasBegun = true;
+		this.status = status;
+		this.headers = headers;
+		this.#length = length;
+		this.#resolve(this);
 	}
 
 	/** A piece of the answer's body is there. */
-	push(bytes: Uint8Array) {
-		this.answer?.push(bytes);
-	}
-
-	finish() {
-		this.#leave();
-		this.answer?.end();
-	}
-
-	fail(reason: unknown) {
-		this.#leave();
-		this.#reject(reason);
-		this.answer?.fail(reason);
-	}
-
-	#abort = () => {
-		this.#pool.forget(this);
-		const { connection } = this;
-		this.fail(givenUp(this.#signal, this.progress));
-		connection?.drop();
-	};
-
-	#discard() {
-		const { connection } = this;
-		this.finish();
-		connection?.drop();
-	}
-
-	#leave() {
-		this.connection = undefined;
-		this.#signal.removeEventListener("abort", this.#abort);
-	}
-}
-
-/** An answer whose body may still be coming. It holds what came until that is read. */
-class Answer implements HttpResponse, AsyncIterableIterator<Uint8Array> {
-	readonly headers: HttpResponse["headers"];
-	readonly body: AsyncIterable<Uint8Array> = this;
-	readonly #signal: AbortSignal;
-	readonly #discard: () => void;
-	#pieces: Uint8Array[] = [];
-	#state: "open" | "whole" | "failed" = "open";
-	#fault: unknown;
-	#wanted: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
-
-	constructor(
-		readonly status: number,
-		fields: ReadonlyMap<string, string>,
-		/** Of the body, where it was announced. */
-		readonly length: number | undefined,
-		signal: AbortSignal,
-		discard: () => void,
-	) {
-		this.headers = { get: (name) => fields.get(name.toLowerCase()) ?? null };
-		this.#signal = signal;
-		this.#discard = discard;
-	}
-
-	discard() {
-		if (this.#state === "open") this.#discard();
-		this.#pieces = [];
-	}
-
 	push(value: Uint8Array) {
 		if (!this.#wanted) return void this.#pieces.push(value);
 		this.#wanted.resolve({ value, done: false });
 		this.#wanted = undefined;
 	}
 
-	end() {
+	finish() {
+		this.#leave();
 		this.#state = "whole";
 		this.#wanted?.resolve({ value: undefined, done: true });
 	}
 
-	fail(fault: unknown) {
+	fail(reason: unknown) {
+		this.#leave();
 		this.#state = "failed";
-		this.#fault = fault;
-		this.#wanted?.reject(fault);
+		this.#fault = reason;
+		this.#reject(reason);
+		this.#wanted?.reject(reason);
 	}
 
-	[Symbol.asyncIterator]() {
-		return this;
+	discard() {
+		this.#pieces = [];
+		if (this.#state !== "open") return;
+		const { connection } = this;
+		this.finish();
+		connection?.drop();
 	}
 
 	whole(): Uint8Array | Promise<Uint8Array> | undefined {
-		if (this.length === undefined) return undefined;
-		const [only, more] = this.#pieces;
-		return this.#state === "whole" && only && !more ? only : this.#collect();
+		if (this.#length === undefined) return undefined;
+		const pieces = this.#pieces;
+		return this.#state === "whole" && pieces.length === 1
+			? pieces[0]
+			: this.#collect();
 	}
 
 	async #collect(): Promise<Uint8Array> {
 		const pieces: Uint8Array[] = [];
 		for await (const piece of this) pieces.push(piece);
 		return Buffer.concat(pieces);
+	}
+
+	[Symbol.asyncIterator]() {
+		return this;
 	}
 
 	async next(): Promise<IteratorResult<Uint8Array>> {
@@ -461,24 +430,42 @@ class Answer implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 		this.discard();
 		return { value: undefined, done: true };
 	}
+
+	#abort = () => {
+		this.#pool.forget(this);
+		const { connection } = this;
+		this.fail(givenUp(this.#signal, this.progress));
+		connection?.drop();
+	};
+
+	#leave() {
+		this.connection = undefined;
+		this.#signal.removeEventListener("abort", this.#abort);
+	}
 }
+
+const noHeaders: HttpResponse["headers"] = { get: () => null };
 
 interface Limits {
 	maxHeadBytes: number;
 	maxBodyBytes: number;
 	/** Heads that were read lately, by their text: a bot's are the same for a second, but for a length. */
-	heads: Map<string, Head & Framing>;
+	heads: Map<string, Head>;
 }
 
 /** How many of them are kept. */
 const maxKeptHeads = 64;
 
-interface Head {
+interface HeadLines {
 	/** Of HTTP/1.x. */
 	minor: number;
 	status: number;
 	/** By lower-case name. */
 	fields: ReadonlyMap<string, string>;
+}
+
+interface Head extends HeadLines, Framing {
+	headers: HttpResponse["headers"];
 }
 
 /** What a head says of the body and of the connection. */
@@ -492,12 +479,12 @@ interface Framing {
 /** What is wrong with an answer, as the end of a sentence. */
 class BadAnswer extends Error {}
 
-/** Reads one answer from bytes that are cut anywhere, and tells `sink` of its head and of the pieces of its body. */
+/** Reads a connection's answers from bytes that are cut anywhere, and tells the exchange of head and pieces of the body. */
 class AnswerReader {
 	keepsConnection = false;
 	endsWithConnection = false;
 	readonly #limits: Limits;
-	readonly #sink: Pick<Exchange, "begin" | "push">;
+	#exchange: Exchange;
 	/** Reads what it can: the number of bytes, 0 where it needs more to go on. */
 	#step: ((input: Buffer) => number) | undefined = this.#readHead;
 	/** What came and could not be read yet: never more than a head. */
@@ -507,9 +494,18 @@ class AnswerReader {
 	/** Of the body, or of the chunk. */
 	#bytesLeft = 0;
 
-	constructor(limits: Limits, sink: Pick<Exchange, "begin" | "push">) {
+	constructor(limits: Limits, exchange: Exchange) {
 		this.#limits = limits;
-		this.#sink = sink;
+		this.#exchange = exchange;
+	}
+
+	/** Goes on to the answer of another exchange, after one that was whole. */
+	start(exchange: Exchange) {
+		this.#exchange = exchange;
+		this.keepsConnection = false;
+		this.#step = this.#readHead;
+		this.#interimAnswers = 0;
+		this.#bodyBytes = 0;
 	}
 
 	/** True: the answer is whole. Throws a BadAnswer. */
@@ -552,12 +548,16 @@ class AnswerReader {
 		return end + 4;
 	}
 
-	#newHead(text: string): Head & Framing {
+	#newHead(text: string): Head {
 		const head = parseHead(text);
 		const { maxBodyBytes, heads } = this.#limits;
 		// Of an interim answer nothing follows but the next head.
 		const framing = head.status < 200 ? noBody : framingOf(head, maxBodyBytes);
-		const read = { ...head, ...framing };
+		const { fields } = head;
+		const headers = {
+			get: (name: string) => fields.get(name.toLowerCase()) ?? null,
+		};
+		const read = { ...head, ...framing, headers };
 		if (heads.size >= maxKeptHeads) heads.clear();
 		heads.set(text, read);
 		return read;
@@ -572,7 +572,7 @@ class AnswerReader {
 		return end;
 	}
 
-	#skipInterim({ status, fields }: Head) {
+	#skipInterim({ status, fields }: HeadLines) {
 		if (status === 101) throw new BadAnswer("it changes the protocol");
 		if (fields.has("content-length") || fields.has("transfer-encoding"))
 			throw new BadAnswer("an interim answer has a body");
@@ -580,7 +580,7 @@ class AnswerReader {
 			throw new BadAnswer("there are too many interim answers");
 	}
 
-	#begin(head: Head & Framing) {
+	#begin(head: Head) {
 		const { length, chunked } = head;
 		this.keepsConnection = head.keepsConnection;
 		if (head.hasNoBody) {
@@ -595,11 +595,11 @@ class AnswerReader {
 			this.#bytesLeft = length;
 			this.#step = length > 0 ? this.#readSized : undefined;
 		}
-		this.#sink.begin(head);
+		this.#exchange.begin(head);
 	}
 
 	#readToEnd(input: Buffer): number {
-		this.#sink.push(input);
+		this.#exchange.push(input);
 		return input.length;
 	}
 
@@ -611,7 +611,9 @@ class AnswerReader {
 
 	#pushLeft(input: Buffer): number {
 		const count = Math.min(input.length, this.#bytesLeft);
-		this.#sink.push(count < input.length ? input.subarray(0, count) : input);
+		this.#exchange.push(
+			count < input.length ? input.subarray(0, count) : input,
+		);
 		this.#bytesLeft -= count;
 		return count;
 	}
@@ -674,7 +676,7 @@ function checkBeginning(input: Buffer) {
 		throw new BadAnswer("a line that does not end in CR LF");
 }
 
-function parseHead(text: string): Head {
+function parseHead(text: string): HeadLines {
 	const [first = "", ...lines] = text.split("\r\n");
 	const [, minor, status] = statusLine.exec(first) ?? [];
 	if (!status) throw new BadAnswer("its first line");
@@ -719,7 +721,7 @@ const noBody: Framing = {
 };
 
 /** Throws a BadAnswer for what leaves a doubt where the body ends. */
-function framingOf(head: Head, maxBodyBytes: number): Framing {
+function framingOf(head: HeadLines, maxBodyBytes: number): Framing {
 	const { status, fields } = head;
 	const length = contentLength(fields, maxBodyBytes);
 	const chunked = isChunked(head);
@@ -732,7 +734,7 @@ function framingOf(head: Head, maxBodyBytes: number): Framing {
 	};
 }
 
-function contentLength(fields: Head["fields"], max: number) {
+function contentLength(fields: HeadLines["fields"], max: number) {
 	const length = fields.get("content-length");
 	if (length === undefined) return undefined;
 	if (!/^\d+$/.test(length)) throw new BadAnswer("its Content-Length");
@@ -741,7 +743,7 @@ function contentLength(fields: Head["fields"], max: number) {
 	return Number(length);
 }
 
-function isChunked({ minor, fields }: Head): boolean {
+function isChunked({ minor, fields }: HeadLines): boolean {
 	const coding = fields.get("transfer-encoding");
 	if (coding === undefined) return false;
 	if (minor === 0 || !/^chunked$/i.test(coding))
@@ -752,13 +754,13 @@ function isChunked({ minor, fields }: Head): boolean {
 }
 
 /** None was asked for, and none is undone. */
-function checkContentEncoding(fields: Head["fields"]) {
+function checkContentEncoding(fields: HeadLines["fields"]) {
 	const encoding = fields.get("content-encoding");
 	if (encoding !== undefined && !/^identity$/i.test(encoding))
 		throw new BadAnswer("its Content-Encoding");
 }
 
-function wantsToBeKept({ minor, fields }: Head): boolean {
+function wantsToBeKept({ minor, fields }: HeadLines): boolean {
 	const connection = fields.get("connection")?.toLowerCase();
 	if (connection === undefined) return minor === 1;
 	const options = connection.split(",").map((option) => option.trim());
@@ -771,24 +773,25 @@ const ourHeaders =
 	/^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
 const sentValue = /^[\t\x20-\x7e]*$/;
 
-/** Headers, a line each; with a `host` there is a Host first unless one is among them. */
-function fieldLines(headers: HttpRequest["headers"], host?: string): string {
+/** Headers, a line each, with the Host first unless one is among them. */
+function fieldLines(headers: HttpRequest["headers"], host: string): string {
 	let fields = "";
 	let hosts = 0;
 	for (const [name, value] of Object.entries(headers)) {
-		if (!fieldName.test(name) || ourHeaders.test(name))
-			throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
-		// The value may be a secret.
-		if (!sentValue.test(value))
-			throw new TypeError(`the value of the header ${name} cannot be sent`);
 		if (/^host$/i.test(name)) hosts++;
-		fields += `${name}: ${value}\r\n`;
+		fields += fieldLine(name, value);
 	}
-	if (hosts > (host === undefined ? 0 : 1))
-		throw new TypeError("the header Host cannot be sent twice");
-	return host !== undefined && hosts === 0
-		? `Host: ${host}\r\n${fields}`
-		: fields;
+	if (hosts > 1) throw new TypeError("the header Host cannot be sent twice");
+	return hosts === 0 ? fieldLine("Host", host) + fields : fields;
+}
+
+function fieldLine(name: string, value: string): string {
+	if (!fieldName.test(name) || ourHeaders.test(name))
+		throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
+	// The value may be a secret.
+	if (!sentValue.test(value))
+		throw new TypeError(`the value of the header ${name} cannot be sent`);
+	return `${name}: ${value}\r\n`;
 }
 
 /** How an exchange fails whose connection is no more. */

@@ -1,5 +1,7 @@
 // How many calls one bot may be busy with at once, and how long the next ones wait: never a queue that grows.
 
+import type { Signal } from "../lib/signal.ts";
+
 /** There is no room for another call, and there was none in time. Nothing was sent. */
 export class Overloaded extends Error {
 	override name = "Overloaded";
@@ -27,7 +29,7 @@ export class Slots {
 	}
 
 	/** Takes one at once if there is one; otherwise resolves when it has one. Rejects with Overloaded, or with the signal's reason. */
-	take(signal: AbortSignal): Promise<void> | undefined {
+	take(signal: Signal): Promise<void> | undefined {
 		const { max } = this.#limits;
 		if (this.#taken < max) {
 			this.#taken++;
@@ -40,13 +42,16 @@ export class Slots {
 
 	/** Gives one back: to who has waited longest, if anyone does. */
 	release(): void {
+		if (this.#waiting.size === 0) {
+			this.#taken--;
+			return;
+		}
 		const [next] = this.#waiting;
-		if (next) next();
-		else this.#taken--;
+		next?.();
 	}
 
-	async #wait(signal: AbortSignal): Promise<void> {
-		signal.throwIfAborted();
+	async #wait(signal: Signal): Promise<void> {
+		if (signal.aborted) throw signal.reason;
 		const { max, maxWaitMs } = this.#limits;
 		const { promise, resolve, reject } = Promise.withResolvers<void>();
 		const take = () => {
@@ -67,7 +72,7 @@ export class Slots {
 			);
 		}, maxWaitMs);
 		this.#waiting.add(take);
-		signal.addEventListener("abort", giveUp, { once: true });
+		signal.addEventListener("abort", giveUp);
 		try {
 			await promise;
 		} finally {

@@ -1,11 +1,13 @@
 // One HTTP exchange, as those see it who ask for it, whoever carries it out.
 
+import { type Signal, toAbortSignal } from "./signal.ts";
+
 export interface HttpRequest {
 	method: "POST" | "DELETE";
 	/** Names as they go on the wire. A Host among them stands in for the URL's. The same object stands for the same headers. */
 	headers: Readonly<Record<string, string>>;
-	/** Headers of this request alone. */
-	more?: Readonly<Record<string, string>>;
+	/** What the request is called in logs: it goes as X-Request-Id. */
+	requestId?: string | undefined;
 	body: string | undefined;
 }
 
@@ -44,12 +46,12 @@ export class HttpFailure extends Error {
  */
 export type Send = (
 	request: HttpRequest,
-	signal: AbortSignal,
+	signal: Signal,
 ) => Promise<HttpResponse>;
 
 /** `fetch` to one URL. It cannot tell a connection that was refused or stale from an answer that was lost. */
 export function createFetchSend(url: string): Send {
-	return async ({ method, headers, more, body }, signal) => {
+	return async ({ method, headers, requestId, body }, signal) => {
 		if (signal.aborted) throw givenUp(signal, "unsent");
 		const fail = (cause: unknown, progress: Progress) => {
 			if (signal.aborted) throw givenUp(signal, progress);
@@ -57,9 +59,9 @@ export function createFetchSend(url: string): Send {
 		};
 		const response = await fetch(url, {
 			method,
-			headers: more ? { ...headers, ...more } : headers,
+			headers: requestId ? { ...headers, "X-Request-Id": requestId } : headers,
 			body: body ?? null,
-			signal,
+			signal: toAbortSignal(signal),
 			// A redirect would carry the token to another place.
 			redirect: "manual",
 			// A kept connection that was closed meanwhile looks like an answer that was lost.
@@ -76,10 +78,7 @@ export function createFetchSend(url: string): Send {
 }
 
 /** What a request that was given up becomes. */
-export function givenUp(
-	{ reason }: AbortSignal,
-	progress: Progress,
-): HttpFailure {
+export function givenUp({ reason }: Signal, progress: Progress): HttpFailure {
 	const late = reason instanceof Error && reason.name === "TimeoutError";
 	const message = late ? "no answer in time" : "it was given up";
 	return new HttpFailure(message, progress, { cause: reason });

@@ -1,7 +1,7 @@
 // Who may speak to an HTTP server of ours: the checks that come before anything is read.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -76,5 +76,5 @@ export function createBearerCheck(token: string): Check {
 }
 
 function digest(text: string): Buffer {
-	return createHash("sha256").update(text).digest();
+	return hash("sha256", text, "buffer");
 }

@@ -9,6 +9,7 @@ import {
 	type Send,
 } from "../lib/http.ts";
 import { parseJson } from "../lib/json.ts";
+import type { Signal } from "../lib/signal.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
 import { PlainEvent } from "./plain-event.ts";
@@ -77,7 +78,7 @@ export interface ClientOptions {
 
 export interface Client {
 	/** `initialize`, then `notifications/initialized`. Rejects as `request` does. */
-	connect(signal: AbortSignal): Promise<ClientSession>;
+	connect(signal: Signal): Promise<ClientSession>;
 	/**
 	 * Sends one request. `params` is JSON text; `requestId`, if given, is what we call it in our log. Rejects with a
 	 * ClientError. The server is told when a `tools/call` is given up because the signal fires.
@@ -86,11 +87,11 @@ export interface Client {
 		session: ClientSession,
 		method: string,
 		params: string,
-		signal: AbortSignal,
+		signal: Signal,
 		requestId?: string,
 	): Promise<ClientResponse>;
 	/** Ends a session with DELETE. */
-	disconnect(session: ClientSession, signal: AbortSignal): Promise<void>;
+	disconnect(session: ClientSession, signal: Signal): Promise<void>;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -123,7 +124,7 @@ export function createClient(options: ClientOptions): Client {
 		session: ClientSession | undefined,
 		method: string,
 		params: string,
-		signal: AbortSignal,
+		signal: Signal,
 		requestId?: string,
 		onHead?: (response: HttpResponse) => void,
 	): Promise<ClientResponse> {
@@ -134,17 +135,22 @@ export function createClient(options: ClientOptions): Client {
 				{
 					method: "POST",
 					headers: session ? headersIn(session) : common,
-					...(requestId && { more: { "X-Request-Id": requestId } }),
+					requestId,
 					body,
 				},
 				signal,
 			);
 			onHead?.(response);
+			const whole = response.whole?.();
+			if (whole) {
+				const bytes = whole instanceof Promise ? await whole : whole;
+				return (
+					readPlain(bytes, response, id) ??
+					(await readWhole(bytes, response, id))
+				);
+			}
 			try {
-				const whole = response.whole?.();
-				return whole
-					? await readWhole(await whole, response, id)
-					: await readResponse(response, id);
+				return await readResponse(response, id);
 			} finally {
 				// The answer is complete; a stream that stays open is of no use.
 				response.discard();
@@ -162,7 +168,7 @@ export function createClient(options: ClientOptions): Client {
 		method: "POST" | "DELETE",
 		session: ClientSession,
 		body: string | undefined,
-		signal: AbortSignal,
+		signal: Signal,
 	): Promise<number> {
 		try {
 			const headers = headersIn(session);
@@ -254,18 +260,23 @@ export function withId(text: string, id: string): string {
  * The response where it is one event with a tool's result in the form that nearly everyone writes. Then it is not parsed,
  * which is most of the cost of a long one. What is in any other form goes the long way.
  */
-async function readWhole(
+function readPlain(
 	bytes: Uint8Array,
-	response: HttpResponse,
+	{ status, headers }: HttpResponse,
 	id: number,
-): Promise<ClientResponse> {
-	const { status, headers } = response;
+): ClientResponse | undefined {
 	const isStream = headers.get("content-type") === "text/event-stream";
 	const event =
 		status === 200 && isStream ? PlainEvent.read(bytes, id) : undefined;
-	return event
-		? new PlainResponse(event)
-		: readResponse({ status, headers, body: oneChunk(bytes) }, id);
+	return event && new PlainResponse(event);
+}
+
+function readWhole(
+	bytes: Uint8Array,
+	{ status, headers }: HttpResponse,
+	id: number,
+): Promise<ClientResponse> {
+	return readResponse({ status, headers, body: oneChunk(bytes) }, id);
 }
 
 async function* oneChunk(bytes: Uint8Array) {

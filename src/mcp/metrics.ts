@@ -8,7 +8,8 @@ import {
 	type Registry,
 } from "../lib/metrics.ts";
 import { version } from "../lib/program.ts";
-import { countedMethod, outcomeOf, type Server } from "./server.ts";
+import type { RpcRequest } from "./json-rpc.ts";
+import { type Answer, countedMethod, outcomeOf } from "./server.ts";
 
 export interface ServerMetrics {
 	registry: Registry;
@@ -43,18 +44,13 @@ export function createServerMetrics(prefix: string): ServerMetrics {
 	};
 }
 
-/** `server`, with its requests counted. */
-export function countRequests(
-	server: Server,
+/** Counts a request that was answered. */
+export function countRequest(
 	{ requests }: ServerMetrics,
-): Server {
-	return {
-		async handle(request, caller) {
-			const answer = await server.handle(request, caller);
-			requests.add([countedMethod(request), outcomeOf(answer)]);
-			return answer;
-		},
-	};
+	request: RpcRequest,
+	answer: Answer,
+): void {
+	requests.add([countedMethod(request), outcomeOf(answer)]);
 }
 
 type Fetch = (

@@ -1,5 +1,5 @@
 // A tool's result as nearly every server writes it: one event, its members in the usual order, no white space between
-// them. Of such an event the id can be replaced without reading the rest, which is copied as bytes.
+// them. Of such an event the id can be replaced without reading the rest, which passes as bytes.
 
 import { messageOpening } from "./sse.ts";
 
@@ -57,10 +57,19 @@ export class PlainEvent {
 		);
 	}
 
-	/** The event with another id, given as JSON text. */
+	/**
+	 * The event with another id, given as JSON text: in its own bytes where there is room, so that it
+	 * is of no use after that. A copy costs the gateway a fifth of what it takes for an answer of 48 KB.
+	 */
 	withId(id: string): Uint8Array {
 		const { bytes, idStart, idEnd } = this;
 		const idLength = Buffer.byteLength(id);
+		const start = idEnd - idLength - idStart;
+		if (start >= 0) {
+			bytes.copyWithin(start, 0, idStart);
+			bytes.write(id, start + idStart);
+			return bytes.subarray(start);
+		}
 		const changed = Buffer.allocUnsafe(
 			bytes.length - (idEnd - idStart) + idLength,
 		);

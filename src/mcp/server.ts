@@ -95,6 +95,8 @@ export interface ServerOptions {
 	instructions: string;
 	tools: ToolSource;
 	log: Log;
+	/** Is told of every request that was answered. */
+	answered?(request: RpcRequest, answer: Answer): void;
 }
 
 export interface Server {
@@ -103,7 +105,7 @@ export interface Server {
 }
 
 export function createServer(options: ServerOptions): Server {
-	const { tools, log, info, instructions } = options;
+	const { tools, log, info, instructions, answered } = options;
 	const capabilities = { tools: {} };
 	const from = { _meta: { [serverInfoKey]: info } };
 
@@ -175,20 +177,27 @@ export function createServer(options: ServerOptions): Server {
 		};
 	}
 
+	function failed(error: unknown, request: RpcRequest, caller: Caller): Answer {
+		if (error instanceof RpcError) return failure(request.id, error);
+		log.error("a request failed", {
+			request: caller.requestId,
+			method: request.method,
+			error,
+		});
+		const internal = new RpcError(errorCode.internal, "Internal error");
+		return failure(request.id, internal);
+	}
+
 	return {
 		async handle(request, caller) {
+			let answer: Answer;
 			try {
-				return await dispatch(request, caller);
+				answer = await dispatch(request, caller);
 			} catch (error) {
-				if (error instanceof RpcError) return failure(request.id, error);
-				log.error("a request failed", {
-					request: caller.requestId,
-					method: request.method,
-					error,
-				});
-				const internal = new RpcError(errorCode.internal, "Internal error");
-				return failure(request.id, internal);
+				answer = failed(error, request, caller);
 			}
+			answered?.(request, answer);
+			return answer;
 		},
 	};
 }

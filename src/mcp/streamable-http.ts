@@ -27,6 +27,7 @@ import {
 import { checkModern, isModern, modernVersion } from "./modern.ts";
 import {
 	type Answer,
+	type Caller,
 	clientName,
 	protocolVersions,
 	type Server,
@@ -63,7 +64,7 @@ type HttpServer = Bun.Server<undefined>;
 /** Answers POST and, with sessions, DELETE on the MCP endpoint; any other method is 405. */
 export function createEndpoint(
 	options: EndpointOptions,
-): (request: Request, http: HttpServer) => Promise<Response> {
+): (request: Request, http: HttpServer) => Response | Promise<Response> {
 	const { server, maxBodyBytes, bodyTimeoutMs = 10_000 } = options;
 	const sessions =
 		typeof options.sessions === "string" ? undefined : options.sessions;
@@ -131,7 +132,24 @@ export function createEndpoint(
 				),
 				id,
 			);
-		if (message.kind === "request") return answer(message, session, headers);
+		if (message.kind === "request") {
+			const flight = session?.begin(message.id);
+			const caller: Caller = {
+				modern: false,
+				session,
+				signal: flight?.signal,
+				notify: undefined,
+				requestId: requestIdIn(headers),
+			};
+			if (sessions && wantsProgress(message))
+				return stream(
+					async (notify) =>
+						ended(await server.handle(message, { ...caller, notify }), flight),
+					(answer) => finish(message, answer, headers),
+				);
+			const answer = await server.handle(message, caller);
+			return finish(message, ended(answer, flight), headers);
+		}
 		if (message.kind === "notification") notified(message, session);
 		return respond(
 			202,
@@ -168,38 +186,24 @@ export function createEndpoint(
 		if (method === "notifications/cancelled") session?.cancel(params.requestId);
 	}
 
-	async function answer(
-		request: RpcRequest,
-		session: Session | undefined,
+	/** The response to a request of a client with sessions. */
+	function finish(
+		{ params }: RpcRequest,
+		answer: Answer | undefined,
 		requestHeaders: Headers,
-	): Promise<Response> {
-		const flight = session?.begin(request.id);
-		const requestId = requestIdIn(requestHeaders);
-		const handle = async (notify: Notify | undefined) => {
-			const signal = flight?.signal;
-			const caller = { modern: false, session, signal, notify, requestId };
-			const answer = await server.handle(request, caller);
-			flight?.end();
-			// Who cancelled a request expects no response to it.
-			return signal?.aborted ? undefined : answer;
-		};
-		const finish = (answer: Answer | undefined) => {
-			if (!answer) return respond(200, "", sseHeaders);
-			const { text, event, prepared, initialized, headers } = answer;
-			if (event) return respond(200, inOnePiece(event), eventHeaders(headers));
-			if (prepared) {
-				// Nothing was waited for: then Bun sends it in one piece by itself.
-				const { bytes, headers } = encoded(prepared, requestHeaders);
-				return respond(200, bytes, eventHeaders(headers));
-			}
-			if (initialized === undefined || !sessions)
-				return frame(200, text, constantSessionId, headers);
-			const opened = sessions.open(initialized, clientName(request.params));
-			return frame(200, text, opened.id, headers);
-		};
-		return sessions && wantsProgress(request)
-			? stream(handle, finish)
-			: finish(await handle(undefined));
+	): Response {
+		if (!answer) return respond(200, "", sseHeaders);
+		const { text, event, prepared, initialized, headers } = answer;
+		if (event) return respond(200, inOnePiece(event), eventHeaders(headers));
+		if (prepared) {
+			// Nothing was waited for: then Bun sends it in one piece by itself.
+			const { bytes, headers } = encoded(prepared, requestHeaders);
+			return respond(200, bytes, eventHeaders(headers));
+		}
+		if (initialized === undefined || !sessions)
+			return frame(200, text, constantSessionId, headers);
+		const opened = sessions.open(initialized, clientName(params));
+		return frame(200, text, opened.id, headers);
 	}
 
 	/** A message of the stateless revision: no session, and refusals as plain JSON. */
@@ -249,7 +253,7 @@ export function createEndpoint(
 			: new Response("Session not found\n", { status: 404 });
 	}
 
-	return async (request, http) => {
+	return (request, http) => {
 		if (request.method === "POST") return post(request, http);
 		const modern =
 			request.headers.get("mcp-protocol-version") === modernVersion;
@@ -257,6 +261,15 @@ export function createEndpoint(
 		if (request.method === "DELETE" && sessions) return endSession(request);
 		return methodNotAllowed(allow);
 	};
+}
+
+/** The answer to a request that is no longer in flight. Who cancelled it expects no response. */
+function ended(
+	answer: Answer,
+	flight: ReturnType<Session["begin"]> | undefined,
+): Answer | undefined {
+	flight?.end();
+	return flight?.signal.aborted ? undefined : answer;
 }
 
 type Notify = (notification: string) => void;
@@ -328,9 +341,11 @@ function parse(body: Uint8Array): RpcMessage | MalformedMessage {
 	}
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 function decodeUtf8(body: Uint8Array): string {
 	try {
-		return new TextDecoder("utf-8", { fatal: true }).decode(body);
+		return utf8.decode(body);
 	} catch {
 		// Its own words say no more than this.
 		throw new MalformedMessage(errorCode.parse, "Parse error");

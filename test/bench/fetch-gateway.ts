@@ -5,14 +5,15 @@ import { readConfig } from "../../src/gateway/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import { HttpFailure, type Send } from "../../src/lib/http.ts";
 import { runProgram } from "../../src/lib/program.ts";
+import { toAbortSignal } from "../../src/lib/signal.ts";
 
 function fetchSend(url: string): Send {
-	return async ({ method, headers, more, body }, signal) => {
+	return async ({ method, headers, requestId, body }, signal) => {
 		const response = await fetch(url, {
 			method,
-			headers: more ? { ...headers, ...more } : headers,
+			headers: requestId ? { ...headers, "X-Request-Id": requestId } : headers,
 			body: body ?? null,
-			signal,
+			signal: toAbortSignal(signal),
 		}).catch((cause) => {
 			throw new HttpFailure(String(cause), "sent", { cause });
 		});

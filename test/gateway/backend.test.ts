@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { probeDelayMs } from "../../src/gateway/backend.ts";
+import { type ForwardedCall, probeDelayMs } from "../../src/gateway/backend.ts";
 import { ClientError } from "../../src/mcp/client.ts";
 import { createTestBackend } from "../support/gateway.ts";
 import { rpcError, stall, startStubBackend } from "../support/stub-backend.ts";
 
-const echo = {
+const echo: ForwardedCall = {
+	method: "tools/call",
 	tool: "echo",
 	params: '{"name":"echo","arguments":{}}',
 	requestId: "r1",

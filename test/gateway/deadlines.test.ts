@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { Deadlines, stopped, timeIsUp } from "../../src/gateway/deadlines.ts";
+import type { Signal } from "../../src/lib/signal.ts";
 
 /** Resolves with the reason for which the signal fires. */
-const reasonOf = (signal: AbortSignal) =>
+const reasonOf = (signal: Signal) =>
 	new Promise<unknown>((resolve) => {
 		if (signal.aborted) resolve(signal.reason);
 		signal.addEventListener("abort", () => resolve(signal.reason));
@@ -13,7 +14,7 @@ test("calls whose time is up end in the order in which they began, and say so", 
 	const ended: number[] = [];
 	const reasons = await Promise.all(
 		[0, 1, 2].map(async (number) => {
-			const { signal } = deadlines.begin(undefined);
+			const signal = deadlines.begin(undefined);
 			const reason = await reasonOf(signal);
 			ended.push(number);
 			return reason;
@@ -30,9 +31,9 @@ test("a call that began after the timer still has all of its time", async () => 
 	await Bun.sleep(30);
 	const from = performance.now();
 	const second = deadlines.begin(undefined);
-	expect(await reasonOf(first.signal)).toBe(timeIsUp);
-	expect(second.signal.aborted).toBe(false);
-	expect(await reasonOf(second.signal)).toBe(timeIsUp);
+	expect(await reasonOf(first)).toBe(timeIsUp);
+	expect(second.aborted).toBe(false);
+	expect(await reasonOf(second)).toBe(timeIsUp);
 	// It may be late on a busy machine, and is never early.
 	expect(performance.now() - from).toBeGreaterThanOrEqual(49);
 });
@@ -41,9 +42,9 @@ test("a call that is over does not end", async () => {
 	const deadlines = new Deadlines(10);
 	const over = deadlines.begin(undefined);
 	const later = deadlines.begin(undefined);
-	over.end();
-	await reasonOf(later.signal);
-	expect(over.signal.aborted).toBe(false);
+	deadlines.end(over);
+	await reasonOf(later);
+	expect(over.aborted).toBe(false);
 });
 
 test("a caller who goes ends the call with their reason, also one who has gone already", () => {
@@ -51,12 +52,12 @@ test("a caller who goes ends the call with their reason, also one who has gone a
 	const caller = new AbortController();
 	const call = deadlines.begin(caller.signal);
 	const over = deadlines.begin(caller.signal);
-	over.end();
+	deadlines.end(over);
 	caller.abort("hung up");
-	expect(call.signal.reason).toBe("hung up");
-	expect(over.signal.aborted).toBe(false);
-	expect(deadlines.begin(caller.signal).signal.reason).toBe("hung up");
-	call.end();
+	expect(call.reason).toBe("hung up");
+	expect(over.aborted).toBe(false);
+	expect(deadlines.begin(caller.signal).reason).toBe("hung up");
+	deadlines.end(call);
 });
 
 test("stopping ends all calls, and those that come after it", () => {
@@ -64,6 +65,5 @@ test("stopping ends all calls, and those that come after it", () => {
 	const calls = [deadlines.begin(undefined), deadlines.begin(undefined)];
 	deadlines.stop();
 	const late = deadlines.begin(undefined);
-	for (const { signal } of [...calls, late])
-		expect(signal.reason).toBe(stopped);
+	for (const signal of [...calls, late]) expect(signal.reason).toBe(stopped);
 });

@@ -28,13 +28,15 @@ describe("is read", () => {
 });
 
 test("the id is replaced, and every other byte stays", () => {
-	const text = result(`${item}]`);
-	for (const id of ["1", '"a\\u0000ö"', "12345678901234567890", "null"]) {
-		const changed = read(text)?.withId(id);
-		expect(Buffer.from(changed ?? []).toString()).toBe(
-			text.replace('"id":7', `"id":${id}`),
-		);
-	}
+	const ids = ["1", '"a\\u0000ö"', "12345678901234567890", "null"];
+	for (const given of [7, 1234567])
+		for (const id of ids) {
+			const text = result(`${item}]`).replace('"id":7', `"id":${given}`);
+			const changed = read(text, given)?.withId(id);
+			expect(Buffer.from(changed ?? []).toString()).toBe(
+				text.replace(`"id":${given}`, `"id":${id}`),
+			);
+		}
 });
 
 describe("is left to who parses", () => {
