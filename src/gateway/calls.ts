@@ -1,5 +1,6 @@
 // One `tools/call`: where it goes, what comes of it, and the line and the figures that say so afterwards.
 
+import { type Deadlines, stopped, timeIsUp } from "../lib/deadlines.ts";
 import type { Log } from "../lib/log.ts";
 import type { Signal } from "../lib/signal.ts";
 import { shownName } from "../lib/text.ts";
@@ -7,6 +8,7 @@ import { ClientError, type ClientResponse, withId } from "../mcp/client.ts";
 import {
 	isObject,
 	type JsonObject,
+	RpcError,
 	type RpcRequest,
 	resultResponse,
 } from "../mcp/json-rpc.ts";
@@ -16,7 +18,6 @@ import { errorResult, readToolCall, textResult } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
 import { type Catalog, listInstances } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
-import { type Deadlines, stopped, timeIsUp } from "./deadlines.ts";
 import { forwardedParams } from "./forward.ts";
 import { GuildSearch } from "./guild-search.ts";
 import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
@@ -100,7 +101,7 @@ export function createCalls(
 		record: CallRecord,
 		signal: Signal,
 	): Answer {
-		if (caller.signal?.aborted) {
+		if (caller.signal?.aborted && !(error instanceof RpcError)) {
 			record.outcome = "given_up";
 			// Nobody reads this.
 			return failure(request, caller, "The caller has gone.");
@@ -129,7 +130,7 @@ export function createCalls(
 			);
 		// Its turn had not come when its time was up.
 		const isOver = ended === timeIsUp || ended === stopped;
-		const waiting = !(error instanceof ClientError) && isOver;
+		const waiting = isOver && error === ended;
 		if (!(error instanceof ClientError) && !waiting) return error;
 		const reason =
 			ended === timeIsUp

@@ -1,5 +1,6 @@
 // One MCP endpoint in front of many bots: a stateless proxy for clients, with one session to each bot.
 
+import { Deadlines } from "../lib/deadlines.ts";
 import { listen, pathOf } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { createMonitor } from "../lib/monitor.ts";
@@ -17,7 +18,6 @@ import { Backend, type BackendOptions } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
-import { Deadlines } from "./deadlines.ts";
 import { createMetrics } from "./metrics.ts";
 import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";

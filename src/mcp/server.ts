@@ -4,6 +4,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
 import type { Log } from "../lib/log.ts";
+import type { Signal } from "../lib/signal.ts";
 import {
 	errorCode,
 	errorResponse,
@@ -33,7 +34,7 @@ export interface Caller {
 	modern: boolean;
 	session: Session | undefined;
 	/** Fires when the caller no longer waits for the answer. Undefined where they cannot say so. */
-	signal: AbortSignal | undefined;
+	signal: Signal | undefined;
 	/** Sends a notification, as JSON text, ahead of the response. Undefined where the response stands alone. */
 	notify: ((notification: string) => void) | undefined;
 	/** What they call the request in their log (X-Request-Id), if they say so. */

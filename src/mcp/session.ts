@@ -1,6 +1,10 @@
 // The sessions of a server: opened by `initialize`, ended by DELETE, by idleness or by newer ones.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
 
+import { PlainSignal, type Signal } from "../lib/signal.ts";
+
+const cancelled = new DOMException("the client cancelled it", "AbortError");
+
 /** A session, and the requests in it that are being answered. */
 export class Session {
 	/** Unpredictable: a UUID from the system's random source. */
@@ -9,7 +13,7 @@ export class Session {
 	lastUsedAt = 0;
 
 	// By the id's value. A client may use an id again while it is in flight.
-	readonly #inFlight = new Map<string, Set<AbortController>>();
+	readonly #inFlight = new Map<string, Set<PlainSignal>>();
 
 	constructor(
 		readonly protocolVersion: string,
@@ -18,15 +22,15 @@ export class Session {
 	) {}
 
 	/** Notes a request by its id, as JSON text. Its signal fires when the client cancels it; `end` forgets it. */
-	begin(id: string): { signal: AbortSignal; end(): void } {
+	begin(id: string): { signal: Signal; end(): void } {
 		const key = idKey(JSON.parse(id));
-		const request = new AbortController();
+		const signal = new PlainSignal();
 		const others = this.#inFlight.get(key) ?? new Set();
-		this.#inFlight.set(key, others.add(request));
+		this.#inFlight.set(key, others.add(signal));
 		return {
-			signal: request.signal,
+			signal,
 			end: () => {
-				others.delete(request);
+				others.delete(signal);
 				if (others.size === 0) this.#inFlight.delete(key);
 			},
 		};
@@ -35,7 +39,7 @@ export class Session {
 	/** Cancels the request with this id. Where several have it, nobody can say which is meant, and none is. */
 	cancel(requestId: unknown): void {
 		const [request, ...others] = this.#inFlight.get(idKey(requestId)) ?? [];
-		if (others.length === 0) request?.abort();
+		if (others.length === 0) request?.abort(cancelled);
 	}
 }
 

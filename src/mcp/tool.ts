@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import { otherIssues, type UnknownKey, unknownKeys } from "../lib/config.ts";
+import type { Signal } from "../lib/signal.ts";
 import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
@@ -33,7 +34,7 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 /** One call of a tool. */
 export interface ToolCall {
 	/** Fires when the caller no longer waits: what has not been begun by then is not wanted. Undefined where they cannot say so. */
-	signal: AbortSignal | undefined;
+	signal: Signal | undefined;
 	/** Tells a caller who asked for it how far the tool is. `progress` grows; `total` is where it ends, if known. */
 	reportProgress(progress: number, total?: number, message?: string): void;
 }

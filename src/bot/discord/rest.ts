@@ -14,6 +14,7 @@ import {
 	RequestMethod,
 	Routes,
 } from "discord.js";
+import { type Signal, toAbortSignal } from "../../lib/signal.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
 
 /** What one platform call may take, waiting in the queue included. */
@@ -78,7 +79,7 @@ interface Call {
 /** A tool at work, as far as its platform calls are concerned. */
 export interface ToolRun {
 	/** Ends every platform call of the tool. */
-	signal: AbortSignal;
+	signal: Signal;
 	/** When its time is up, by `performance.now()`. */
 	endsAt: number;
 	/** What goes into the guild's audit log with every write. */
@@ -134,7 +135,7 @@ export function endingEarlier<T>(
 	const run = currentRun.getStore();
 	if (!run) return work();
 	const timeout = AbortSignal.timeout(Math.max(0, timeLeftMs() - reserveMs));
-	const signal = AbortSignal.any([run.signal, timeout]);
+	const signal = AbortSignal.any([toAbortSignal(run.signal), timeout]);
 	return withinRun({ ...run, signal, endsAt: run.endsAt - reserveMs }, work);
 }
 
@@ -258,7 +259,7 @@ export function guardRest(
 		if (!reads && run && !run.mayWrite)
 			throw new Error(`a tool that may not write sent ${options.method}`);
 		const timeout = AbortSignal.timeout(timeoutMs);
-		const signals = [timeout, options.signal, run?.signal];
+		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
 		const reason = takesReason(options)
 			? (options.reason ?? run?.reason)

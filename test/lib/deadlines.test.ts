@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Deadlines, stopped, timeIsUp } from "../../src/gateway/deadlines.ts";
+import { Deadlines, stopped, timeIsUp } from "../../src/lib/deadlines.ts";
 import type { Signal } from "../../src/lib/signal.ts";
 
 /** Resolves with the reason for which the signal fires. */

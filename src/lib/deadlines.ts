@@ -1,18 +1,19 @@
 // The deadlines of calls. All calls have the same time, so that who came first is late first: one timer serves them all.
 
-import { PlainSignal, type Signal } from "../lib/signal.ts";
+import { PlainSignal, type Signal } from "./signal.ts";
 
 /** The reason of the signal of a call whose time is up. */
 export const timeIsUp = new DOMException("no answer in time", "TimeoutError");
-/** The reason of the signals of all calls when the gateway stops. */
-export const stopped = new DOMException("the gateway stops", "AbortError");
+/** The reason of the signals of all calls when the program stops. */
+export const stopped = new DOMException("the program stops", "AbortError");
 
-/** Fires when a call's time is up, when the gateway stops, or when the caller goes. Its reason says which. */
+/** Fires when a call's time is up, when the program stops, or when the caller goes. Its reason says which. */
 class CallSignal extends PlainSignal {
 	readonly #caller: Signal | undefined;
 	readonly #leave: (() => void) | undefined;
 
 	constructor(
+		/** Milliseconds of the monotonic clock. */
 		readonly endsAt: number,
 		caller: Signal | undefined,
 	) {
@@ -24,7 +25,7 @@ class CallSignal extends PlainSignal {
 		else caller.addEventListener("abort", this.#leave);
 	}
 
-	/** The caller may go. */
+	/** Listens to the caller no longer. */
 	letGo(): void {
 		if (this.#leave) this.#caller?.removeEventListener("abort", this.#leave);
 	}
