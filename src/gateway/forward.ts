@@ -10,7 +10,7 @@ const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
  * The params to forward, as JSON text: without `arguments.instance`, without our part of `_meta`, and with `{}` for
  * absent arguments. Throws an RpcError where a key stands twice that decides what is called and where.
  */
-export function forwardedParams({ text, paramsAt }: RpcRequest): string {
+export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";
 	let forwarded = "";
 	let copied = paramsAt;
@@ -20,18 +20,20 @@ export function forwardedParams({ text, paramsAt }: RpcRequest): string {
 		copied = end;
 	};
 	const members = new MemberReader(text, paramsAt);
+	let isEmpty = true;
 	let hasName = false;
 	let hasArguments = false;
 	while (members.next()) {
 		const { start, end } = members;
+		isEmpty = false;
 		const isObject = text.startsWith("{", start);
 		if (members.is("name")) {
-			if (hasName) throw standsTwice("name");
+			if (hasName) throw standsTwice("name", id);
 			hasName = true;
 		} else if (members.is("arguments")) {
-			if (hasArguments) throw standsTwice("arguments");
+			if (hasArguments) throw standsTwice("arguments", id);
 			hasArguments = true;
-			const instance = isObject ? findInstance(text, start) : undefined;
+			const instance = isObject ? findInstance(text, start, id) : undefined;
 			if (instance) replace(instance.from, instance.to, "");
 			// Those that are neither absent nor an object are refused when they are read.
 			else if (!isObject) replace(start, end, "{}");
@@ -40,7 +42,7 @@ export function forwardedParams({ text, paramsAt }: RpcRequest): string {
 	}
 	const rest = text.slice(copied, members.after + 1);
 	if (hasArguments) return forwarded + rest;
-	const comma = hasName ? "," : "";
+	const comma = isEmpty ? "" : ",";
 	return `${forwarded}${rest.slice(0, -1)}${comma}"arguments":{}}`;
 }
 
@@ -48,6 +50,7 @@ export function forwardedParams({ text, paramsAt }: RpcRequest): string {
 function findInstance(
 	text: string,
 	at: number,
+	id: string,
 ): { from: number; to: number } | undefined {
 	const members = new MemberReader(text, at);
 	let before: number | undefined;
@@ -55,13 +58,13 @@ function findInstance(
 	let hasGuildId = false;
 	while (members.next()) {
 		if (members.is("instance")) {
-			if (found) throw standsTwice("instance");
+			if (found) throw standsTwice("instance", id);
 			found =
 				before === undefined
 					? { from: members.from, to: members.after }
 					: { from: before, to: members.end };
 		} else if (members.is("guild_id")) {
-			if (hasGuildId) throw standsTwice("guild_id");
+			if (hasGuildId) throw standsTwice("guild_id", id);
 			hasGuildId = true;
 		}
 		before = members.end;

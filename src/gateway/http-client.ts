@@ -147,10 +147,11 @@ class Pool implements HttpClient {
 	}
 
 	#takeWaiting(): Exchange | undefined {
-		if (this.#waiting.size === 0) return undefined;
-		const [exchange] = this.#waiting;
-		if (exchange) this.#waiting.delete(exchange);
-		return exchange;
+		for (const exchange of this.#waiting) {
+			this.#waiting.delete(exchange);
+			return exchange;
+		}
+		return undefined;
 	}
 
 	#takeIdle(): Connection | undefined {
@@ -400,7 +401,7 @@ class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 		if (this.#length === undefined) return undefined;
 		const pieces = this.#pieces;
 		return this.#state === "whole" && pieces.length === 1
-			? pieces[0]
+			? pieces.pop()
 			: this.#collect();
 	}
 
@@ -484,7 +485,8 @@ class AnswerReader {
 	keepsConnection = false;
 	endsWithConnection = false;
 	readonly #limits: Limits;
-	#exchange: Exchange;
+	/** Whose answer it reads. */
+	#exchange: Exchange | undefined;
 	/** Reads what it can: the number of bytes, 0 where it needs more to go on. */
 	#step: ((input: Buffer) => number) | undefined = this.#readHead;
 	/** What came and could not be read yet: never more than a head. */
@@ -525,6 +527,8 @@ class AnswerReader {
 		if (this.#step) return false;
 		// More than was announced: what follows cannot be trusted.
 		if (input.length > 0) this.keepsConnection = false;
+		// The connection may be idle for a while, and hold nothing of it.
+		this.#exchange = undefined;
 		return true;
 	}
 
@@ -595,11 +599,11 @@ class AnswerReader {
 			this.#bytesLeft = length;
 			this.#step = length > 0 ? this.#readSized : undefined;
 		}
-		this.#exchange.begin(head);
+		this.#exchange?.begin(head);
 	}
 
 	#readToEnd(input: Buffer): number {
-		this.#exchange.push(input);
+		this.#exchange?.push(input);
 		return input.length;
 	}
 
@@ -611,7 +615,7 @@ class AnswerReader {
 
 	#pushLeft(input: Buffer): number {
 		const count = Math.min(input.length, this.#bytesLeft);
-		this.#exchange.push(
+		this.#exchange?.push(
 			count < input.length ? input.subarray(0, count) : input,
 		);
 		this.#bytesLeft -= count;

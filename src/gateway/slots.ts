@@ -42,12 +42,9 @@ export class Slots {
 
 	/** Gives one back: to who has waited longest, if anyone does. */
 	release(): void {
-		if (this.#waiting.size === 0) {
-			this.#taken--;
-			return;
-		}
 		const [next] = this.#waiting;
-		next?.();
+		if (next) next();
+		else this.#taken--;
 	}
 
 	async #wait(signal: Signal): Promise<void> {

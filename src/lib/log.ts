@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import { escapeBreaks } from "./text.ts";
 
-/** Facts beside a message. An Error is written with its stack and its causes. */
+/** Facts beside a message, none of them called time, level or message. An Error is written with its stack and its causes. */
 export type Fields = Record<string, unknown>;
 
 const formats = ["text", "json"] as const;

@@ -1,6 +1,9 @@
 // What tells work that nobody waits for it any more: an AbortSignal, or a plain object.
 
-/** The part of an AbortSignal that work needs which can be given up. Listeners are called once, in no order. */
+/**
+ * The part of an AbortSignal that work needs which can be given up. Listeners are called once, in no order; one that throws
+ * stops no other.
+ */
 export interface Signal {
 	readonly aborted: boolean;
 	readonly reason: unknown;
@@ -12,7 +15,7 @@ export interface Signal {
 export class PlainSignal implements Signal {
 	aborted = false;
 	reason: unknown = undefined;
-	/** The first of its listeners: few have another. */
+	/** One of its listeners: few have another. */
 	#listener: (() => void) | undefined;
 	#others: Set<() => void> | undefined;
 
@@ -24,7 +27,12 @@ export class PlainSignal implements Signal {
 		const listeners = [this.#listener, ...(this.#others ?? [])];
 		this.#listener = undefined;
 		this.#others = undefined;
-		for (const listener of listeners) listener?.();
+		for (const listener of listeners)
+			try {
+				listener?.();
+			} catch (error) {
+				reportError(error);
+			}
 	}
 
 	addEventListener(_: "abort", listener: () => void): void {
@@ -42,7 +50,7 @@ export class PlainSignal implements Signal {
 	}
 }
 
-/** An AbortSignal that fires when `signal` does, for those that take no other. */
+/** An AbortSignal that fires when `signal` does, for those that take no other. It listens for as long as there is a `signal`. */
 export function toAbortSignal(signal: Signal): AbortSignal {
 	if (signal instanceof AbortSignal) return signal;
 	const controller = new AbortController();

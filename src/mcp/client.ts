@@ -34,7 +34,10 @@ export interface ClientSession {
 export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
-	/** The event that it came in, where that is of the plainest kind: then it was not parsed. */
+	/**
+	 * The event that it came in, where that is of the plainest kind: then it was not parsed. With another id given to it,
+	 * text and message are of no use.
+	 */
 	readonly event?: PlainEvent;
 }
 
@@ -144,10 +147,11 @@ export function createClient(options: ClientOptions): Client {
 			const whole = response.whole?.();
 			if (whole) {
 				const bytes = whole instanceof Promise ? await whole : whole;
-				return (
-					readPlain(bytes, response, id) ??
-					(await readWhole(bytes, response, id))
-				);
+				const plain = readPlain(bytes, response, id);
+				if (plain) return plain;
+				const { status, headers } = response;
+				const body = oneChunk(bytes);
+				return await readResponse({ status, headers, body }, id);
 			}
 			try {
 				return await readResponse(response, id);
@@ -269,14 +273,6 @@ function readPlain(
 	const event =
 		status === 200 && isStream ? PlainEvent.read(bytes, id) : undefined;
 	return event && new PlainResponse(event);
-}
-
-function readWhole(
-	bytes: Uint8Array,
-	{ status, headers }: HttpResponse,
-	id: number,
-): Promise<ClientResponse> {
-	return readResponse({ status, headers, body: oneChunk(bytes) }, id);
 }
 
 async function* oneChunk(bytes: Uint8Array) {

@@ -81,14 +81,15 @@ export function parseMessage(text: string): RpcMessage {
 	const members = new MemberReader(text);
 	let id: string | undefined;
 	let paramsAt: number | undefined;
-	let methods = 0;
+	let hasMethod = false;
 	let repeated: string | undefined;
 	while (members.next()) {
 		if (members.is("id")) {
 			if (id !== undefined) throw standsTwice("id");
 			id = members.value;
 		} else if (members.is("method")) {
-			if (++methods > 1) repeated ??= "method";
+			if (hasMethod) repeated ??= "method";
+			hasMethod = true;
 		} else if (members.is("params")) {
 			if (paramsAt !== undefined) repeated ??= "params";
 			paramsAt = members.start;

@@ -26,7 +26,7 @@ export class MemberReader {
 	/** Where the member begins, and where its value begins and ends. */
 	from = 0;
 	start = 0;
-	end: number;
+	end = 0;
 	/** Where the next member begins, or the object's `}` stands. */
 	after: number;
 	readonly #text: string;
@@ -35,7 +35,6 @@ export class MemberReader {
 	constructor(text: string, position = 0) {
 		this.#text = text;
 		this.after = skipOpening(text, position, openBrace);
-		this.end = this.after;
 	}
 
 	/** Goes on to the next member; false: there is none. */

@@ -186,7 +186,7 @@ export function createEndpoint(
 		if (method === "notifications/cancelled") session?.cancel(params.requestId);
 	}
 
-	/** The response to a request of a client with sessions. */
+	/** The response to a request of the revisions with sessions. */
 	function finish(
 		{ params }: RpcRequest,
 		answer: Answer | undefined,

@@ -125,6 +125,14 @@ describe("a key that stands twice where it matters is -32600", () => {
 	});
 });
 
+test("params that name no tool stay JSON", () => {
+	for (const params of ["{}", '{"x":1}', '{"x":1,"arguments":null}'])
+		expect(JSON.parse(forwarded(params))).toEqual({
+			...JSON.parse(params),
+			arguments: {},
+		});
+});
+
 test("params that are absent are those of a call without any", () => {
 	const request = parseMessage(
 		'{"jsonrpc":"2.0","id":1,"method":"tools/call"}',

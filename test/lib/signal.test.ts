@@ -32,6 +32,25 @@ describe("a plain signal", () => {
 		expect(called.toSorted()).toEqual([0, 1, 2].filter((at) => at !== removed));
 	});
 
+	test("tells the others where one throws, whose error is reported", () => {
+		const { signal, called } = withListeners(0);
+		const reported: unknown[] = [];
+		const { reportError } = globalThis;
+		globalThis.reportError = (error) => reported.push(error);
+		try {
+			for (const at of [0, 1, 2])
+				signal.addEventListener("abort", () => {
+					called.push(at);
+					throw at;
+				});
+			signal.abort("late");
+		} finally {
+			globalThis.reportError = reportError;
+		}
+		expect(called).toEqual([0, 1, 2]);
+		expect(reported).toEqual([0, 1, 2]);
+	});
+
 	test("tells nobody who comes when it has fired, as an AbortSignal", () => {
 		const { signal, called } = withListeners(0);
 		signal.abort("late");
