@@ -49,7 +49,10 @@ export type Send = (
 	signal: Signal,
 ) => Promise<HttpResponse>;
 
-/** `fetch` to one URL. It cannot tell a connection that was refused or stale from an answer that was lost. */
+/**
+ * `fetch` to one URL, over a connection of its own for each request: over one that was kept, Bun may send a request again,
+ * and say of it what became of the second attempt. Of how far a request got it knows whether there was a connection.
+ */
 export function createFetchSend(url: string): Send {
 	return async ({ method, headers, requestId, body }, signal) => {
 		if (signal.aborted) throw givenUp(signal, "unsent");
@@ -64,9 +67,10 @@ export function createFetchSend(url: string): Send {
 			signal: toAbortSignal(signal),
 			// A redirect would carry the token to another place.
 			redirect: "manual",
-			// A kept connection that was closed meanwhile looks like an answer that was lost.
 			keepalive: false,
-		}).catch((cause) => fail(cause, "sent"));
+		}).catch((cause) =>
+			fail(cause, hadNoConnection(cause) ? "unsent" : "sent"),
+		);
 		return {
 			status: response.status,
 			headers: response.headers,
@@ -75,6 +79,12 @@ export function createFetchSend(url: string): Send {
 			discard: () => void response.body?.cancel().catch(() => {}),
 		};
 	};
+}
+
+/** Whether a `fetch` failed for want of a connection. */
+function hadNoConnection(cause: unknown): boolean {
+	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
+	return code === "ECONNREFUSED" || syscall === "getaddrinfo";
 }
 
 /** What a request that was given up becomes. */

@@ -1,5 +1,5 @@
 // What carries the gateway's requests to bots in tests: its own client, or with BACKEND_CLIENT=fetch what stands behind
-// https: addresses. What they cannot know about a lost connection differs, and nothing else may.
+// https: addresses. Nothing that a client can see may differ.
 
 import { createFetchSend } from "../../src/lib/http.ts";
 
