@@ -106,16 +106,13 @@ export function createCalls(
 			// Nobody reads this.
 			return failure(request, caller, "The caller has gone.");
 		}
-		const fault =
-			record.backend && !(error instanceof RouteError)
-				? callFault(error, record, signal)
-				: error;
+		const fault = callFault(error, record, signal);
 		if (!(fault instanceof RouteError)) throw fault;
 		record.outcome = outcomeOf[fault.kind];
 		return failure(request, caller, fault.message);
 	}
 
-	/** What a call that brought no response becomes, by how far it got. */
+	/** What a call that brought no response becomes, by how far it got; any other error is left as it is. */
 	function callFault(
 		error: unknown,
 		{ backend, tool }: CallRecord,
@@ -129,8 +126,7 @@ export function createCalls(
 				backends,
 			);
 		// Its turn had not come when its time was up.
-		const isOver = ended === timeIsUp || ended === stopped;
-		const waiting = isOver && error === ended;
+		const waiting = error === ended;
 		if (!(error instanceof ClientError) && !waiting) return error;
 		const reason =
 			ended === timeIsUp
