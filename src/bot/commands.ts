@@ -17,8 +17,8 @@ import { channelName } from "./discord/describe.ts";
 import { forPeople, toToolError } from "./discord/errors.ts";
 import {
 	bitsIn,
-	botPermissions,
 	describeBits,
+	missingPermissions,
 	type Permission,
 } from "./discord/permissions.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
@@ -268,9 +268,9 @@ async function runFor(
 /** Throws a ToolError where the bot may not write: what Discord refuses would count against it. */
 async function answer(message: Message<true>, text: string): Promise<void> {
 	const { guild, channel } = message;
-	const has = botPermissions(guild, channel);
-	const missing = bitsIn(channel, ["ViewChannel", "SendMessages"]) & ~has;
-	if (missing !== 0n && (has & PermissionFlagsBits.Administrator) === 0n)
+	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
+	const missing = missingPermissions(guild, channel, needed);
+	if (missing !== 0n)
 		throw new ToolError(
 			`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`,
 		);

@@ -7,7 +7,10 @@ import {
 } from "discord.js";
 import type { Asked, Command } from "../commands.ts";
 import { bitsIn, requirePermissions } from "../discord/permissions.ts";
-import type { ModerationLog } from "../features/moderation/moderation-log.ts";
+import {
+	type ModerationLog,
+	neededToLog,
+} from "../features/moderation/moderation-log.ts";
 import type { Limiter } from "../limiter.ts";
 
 const usage = "#channel | off";
@@ -37,11 +40,7 @@ export function setlogCommand({
 			if (!isOff && !channel)
 				return `Write \`${prefix} setlog ${usage}\`: a text channel of this server that you can see.`;
 			if (channel)
-				requirePermissions(
-					guild,
-					channel,
-					bitsIn(channel, ["ViewChannel", "SendMessages", "EmbedLinks"]),
-				);
+				requirePermissions(guild, channel, bitsIn(channel, neededToLog));
 			await moderationLog.choose(guild.id, channel?.id ?? null);
 			const where = channel ? `in <#${channel.id}>` : "nowhere";
 			// Who reads the old one sees where it went on.

@@ -166,6 +166,16 @@ export function bitsIn(
 	}, 0n);
 }
 
+/** Those of `needed` that the bot lacks in a channel, or in the guild as a whole; whoever holds ADMINISTRATOR lacks none. */
+export function missingPermissions(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+	needed: bigint,
+): bigint {
+	const has = botPermissions(guild, channel);
+	return (has & PermissionFlagsBits.Administrator) === 0n ? needed & ~has : 0n;
+}
+
 /**
  * Throws the ToolError to show unless the bot has these permissions; whoever holds ADMINISTRATOR has all. `why` says what
  * needs those that are missing.
@@ -176,12 +186,10 @@ export function requirePermissions(
 	needed: bigint,
 	why: (missing: bigint) => readonly string[] = () => [],
 ): void {
-	const has = botPermissions(guild, channel);
-	if ((has & PermissionFlagsBits.Administrator) !== 0n) return;
-	const missing = needed & ~has;
+	const missing = missingPermissions(guild, channel, needed);
 	if (missing === 0n) return;
 	const me = botMember(guild);
-	if (isTimedOut(me, has))
+	if (isTimedOut(me, botPermissions(guild, channel)))
 		throw new ToolError(
 			`The bot is timed out in the guild ${guild.id} until ${time(me.communicationDisabledUntil)}, and may only read. Someone who may time members out has to lift that. Nothing was done.`,
 		);

@@ -1,9 +1,10 @@
 // Where people can see what moderators do with the bot's commands, and what comes of it by itself: an embed in a channel
-// that the guild has chosen, or else the operator.
+// that the guild has chosen, or else the operator; in the operator's, too, while it cannot be told in the guild's.
 
-import { EmbedBuilder } from "discord.js";
+import { EmbedBuilder, type Guild } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import type { Connection } from "../../discord/connection.ts";
+import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { shown } from "../../discord/text.ts";
 import { createEmbedQueue } from "../../messages/embed-queue.ts";
 import { StoreUnavailable } from "../../store/faults.ts";
@@ -17,6 +18,12 @@ import type { Store } from "../../store/store.ts";
 const maxField = 1_024;
 /** How many may wait for the store to say where they belong. */
 const maxWaiting = 1_000;
+/** What the bot needs in a channel to tell of moderation there. */
+export const neededToLog = [
+	"ViewChannel",
+	"SendMessages",
+	"EmbedLinks",
+] as const;
 
 export interface Note {
 	title: string;
@@ -34,7 +41,10 @@ export interface Note {
 }
 
 export interface ModerationLog {
-	/** The id of a guild's channel; undefined where nothing is logged. Rejects with StoreUnavailable. */
+	/**
+	 * The id of the channel where a guild is told now, the operator's while it cannot be told in its own; undefined where
+	 * nothing is logged. Rejects with StoreUnavailable.
+	 */
 	channelOf(guildId: string): Promise<string | undefined>;
 	/** From now on it is this one, or null for none. Rejects with StoreUnavailable. */
 	choose(guildId: string, channelId: string | null): Promise<void>;
@@ -64,20 +74,41 @@ export function createModerationLog({
 	});
 	/** What guilds have chosen, as far as it was looked up. */
 	const chosen = new Map<string, string | null | undefined>();
+	/** The choices that the operator's channel stands in for, by guild. */
+	const replaced = new Map<string, string>();
 	const finding = new Set<Promise<void>>();
 
+	function guildOf(guildId: string): Guild | undefined {
+		return connection.guilds.find(({ id }) => id === guildId);
+	}
+
 	function byDefault(guildId: string): string | undefined {
-		const channel = connection.guilds
-			.find(({ id }) => id === guildId)
-			?.channels.cache.get(defaultChannel ?? "");
-		return channel?.id;
+		return guildOf(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
+	}
+
+	/** The guild's choice, or the operator's channel while the bot cannot tell in the one and can in the other. */
+	function inPlaceOf(choice: string, guildId: string): string {
+		const guild = guildOf(guildId);
+		if (canTell(guild, choice) || !canTell(guild, defaultChannel)) {
+			replaced.delete(guildId);
+			return choice;
+		}
+		// It is so for every entry, and said once.
+		if (replaced.get(guildId) !== choice)
+			log.warn(
+				"moderation is logged in moderation.log_channel: the channel that the guild chose is gone, or the bot may not write there",
+				{ guild: guildId, channel: choice },
+			);
+		replaced.set(guildId, choice);
+		return defaultChannel;
 	}
 
 	async function channelOf(guildId: string): Promise<string | undefined> {
 		if (!chosen.has(guildId))
 			chosen.set(guildId, await selectLogChannel(sql, guildId));
 		const choice = chosen.get(guildId);
-		return choice === undefined ? byDefault(guildId) : (choice ?? undefined);
+		if (choice === undefined) return byDefault(guildId);
+		return choice === null ? undefined : inPlaceOf(choice, guildId);
 	}
 
 	async function find(guildId: string): Promise<string | undefined> {
@@ -116,6 +147,18 @@ export function createModerationLog({
 			await queue.settled();
 		},
 	};
+}
+
+/** Whether the bot may write embeds in a channel of a guild. */
+function canTell(
+	guild: Guild | undefined,
+	channelId: string | undefined,
+): channelId is string {
+	const channel = guild?.channels.cache.get(channelId ?? "");
+	// Discord tells of the bot as a member a moment after it tells of the guild: until then nothing is known.
+	if (!guild?.members.me || !channel) return false;
+	const needed = bitsIn(channel, neededToLog);
+	return missingPermissions(guild, channel, needed) === 0n;
 }
 
 function embedOf(note: Note, at: Date): EmbedBuilder {
