@@ -26,6 +26,8 @@ test("every section with commands is one that is tried", () => {
 		"Kubernetes",
 		// systemd.test.ts carries them out.
 		"systemd",
+		// upkeep.test.ts carries them out, or holds them against the files.
+		"Back up, upgrade, go back",
 	]);
 });
 
