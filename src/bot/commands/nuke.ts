@@ -8,7 +8,12 @@ import {
 import type { Log } from "../../lib/log.ts";
 import type { Command } from "../commands.ts";
 import { userName } from "../discord/describe.ts";
-import { requirePermissions } from "../discord/permissions.ts";
+import {
+	bitsIn,
+	describeBits,
+	missingPermissions,
+	requirePermissions,
+} from "../discord/permissions.ts";
 import { wasNotDone } from "../discord/rest.ts";
 import { auditReason } from "../discord/text.ts";
 import type { ModerationLog } from "../features/moderation/moderation-log.ts";
@@ -55,12 +60,17 @@ export function createNuke(options: NukeOptions): {
 		}
 	}
 
-	/** Says something that goes after a while. */
+	/** Says something that goes after a while, where the bot may write. Never rejects. */
 	async function say(
 		channel: GuildTextBasedChannel,
 		content: string,
 	): Promise<void> {
 		try {
+			const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
+			const missing = missingPermissions(channel.guild, channel, needed);
+			// What Discord refuses would count against the bot.
+			if (missing !== 0n)
+				throw new Error(`the bot lacks ${describeBits(missing)} there`);
 			const notice = await channel.send({ content, allowedMentions: nobody });
 			const ms = options.noticeMs ?? noticeMs;
 			if (closed) await take(notice);

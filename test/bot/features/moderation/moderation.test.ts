@@ -486,6 +486,31 @@ describe.concurrent("nuke", () => {
 		expect(texts(world)).toEqual([]);
 	});
 
+	test("where the bot may not write, it deletes, says nothing there, and asks nothing that Discord would refuse", async () => {
+		await using world = await startModerationWorld();
+		const { simulator, guild } = world;
+		const { id } = simulator.channel(general);
+		const channel = guild.channels.get(id);
+		if (!channel) throw new Error("the guild has the channel");
+		simulator.world.setOverwrite(channel, {
+			...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+			deny: String(PermissionFlagsBits.SendMessages),
+		});
+		for (const text of ["one", "two", "!m nuke 1"])
+			await simulator.user(moderator).say(general, text);
+		const [note] = await world.noted(1);
+		expect(note?.description).toStartWith("1 message(s) deleted in ");
+		const line = await until("the log says so", () =>
+			world.logged.find((line) => line.includes("could not say")),
+		);
+		expect(line).toContain("the bot lacks SEND_MESSAGES there");
+		expect(texts(world)).toEqual(["one"]);
+		const sent = simulator.journal
+			.entries("POST /channels/:channel_id/messages")
+			.filter(({ actor }) => actor === simulator.bot("alpha").id);
+		expect(sent).toHaveLength(1);
+	});
+
 	test.each(["", "0", "101", "-1", "1.5", "all", "1 2", "1e2"])(
 		"%j is no number of messages",
 		async (count) => {
