@@ -29,6 +29,7 @@ import { toToolError } from "./discord/errors.ts";
 import type { Person, Speaker } from "./discord/find.ts";
 import {
 	bitsIn,
+	isHeldInGuild,
 	type Needed,
 	neededBy,
 	type Permission,
@@ -326,6 +327,10 @@ async function findAll<Args extends object>(
 			all.flatMap(({ permission, why = "" }) =>
 				why && (missing & PermissionFlagsBits[permission]) !== 0n ? [why] : [],
 			);
+		// Where permissions in the guild did for all that is asked, Discord does not look at the channel.
+		const asksOfChannels =
+			permissions.length === 0 ||
+			!permissions.every((one) => isHeldInGuild(one, guild));
 		const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
 		const there = things[thingName(permissionsIn)] as
 			| GuildBasedChannel
@@ -338,7 +343,8 @@ async function findAll<Args extends object>(
 		const named = places.filter((place) => place !== undefined);
 		for (const channel of named.length > 0 ? named : [undefined]) {
 			const needed = bitsIn(channel, names);
-			requirePermissions(guild, channel, needed | impliedIn(channel), why);
+			const implied = asksOfChannels ? impliedIn(channel) : 0n;
+			requirePermissions(guild, channel, needed | implied, why);
 		}
 	}
 	if (ranked) requireBelow(guild, things, ranked);

@@ -19,7 +19,7 @@ export interface NeededWith<Args> {
 	permission: Permission;
 	/** The argument that it is needed with. */
 	with: keyof Args & string;
-	/** A permission in the guild as a whole that will do instead. */
+	/** A permission in the guild as a whole that will do instead, in channels that the bot does not see as well. */
 	orInGuild?: Permission;
 	/** When it is; without this, when the argument is given and neither false nor empty. */
 	when?(args: Args, botId: string, guild: Guild): boolean;
@@ -37,15 +37,24 @@ export function neededBy<Args extends object>(
 	guild: Guild,
 ): { permission: Permission; why?: string | undefined }[] {
 	const { id } = guild.client.user;
-	const holds = (permission: Permission) =>
-		(botPermissions(guild, undefined) & PermissionFlagsBits[permission]) !== 0n;
 	return needed.flatMap((one) => {
 		if (typeof one === "string") return [{ permission: one }];
-		const { permission, orInGuild } = one;
-		if (orInGuild && holds(orInGuild)) return [];
+		if (isHeldInGuild(one, guild)) return [];
 		const isNeeded = one.when?.(args, id, guild) ?? isGiven(args[one.with]);
-		return isNeeded ? [{ permission, why: one.why?.(args, guild) }] : [];
+		return isNeeded
+			? [{ permission: one.permission, why: one.why?.(args, guild) }]
+			: [];
 	});
+}
+
+/** Whether the bot holds, in the guild as a whole, what does instead of this one. */
+export function isHeldInGuild<Args>(
+	needed: Needed<Args>,
+	guild: Guild,
+): boolean {
+	if (typeof needed === "string" || !needed.orInGuild) return false;
+	const bit = PermissionFlagsBits[needed.orInGuild];
+	return (botPermissions(guild, undefined) & bit) !== 0n;
 }
 
 function isGiven(value: unknown): boolean {

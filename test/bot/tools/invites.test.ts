@@ -5,7 +5,8 @@ import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
-const { ManageChannels, ManageGuild, ViewAuditLog } = PermissionFlagsBits;
+const { ManageChannels, ManageGuild, ViewAuditLog, ViewChannel } =
+	PermissionFlagsBits;
 
 function notes(world: TestWorld) {
 	const { world: platform, user } = world.simulator;
@@ -132,6 +133,26 @@ test("an invite is deleted by who manages its channel, or the guild", async () =
 	expect((await remove()).text).toStartWith(`Deleted the invite ${code} | `);
 	expect(invites.get(code)).toBeUndefined();
 	expect((await remove()).text).toContain(`There is no invite ${code} to`);
+});
+
+test("an invite to a channel that the bot does not see is deleted by who manages the guild, and not by who manages channels", async () => {
+	await using world = await startWorld();
+	const { platform, channel, invites, ada } = notes(world);
+	const { code } = invites.add(channel, { inviter: ada });
+	platform.setOverwrite(channel, {
+		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(ViewChannel),
+	});
+	setBits(world, ManageGuild, false);
+	setBits(world, ManageChannels, true);
+	await world.heard();
+	const remove = () => world.call("delete_invite", { invite_code: code });
+	expect((await remove()).text).toContain("The bot lacks VIEW_CHANNEL");
+	expect(invites.get(code)?.code).toBe(code);
+	setBits(world, ManageGuild, true);
+	await world.heard();
+	expect((await remove()).text).toStartWith(`Deleted the invite ${code} | `);
+	expect(invites.get(code)).toBeUndefined();
 });
 
 test("the store keeps of a code how long it is", async () => {
