@@ -63,7 +63,8 @@ const proxies: Example[] = [
 				.map((name) => `${name}_temp_path ${directory}/${name};`)
 				.join("\n");
 			return {
-				text: `daemon off;\npid ${directory}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${paths}\n${here}\n}\n`,
+				// In one process: whoever kills it leaves no workers behind.
+				text: `daemon off;\nmaster_process off;\npid ${directory}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${paths}\n${here}\n}\n`,
 				command: ["nginx", "-c", config, "-p", directory, "-e", "stderr"],
 			};
 		},
