@@ -11,42 +11,34 @@ export interface Signal {
 	removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** A Signal that its owner fires. With an AbortController's in its place the gateway takes 14 % longer for a call. */
+/** A Signal that its owner fires. With an AbortController's in its place the gateway takes over 10 % longer for a call. */
 export class PlainSignal implements Signal {
 	aborted = false;
 	reason: unknown = undefined;
-	/** One of its listeners: few have another. */
-	#listener: (() => void) | undefined;
-	#others: Set<() => void> | undefined;
+	#listeners: (() => void)[] = [];
 
 	/** Fires it, unless it has fired already. */
 	abort(reason: unknown): void {
 		if (this.aborted) return;
 		this.aborted = true;
 		this.reason = reason;
-		const listeners = [this.#listener, ...(this.#others ?? [])];
-		this.#listener = undefined;
-		this.#others = undefined;
+		const listeners = this.#listeners;
+		this.#listeners = [];
 		for (const listener of listeners)
 			try {
-				listener?.();
+				listener();
 			} catch (error) {
 				reportError(error);
 			}
 	}
 
 	addEventListener(_: "abort", listener: () => void): void {
-		if (this.aborted) return;
-		if (!this.#listener) this.#listener = listener;
-		else {
-			this.#others ??= new Set();
-			this.#others.add(listener);
-		}
+		if (!this.aborted) this.#listeners.push(listener);
 	}
 
 	removeEventListener(_: "abort", listener: () => void): void {
-		if (this.#listener === listener) this.#listener = undefined;
-		else this.#others?.delete(listener);
+		const at = this.#listeners.indexOf(listener);
+		if (at >= 0) this.#listeners.splice(at, 1);
 	}
 }
 
