@@ -16,9 +16,8 @@ import { ToolError } from "../mcp/tool.ts";
 import { channelName } from "./discord/describe.ts";
 import { forPeople, toToolError } from "./discord/errors.ts";
 import {
-	bitsIn,
 	describeBits,
-	missingPermissions,
+	missingToWrite,
 	type Permission,
 } from "./discord/permissions.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
@@ -265,11 +264,10 @@ async function runFor(
 	}
 }
 
-/** Throws a ToolError where the bot may not write: what Discord refuses would count against it. */
+/** Throws a ToolError where the bot may not write. */
 async function answer(message: Message<true>, text: string): Promise<void> {
-	const { guild, channel } = message;
-	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
-	const missing = missingPermissions(guild, channel, needed);
+	const { channel } = message;
+	const missing = missingToWrite(channel);
 	if (missing !== 0n)
 		throw new ToolError(
 			`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`,

@@ -13,7 +13,7 @@ import * as v from "valibot";
 import { channelName, time } from "../discord/describe.ts";
 import type { ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { botPermissions } from "../discord/permissions.ts";
+import { missingPermissions } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 
 /** Where a page goes on: below the id of an active thread, or before the time at which one was archived. */
@@ -95,10 +95,8 @@ function managesThreads(
 	guild: Guild,
 	channel: ThreadedChannel | undefined,
 ): boolean {
-	const { Administrator, ManageThreads } = PermissionFlagsBits;
-	return (
-		(botPermissions(guild, channel) & (ManageThreads | Administrator)) !== 0n
-	);
+	const { ManageThreads } = PermissionFlagsBits;
+	return missingPermissions(guild, channel, ManageThreads) === 0n;
 }
 
 async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {

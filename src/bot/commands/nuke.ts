@@ -9,9 +9,8 @@ import type { Log } from "../../lib/log.ts";
 import type { Command } from "../commands.ts";
 import { userName } from "../discord/describe.ts";
 import {
-	bitsIn,
 	describeBits,
-	missingPermissions,
+	missingToWrite,
 	requirePermissions,
 } from "../discord/permissions.ts";
 import { wasNotDone } from "../discord/rest.ts";
@@ -66,9 +65,7 @@ export function createNuke(options: NukeOptions): {
 		content: string,
 	): Promise<void> {
 		try {
-			const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
-			const missing = missingPermissions(channel.guild, channel, needed);
-			// What Discord refuses would count against the bot.
+			const missing = missingToWrite(channel);
 			if (missing !== 0n)
 				throw new Error(`the bot lacks ${describeBits(missing)} there`);
 			const notice = await channel.send({ content, allowedMentions: nobody });

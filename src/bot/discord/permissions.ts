@@ -5,6 +5,7 @@ import {
 	type Guild,
 	type GuildBasedChannel,
 	type GuildMember,
+	type GuildTextBasedChannel,
 	PermissionFlagsBits,
 } from "discord.js";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
@@ -147,6 +148,18 @@ export function botPermissions(
 	return isTimedOut(me, bitfield) ? bitfield & leftInTimeout : bitfield;
 }
 
+/** What an administrator may do. */
+export const everything = ~0n;
+
+/** What the bot may do in a channel, or in the guild as a whole; an administrator, everything. */
+export function allowed(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+): bigint {
+	const bits = botPermissions(guild, channel);
+	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
+}
+
 /** What a member who is timed out is left with. */
 export const leftInTimeout =
 	PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
@@ -181,8 +194,13 @@ export function missingPermissions(
 	channel: GuildBasedChannel | undefined,
 	needed: bigint,
 ): bigint {
-	const has = botPermissions(guild, channel);
-	return (has & PermissionFlagsBits.Administrator) === 0n ? needed & ~has : 0n;
+	return needed & ~allowed(guild, channel);
+}
+
+/** What the bot lacks to write in a channel. What it asks of Discord all the same, and is refused, counts against it. */
+export function missingToWrite(channel: GuildTextBasedChannel): bigint {
+	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
+	return missingPermissions(channel.guild, channel, needed);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { memberName, roleName } from "./describe.ts";
-import { botMember, botPermissions } from "./permissions.ts";
+import { botMember, missingPermissions } from "./permissions.ts";
 
 const sampleSize = 10;
 const remedy = "Someone who ranks above both can move the bot's role up.";
@@ -60,9 +60,9 @@ export function isAbove({ guild, id, roles }: GuildMember, role: Role) {
 
 /** Why the bot can give no role to anybody; undefined where it may. */
 export function cannotGiveRoles(guild: Guild): string | undefined {
-	const { ManageRoles, Administrator } = PermissionFlagsBits;
-	const may = botPermissions(guild, undefined) & (ManageRoles | Administrator);
-	if (may !== 0n) return undefined;
+	const { ManageRoles } = PermissionFlagsBits;
+	if (missingPermissions(guild, undefined, ManageRoles) === 0n)
+		return undefined;
 	return `the bot lacks MANAGE_ROLES in the guild ${guild.id}`;
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Ai } from "../ai/ai.ts";
 import { AiError } from "../ai/error.ts";
 import { toToolError } from "../discord/errors.ts";
-import { botPermissions, describeBits } from "../discord/permissions.ts";
+import { describeBits, missingPermissions } from "../discord/permissions.ts";
 import type { Feature, FeatureOptions } from "../feature.ts";
 import type { TomlSettings } from "../settings.ts";
 import { fillIn, greetingFrom, greetingRequest } from "./greeting.ts";
@@ -272,10 +272,10 @@ class Unable extends Error {}
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel) throw new Unable(`there is no channel ${channelId} any more`);
-	const { ViewChannel, SendMessages, Administrator } = PermissionFlagsBits;
-	const has = botPermissions(guild, channel);
-	const missing = (ViewChannel | SendMessages) & ~has;
-	if (missing !== 0n && (has & Administrator) === 0n)
+	const { ViewChannel, SendMessages } = PermissionFlagsBits;
+	const needed = ViewChannel | SendMessages;
+	const missing = missingPermissions(guild, channel, needed);
+	if (missing !== 0n)
 		throw new Unable(
 			`the bot lacks ${describeBits(missing)} in the channel ${channelId}`,
 		);

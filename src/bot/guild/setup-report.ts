@@ -8,15 +8,16 @@ import { channelName, roleName } from "../discord/describe.ts";
 import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
 import {
 	allBits,
+	allowed,
 	bitsIn,
 	botMember,
-	botPermissions,
+	missingPermissions,
 	type Needed,
 	permissionNames,
 } from "../discord/permissions.ts";
 import { inviteUrl } from "../invite.ts";
 import type { BotTool, PrivilegedIntent } from "../toolsets.ts";
-import { allowed, guildName, referenceChecks, requireLeast } from "./setup.ts";
+import { guildName, referenceChecks, requireLeast } from "./setup.ts";
 
 export interface SetupOptions {
 	guild: Guild;
@@ -168,9 +169,7 @@ function checkChannels(guild: Guild): Found {
 	);
 	const hidden = channels.filter(
 		(channel) =>
-			(botPermissions(guild, channel) &
-				(PermissionFlagsBits.ViewChannel |
-					PermissionFlagsBits.Administrator)) ===
+			missingPermissions(guild, channel, PermissionFlagsBits.ViewChannel) !==
 			0n,
 	);
 	if (hidden.length === 0) return `the bot sees all ${channels.length}`;

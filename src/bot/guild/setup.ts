@@ -1,21 +1,19 @@
 // What a bot is allowed in its guilds, and the roles and channels that config.toml names: what can be checked once it is
 // logged in. Nothing is changed.
 
-import {
-	ChannelType,
-	type Client,
-	type Guild,
-	PermissionFlagsBits,
-} from "discord.js";
+import { ChannelType, type Client, type Guild } from "discord.js";
 import * as v from "valibot";
 import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config.ts";
 import { channelName, roleName, time } from "../discord/describe.ts";
 import {
+	allowed,
 	bitsIn,
 	botPermissions,
 	describeBits,
+	everything,
+	missingPermissions,
 	type Permission,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
@@ -55,7 +53,7 @@ export function checkPermissions(
 	const warnings: string[] = [];
 	for (const guild of guilds) {
 		requireLeast(guild, toml);
-		const useful = wanted & ~allowed(guild, undefined);
+		const useful = missingPermissions(guild, undefined, wanted);
 		if (useful !== 0n)
 			warnings.push(
 				`the bot lacks ${describeBits(useful)} in ${guildName(guild)} as a whole: tools that need it say so where they do`,
@@ -166,7 +164,7 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 			other,
 		);
 	const needed = bitsIn(undefined, ["ManageRoles"]);
-	const missing = needed & ~allowed(guild, undefined);
+	const missing = missingPermissions(guild, undefined, needed);
 	const me = guild.members.me;
 	if (missing !== 0n)
 		throw new CheckFailed(
@@ -201,24 +199,13 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 		"SendMessages",
 		...(alsoNeeded[key] ?? []),
 	]);
-	const missing = needed & ~allowed(channel.guild, channel);
+	const missing = missingPermissions(channel.guild, channel, needed);
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${name}`,
 			"Allow that to the bot's role in the channel's settings (Permissions).",
 		);
 	return name;
-}
-
-const everything = ~0n;
-
-/** What the bot is allowed: an administrator, everything. */
-export function allowed(
-	guild: Guild,
-	channel: Parameters<typeof botPermissions>[1],
-): bigint {
-	const bits = botPermissions(guild, channel);
-	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
 }
 
 function notFound(what: string, id: string, guilds: readonly Guild[]) {

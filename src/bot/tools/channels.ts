@@ -39,7 +39,7 @@ import { channelName, roleName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import {
 	botMember,
-	botPermissions,
+	missingPermissions,
 	requireGrantable,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
@@ -177,9 +177,8 @@ function lineOf(channel: find.Channel): string {
 }
 
 function isVisible(channel: GuildBasedChannel): boolean {
-	const { Administrator, ViewChannel } = PermissionFlagsBits;
-	const has = botPermissions(channel.guild, channel);
-	return (has & (ViewChannel | Administrator)) !== 0n;
+	const { ViewChannel } = PermissionFlagsBits;
+	return missingPermissions(channel.guild, channel, ViewChannel) === 0n;
 }
 
 export const getChannel = tool({

@@ -21,7 +21,10 @@ import {
 import { destructiveTool, type Plan } from "../context.ts";
 import { channelName, time, userName } from "../discord/describe.ts";
 import { absentIf, textChannel } from "../discord/find.ts";
-import { botPermissions, requirePermissions } from "../discord/permissions.ts";
+import {
+	missingPermissions,
+	requirePermissions,
+} from "../discord/permissions.ts";
 import { deleteAtOnce, isTooOldForBulk } from "../messages/bulk-delete.ts";
 import { requireContent } from "../messages/content.ts";
 import { currentMessage } from "../messages/message-form.ts";
@@ -185,9 +188,9 @@ async function headsOf(
 	channel: GuildTextBasedChannel,
 	ids: readonly string[],
 ): Promise<string[]> {
-	const { Administrator, ReadMessageHistory } = PermissionFlagsBits;
-	const has = botPermissions(channel.guild, channel);
-	if ((has & (Administrator | ReadMessageHistory)) === 0n) return [];
+	const { ReadMessageHistory } = PermissionFlagsBits;
+	if (missingPermissions(channel.guild, channel, ReadMessageHistory) !== 0n)
+		return [];
 	const heads = await Promise.all(
 		ids.map(async (id) => {
 			const found = await absentIf(RESTJSONErrorCodes.UnknownMessage, () =>

@@ -8,7 +8,11 @@ import {
 	MessageType,
 } from "discord.js";
 import { readCommand } from "../../commands.ts";
-import { bitsIn, botPermissions } from "../../discord/permissions.ts";
+import {
+	bitsIn,
+	missingPermissions,
+	missingToWrite,
+} from "../../discord/permissions.ts";
 
 /** What of a text is looked at: as much as a person can write in one message. */
 const maxText = 4_000;
@@ -60,11 +64,8 @@ export function readQuestion(
 	if (readCommand(command, content)) return undefined;
 	const { channel, guild } = message;
 	if (!channelTypes.has(channel.type) || !guild.members.me) return undefined;
-	const bits = botPermissions(guild, channel);
-	const admin = guild.members.me.permissions.has("Administrator");
-	const allows = (needed: bigint) => admin || (bits & needed) === needed;
-	if (!allows(bitsIn(channel, ["ViewChannel", "SendMessages"])))
-		return undefined;
+	if (missingToWrite(channel) !== 0n) return undefined;
+	const toReply = bitsIn(channel, ["ReadMessageHistory"]);
 	return {
 		...{ id: message.id, guildId: guild.id, channelId: channel.id },
 		userId: author.id,
@@ -78,7 +79,7 @@ export function readQuestion(
 		repliesTo: repliesToBot
 			? (message.reference?.messageId ?? undefined)
 			: undefined,
-		replyable: allows(bitsIn(channel, ["ReadMessageHistory"])),
+		replyable: missingPermissions(guild, channel, toReply) === 0n,
 	};
 }
 

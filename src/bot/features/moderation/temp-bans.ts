@@ -16,7 +16,7 @@ import type { Connection } from "../../discord/connection.ts";
 import { time } from "../../discord/describe.ts";
 import { platformFault } from "../../discord/errors.ts";
 import { absentIf } from "../../discord/find.ts";
-import { botPermissions, describeBits } from "../../discord/permissions.ts";
+import { describeBits, missingPermissions } from "../../discord/permissions.ts";
 import { wasNotDone } from "../../discord/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { hasBanSince } from "../../store/chargebacks.ts";
@@ -208,10 +208,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 
 	/** Throws a NotNow where the bot may not ban: many bans that Discord refuses to look at would hold up all else. */
 	function requireBanning(guild: Guild, row: TempBan): void {
-		const { BanMembers, Administrator } = PermissionFlagsBits;
-		const has = botPermissions(guild, undefined);
-		if ((has & (BanMembers | Administrator)) !== 0n) return;
-		const lacking = `The bot lacks ${describeBits(BanMembers)}`;
+		const { BanMembers } = PermissionFlagsBits;
+		const missing = missingPermissions(guild, undefined, BanMembers);
+		if (missing === 0n) return;
+		const lacking = `The bot lacks ${describeBits(missing)}`;
 		if (row.ends_at <= now()) tellNotLifted(row, lacking);
 		throw new NotNow(lacking);
 	}
