@@ -3,10 +3,11 @@
 import { expect, test } from "bun:test";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
-const daysAgo = (days: number) => Date.now() - days * 86_400_000;
+// A fixed day, not today: a border given as a date is midnight in UTC, so what it excludes would depend on the hour.
+const at = (days: number) => Date.UTC(2020, 2, 2, 12) - days * 86_400_000;
 const route = "GET /channels/:channel_id/messages";
 
-/** A channel with messages of these people and ages in days, oldest first. */
+/** A channel with messages of these people, each this many days before the fixed day, oldest first. */
 function write(
 	{ simulator, guild }: TestWorld,
 	messages: [content: string, author: string, days: number][],
@@ -16,7 +17,7 @@ function write(
 	const ids = messages.map(([content, name, days]) => {
 		const author = world.users.get(simulator.user(name).id);
 		if (!author) throw new Error(`${name} has an account`);
-		const id = world.newId(daysAgo(days));
+		const id = world.newId(at(days));
 		return world.addMessage(channel, author, { content, id }).id;
 	});
 	return { channel, channel_id: channel.id, ids };
@@ -24,17 +25,15 @@ function write(
 
 const found = (text: string) =>
 	Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said);
-const day = (days: number) =>
-	new Date(daysAgo(days)).toISOString().slice(0, 10);
 
 test.each([
 	[{ content: "CRÊPE" }, ["crepes!", "Crêpe"]],
 	[{ author_name: "garcia" }, ["b", "Crêpe"]],
 	[{ author_name: "chef jo" }, ["b", "Crêpe"]],
 	[{ author_name: "GARCÍA", content: "crepe" }, ["Crêpe"]],
-	[{ after: day(2.5) }, ["crepes!", "b"]],
-	[{ before: day(2.5) }, ["Crêpe", "a"]],
-	[{ after: day(3.5), before: day(1.5) }, ["b", "Crêpe"]],
+	[{ after: "2020-02-29" }, ["crepes!", "b"]],
+	[{ before: "2020-02-29" }, ["Crêpe", "a"]],
+	[{ after: "2020-02-28", before: "2020-03-01" }, ["b", "Crêpe"]],
 	[{ content: "nothing like it" }, []],
 ])("search_messages with %j finds %j", async (args, expected) => {
 	await using world = await startWorld();
