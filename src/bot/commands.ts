@@ -20,7 +20,7 @@ import {
 	missingToWrite,
 	type Permission,
 } from "./discord/permissions.ts";
-import { createLimiter, type Limiter } from "./limiter.ts";
+import { createLimiter, type Limiter, type Turn } from "./limiter.ts";
 import { nobody, piecesOf } from "./messages/reply.ts";
 import {
 	answerInteraction,
@@ -46,7 +46,7 @@ export interface Command {
 	description: string;
 	/** Whoever uses it needs this in the guild, or where they write. It is nobody else's. */
 	permission?: { name: Permission; in: "guild" | "channel" };
-	/** How often a person may use it; without one it counts with all others. */
+	/** How often a person may use it in a guild; without one it counts with all others. */
 	limiter?: Limiter;
 	/** Whether what was typed is nobody else's business: then it is deleted where the bot may, if the operator wants that. */
 	secret?: boolean;
@@ -57,7 +57,8 @@ export interface Command {
 	};
 	/**
 	 * Answers a person; `rest` is what is left of the line, without white space at its ends. The text is sent as it is;
-	 * undefined: all is said. What it throws for people (a ToolError, a failure of Discord's) is answered as well.
+	 * undefined: all is said. What it throws for people is answered as well: a ToolError for a mistake, which does not count
+	 * for those with the command's permission, or a failure of Discord's.
 	 */
 	run(asked: Asked, rest: string): Promise<string | undefined>;
 }
@@ -85,10 +86,14 @@ const tellAfterMs = 10_000;
 /** So that nobody has the bot fill a channel. */
 export const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
+/** For what moderators do, as in a raid; their mistakes count apart, since those are only answered. */
+export const moderatorLimits = { max: 30, windowMs: 60_000 } as const;
+
 /** Serves the commands on a client, for as long as it lives. */
 export function serveCommands(client: Client, options: CommandsOptions): void {
 	const { commands, slash, log } = options;
 	const common = options.limiter ?? createLimiter(commandLimits);
+	const mistakes = createLimiter(moderatorLimits);
 	const byName = new Map(commands.map((command) => [command.name, command]));
 	const bySlash = new Map(
 		commands.flatMap(({ slash, limiter = common }) =>
@@ -151,16 +156,32 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		// Who has gone since has nothing to ask.
 		if (!command || !member) return;
 		const asked = { guild, channel, member, message };
-		const { name, limiter = common } = command;
-		const { waitS, refusals } = limiter.take(author.id);
-		void answering(name, roomOf(asked, command), async () => {
+		const refusal = refusalOf(asked, command);
+		// Who may not use a command takes nothing from a limit that is meant for moderators.
+		const limiter = (refusal ? undefined : command.limiter) ?? common;
+		// In each guild by itself: what is said once is to be read where it counts.
+		const key = `${guild.id} ${author.id}`;
+		const turn = limiter.take(key);
+		const run = async () => {
+			try {
+				return await runFor(asked, command, typed.rest, log);
+			} catch (error) {
+				if (!(error instanceof ToolError)) throw error;
+				// One with a cause tells of what was tried and failed.
+				if (!command.permission || error.cause) return error.message;
+				limiter.giveBack(key);
+				const mistake = mistakes.take(key);
+				return mistake.waitS > 0
+					? tooOftenOnce(mistakes, mistake)
+					: error.message;
+			}
+		};
+		void answering(command.name, roomOf(asked, command), async () => {
 			const deleted = hide(message, command, typed.rest, options);
-			// That it was too often is said once: whoever goes on has read it.
 			const text =
-				waitS > 0
-					? refusals === 1 && tooOften(limiter, waitS)
-					: (refusalOf(asked, command) ??
-						(await runFor(asked, command, typed.rest, log)));
+				turn.waitS > 0
+					? tooOftenOnce(limiter, turn)
+					: (refusal ?? (await run()));
 			await deleted;
 			if (text) await answer(message, text);
 		});
@@ -171,7 +192,7 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		if (!command) return;
 		const { name, limiter } = command;
 		const { id } = interaction.user;
-		const { waitS } = limiter.take(id);
+		const { waitS } = limiter.take(`${interaction.guildId} ${id}`);
 		const run = async (rest: string) =>
 			waitS > 0 ? tooOften(limiter, waitS) : command.run(id, rest);
 		void answering(name, "slash", () =>
@@ -241,7 +262,15 @@ function tooOften({ max, windowMs }: Limiter, waitS: number): string {
 	return `That was ${max} commands within ${windowMs / 1000} seconds. Try again in ${waitS} s.`;
 }
 
-/** What it answers; what it throws for people is an answer as well. */
+/** As `tooOften`, once: whoever goes on has read it. */
+function tooOftenOnce(
+	limiter: Limiter,
+	{ waitS, refusals }: Turn,
+): string | undefined {
+	return refusals === 1 ? tooOften(limiter, waitS) : undefined;
+}
+
+/** What it answers; a failure of Discord's is an answer as well. A ToolError is thrown on. */
 async function runFor(
 	asked: Asked,
 	command: Command,
@@ -251,6 +280,7 @@ async function runFor(
 	try {
 		return await command.run(asked, rest);
 	} catch (error) {
+		if (error instanceof ToolError) throw error;
 		const said = forPeople(error);
 		const refusal = toToolError(error);
 		// What else there is for people is theirs alone.

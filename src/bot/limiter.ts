@@ -23,6 +23,8 @@ export interface Limiter {
 	readonly windowMs: number;
 	/** Tries for whoever has this key. */
 	take(key: string): Turn;
+	/** Takes back the latest attempt of this key that was let through, which then does not count. */
+	giveBack(key: string): void;
 }
 
 interface Attempts {
@@ -65,6 +67,9 @@ export function createLimiter({
 			forget(since);
 			attempts.set(key, { times: [...times, at], refusals: 0 });
 			return { waitS: 0, refusals: 0 };
+		},
+		giveBack(key) {
+			attempts.get(key)?.times.pop();
 		},
 	};
 }

@@ -13,6 +13,7 @@ import {
 	readCommand,
 	serveCommands,
 } from "../../src/bot/commands.ts";
+import { createLimiter } from "../../src/bot/limiter.ts";
 import type { NewMessage } from "../../src/simulator/messages.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import {
@@ -300,6 +301,34 @@ test("in a raid that types commands, whoever may end it is heard", async () => {
 		await simulator.user("jose.garcia").say(general, "!m echo heard");
 		return stage.asked.includes("heard");
 	});
+});
+
+test("that it was too often is said in each guild where it was", async () => {
+	await using stage = await startStage(
+		[echo],
+		{},
+		{ limiter: createLimiter({ max: 1, windowMs: 3_600_000 }) },
+	);
+	const { simulator, client } = stage;
+	const { world } = simulator;
+	const ada = world.users.get(simulator.user("ada").id);
+	const alpha = world.users.get(simulator.bot("alpha").id);
+	if (!ada || !alpha) throw new Error("both have an account");
+	const other = simulator.guild("The Bakers");
+	world.addMember(other, alpha);
+	world.addMember(other, ada);
+	await until("the bot is there", () => client.guilds.cache.has(other.id));
+	const { channel } = simulator.channel("The Bakers/general");
+	for (const place of [channel, simulator.channel(general).channel])
+		for (let attempt = 0; attempt < 3; attempt++)
+			world.addMessage(place, ada, { content: "!m echo x" });
+	for (const place of [channel, simulator.channel(general).channel])
+		await until("both are answered", () => {
+			const own = world.messages
+				.in(place.id)
+				.filter(({ author }) => author.id === alpha.id);
+			return own.length === 2 && own[1]?.content.startsWith("That was");
+		});
 });
 
 test("slash commands that are switched off go, and what others registered stays", async () => {

@@ -21,6 +21,15 @@ test("so many are let through within any window, each key by itself, and refusal
 	expect(taken("a")).toEqual([4, 1]);
 });
 
+test("what is given back does not count", () => {
+	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => 1_000 });
+	limiter.giveBack("a");
+	limiter.take("a");
+	limiter.giveBack("a");
+	expect(limiter.take("a")).toEqual({ waitS: 0, refusals: 0 });
+	expect(limiter.take("a")).toEqual({ waitS: 10, refusals: 1 });
+});
+
 test("a flood of people costs no more memory than a limit of them", () => {
 	let now = 0;
 	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => now });

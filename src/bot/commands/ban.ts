@@ -1,6 +1,7 @@
 // `ban`: keeps somebody out, for a while or for good.
 
 import { PermissionFlagsBits } from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
 import type { Command } from "../commands.ts";
 import { userName } from "../discord/describe.ts";
 import { requirePermissions } from "../discord/permissions.ts";
@@ -38,7 +39,9 @@ export function banCommand({
 			const userId = readUserId(whom);
 			const ms = readDuration(duration);
 			if (userId === undefined || ms === undefined)
-				return `Write \`${prefix} ban ${usage}\`: a mention or an id, and ${durationUsage}.`;
+				throw new ToolError(
+					`Write \`${prefix} ban ${usage}\`: a mention or an id, and ${durationUsage}.`,
+				);
 			const { guild, member } = asked;
 			requirePermissions(guild, undefined, PermissionFlagsBits.BanMembers);
 			await requireReach(asked, userId);

@@ -1,5 +1,6 @@
 // `banlist`: the bans that end by themselves, soonest first.
 
+import { ToolError } from "../../mcp/tool.ts";
 import type { Command } from "../commands.ts";
 import { shown } from "../discord/text.ts";
 import { named, untilText } from "../features/moderation/moderation-log.ts";
@@ -22,7 +23,9 @@ export function banlistCommand(
 		async run({ guild }, rest) {
 			const page = rest === "" ? 1 : /^\d{1,6}$/.test(rest) ? Number(rest) : 0;
 			if (page < 1)
-				return `Write \`${prefix} banlist\`, or \`${prefix} banlist 2\` for the second page.`;
+				throw new ToolError(
+					`Write \`${prefix} banlist\`, or \`${prefix} banlist 2\` for the second page.`,
+				);
 			const { rows, total } = await selectTempBansOf(sql, guild.id, {
 				limit: pageSize,
 				offset: (page - 1) * pageSize,

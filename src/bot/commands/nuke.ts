@@ -6,6 +6,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import type { Log } from "../../lib/log.ts";
+import { ToolError } from "../../mcp/tool.ts";
 import type { Command } from "../commands.ts";
 import { userName } from "../discord/describe.ts";
 import {
@@ -89,7 +90,9 @@ export function createNuke(options: NukeOptions): {
 		async run({ guild, channel, member, message }, rest) {
 			const count = /^\d{1,3}$/.test(rest) ? Number(rest) : 0;
 			if (count < 1 || count > most)
-				return `Write \`${prefix} nuke <1-${most}>\`: how many of the latest messages to delete.`;
+				throw new ToolError(
+					`Write \`${prefix} nuke <1-${most}>\`: how many of the latest messages to delete.`,
+				);
 			const { ManageMessages, ReadMessageHistory, ViewChannel } =
 				PermissionFlagsBits;
 			requirePermissions(

@@ -5,6 +5,7 @@ import {
 	type GuildBasedChannel,
 	PermissionFlagsBits,
 } from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
 import type { Asked, Command } from "../commands.ts";
 import { bitsIn, requirePermissions } from "../discord/permissions.ts";
 import {
@@ -38,7 +39,9 @@ export function setlogCommand({
 			const isOff = rest.toLowerCase() === "off";
 			const channel = isOff ? undefined : readChannel(asked, rest);
 			if (!isOff && !channel)
-				return `Write \`${prefix} setlog ${usage}\`: a text channel of this server that you can see.`;
+				throw new ToolError(
+					`Write \`${prefix} setlog ${usage}\`: a text channel of this server that you can see.`,
+				);
 			if (channel)
 				requirePermissions(guild, channel, bitsIn(channel, neededToLog));
 			await moderationLog.choose(guild.id, channel?.id ?? null);

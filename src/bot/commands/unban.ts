@@ -1,6 +1,7 @@
 // `unban`: lifts a ban, whoever made it.
 
 import { PermissionFlagsBits } from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
 import type { Command } from "../commands.ts";
 import { userName } from "../discord/describe.ts";
 import { requirePermissions } from "../discord/permissions.ts";
@@ -29,15 +30,15 @@ export function unbanCommand({
 		async run({ guild, member }, rest) {
 			const [whom = "", reason = ""] = takeWords(rest, 1);
 			const userId = readUserId(whom);
-			if (userId === undefined) return `Write \`${prefix} unban ${usage}\`.`;
+			if (userId === undefined)
+				throw new ToolError(`Write \`${prefix} unban ${usage}\`.`);
 			requirePermissions(guild, undefined, PermissionFlagsBits.BanMembers);
 			const wasBanned = await bans.unban(guild, {
 				...{ userId, reason: readReason(reason) },
 				moderator: { id: member.id, name: userName(member.user) },
 			});
-			return wasBanned
-				? `Lifted the ban of ${named(userId)}.`
-				: `${named(userId)} is not banned.`;
+			if (!wasBanned) throw new ToolError(`${named(userId)} is not banned.`);
+			return `Lifted the ban of ${named(userId)}.`;
 		},
 	};
 }

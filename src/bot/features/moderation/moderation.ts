@@ -5,13 +5,12 @@ import { banlistCommand } from "../../commands/banlist.ts";
 import { createNuke } from "../../commands/nuke.ts";
 import { setlogCommand } from "../../commands/setlog.ts";
 import { unbanCommand } from "../../commands/unban.ts";
+import { moderatorLimits } from "../../commands.ts";
 import type { Feature, FeatureOptions } from "../../feature.ts";
 import { createLimiter } from "../../limiter.ts";
 import { createModerationLog } from "./moderation-log.ts";
 import { createTempBans } from "./temp-bans.ts";
 
-/** For what a moderator does; looking is free. */
-const limits = { max: 5, windowMs: 60_000 };
 /** How long what was done is told of at the end. */
 const farewellMs = 1_500;
 
@@ -25,7 +24,7 @@ export function createModeration({
 	const { features, moderation: settings } = config.toml;
 	if (!features.moderation || !settings) return undefined;
 	const prefix = config.command;
-	const limiter = createLimiter(limits);
+	const limiter = createLimiter(moderatorLimits);
 	const moderationLog = createModerationLog({
 		...{ connection, store, log },
 		defaultChannel: settings.log_channel,

@@ -565,15 +565,66 @@ describe.concurrent("a flood", () => {
 		expect(world.answers()).toHaveLength(7);
 	});
 
-	test("a moderator acts five times a minute, and may still look", async () => {
+	test("a moderator acts thirty times a minute, mistakes not counted, is told once that it is too much, and may still look", async () => {
 		await using world = await startModerationWorld();
+		const { simulator } = world;
 		const zoe = world.id("zoe");
-		for (let index = 0; index < 5; index++)
-			await world.ask(moderator, `!m ban ${zoe} ${index + 1}h`);
-		expect(await world.ask(moderator, `!m unban ${zoe}`)).toMatch(
-			/^That was 5 commands within 60 seconds\./,
+		for (const mistake of [
+			"ban",
+			`ban ${zoe}`,
+			"ban zoe 1h",
+			`ban ${world.id(moderator)} 1h`,
+			"unban",
+			`unban ${zoe}`,
+			"nuke all",
+			"banlist none",
+		])
+			expect(await world.ask(moderator, `!m ${mistake}`)).not.toStartWith(
+				"That was",
+			);
+		const answered = world.answers().length;
+		for (let index = 0; index < 35; index++)
+			await simulator.user(moderator).say(general, `!m ban ${zoe} 1h`);
+		await until(
+			"all are answered",
+			() => world.answers().length === answered + 31,
 		);
 		expect(await world.ask(moderator, "!m banlist")).toContain(zoe);
+		const [slow, ...more] = world
+			.answers()
+			.filter(({ content }) => content.startsWith("That was"));
+		expect(slow?.content).toMatch(
+			/^That was 30 commands within 60 seconds\. Try again in \d+ s\.$/,
+		);
+		expect(more).toEqual([]);
+	});
+
+	test("whose mistakes are too many is told so once, and still obeyed", async () => {
+		await using world = await startModerationWorld();
+		const { simulator } = world;
+		for (let index = 0; index < 40; index++)
+			await simulator.user(moderator).say(general, "!m ban zoe");
+		await until("all are answered", () => world.answers().length === 31);
+		expect(
+			await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`),
+		).toStartWith("Banned ");
+		expect(
+			world.answers().filter(({ content }) => content.startsWith("That was")),
+		).toHaveLength(1);
+	});
+
+	test("whoever lacks the permission is answered five times, and takes nothing from those who have it", async () => {
+		await using world = await startModerationWorld();
+		const { simulator } = world;
+		for (let index = 0; index < 40; index++)
+			await simulator.user("zoe").say(general, "!m nuke 1");
+		await until("all are answered", () => world.answers().length >= 6);
+		expect(await world.ask(moderator, "!m banlist")).toBe("No ban has an end.");
+		expect(world.answers().map(({ content }) => content.slice(0, 6))).toEqual([
+			...Array(5).fill("`nuke`"),
+			"That w",
+			"No ban",
+		]);
 	});
 });
 
