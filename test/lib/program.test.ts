@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { version } from "../../src/lib/program.ts";
 
 interface Child extends AsyncDisposable {
@@ -60,6 +61,15 @@ describe("the command line", () => {
 			});
 		},
 	);
+
+	test("`bun run` prints what the program prints, and nothing of its own", () => {
+		const { stdout, stderr } = Bun.spawnSync(
+			[process.execPath, "run", "gateway", "--version"],
+			{ cwd: join(import.meta.dir, "../..") },
+		);
+		expect(stderr.toString()).toBe("");
+		expect(stdout.toString()).toBe(`${version}\n`);
+	});
 
 	test("--version prints the version of package.json and exits 0", async () => {
 		await using child = start(["--version"]);
