@@ -217,7 +217,7 @@ const rows: Row[] = [
 		what: "a privileged intent is not granted",
 		options: withoutIntents(),
 		crosses: () => [
-			/^Discord login: Discord refuses the intents: .*"Server Members Intent".* at https:\/\/discord.com\/developers/,
+			/^Discord login: Discord refuses the intents: switch on "Server Members Intent" and "Message Content Intent", at https:\/\/discord.com\/developers/,
 		],
 	},
 	{

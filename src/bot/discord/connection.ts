@@ -15,6 +15,7 @@ import {
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { IdentifyThrottler } from "./identify.ts";
+import { describeRefusal, portal } from "./intents.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
 import { followNames, makeCache } from "./member-cache.ts";
 import {
@@ -32,9 +33,7 @@ const membersTimeoutMs = 120_000;
 /** How long Discord may take to close the connection with us. */
 const goodbyeMs = 500;
 
-const portal = "https://discord.com/developers/applications";
 const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
-const intentsRefused = `Discord refuses the intents: switch on "Server Members Intent", and for chat commands "Message Content Intent", at ${portal} (Bot)`;
 
 export interface ConnectionOptions {
 	token: string;
@@ -146,7 +145,7 @@ export class Connection {
 			} catch (error) {
 				if (this.#closing.signal.aborted) return;
 				const permanent = permanentFault(error);
-				if (permanent) return this.#fail(permanent);
+				if (permanent) return await this.#giveUp(client, permanent);
 				const reason = String(error);
 				this.#noteState(reason);
 				log.warn("could not log in to Discord, trying again", { reason });
@@ -237,12 +236,12 @@ export class Connection {
 			this.#cutOff = false;
 			this.#noteState();
 		});
-		client.on(Events.ShardDisconnect, ({ code }) =>
-			this.#fail(
+		client.on(Events.ShardDisconnect, ({ code }) => {
+			const fault =
 				closeFault(code) ??
-					new Error(`Discord's Gateway closed for good, with code ${code}`),
-			),
-		);
+				new Error(`Discord's Gateway closed for good, with code ${code}`);
+			void this.#giveUp(client, fault);
+		});
 		// A new Gateway session knows nothing of what happened before it.
 		for (const event of [Events.GuildCreate, Events.GuildAvailable] as const)
 			client.on(event, (guild) => this.#loadMembers(client, guild));
@@ -312,6 +311,21 @@ export class Connection {
 		}
 	}
 
+	/** Ends with this fault; which intents are missing is asked first. Never rejects. */
+	async #giveUp(client: Client, fault: Error): Promise<void> {
+		if (!(fault instanceof IntentsRefused)) return this.#fail(fault);
+		// A client whose login failed has forgotten its token.
+		const flags = await client.rest
+			.setToken(this.#options.token)
+			.get(Routes.currentApplication())
+			.then(
+				(application) => (application as { flags?: number }).flags,
+				() => undefined, // Then all that were asked for are named.
+			);
+		const text = describeRefusal(client.options.intents.bitfield, flags);
+		this.#fail(new Error(text, { cause: fault }));
+	}
+
 	/** Notes when the connection came or went, and what is known about why it is not there. */
 	#noteState(reason = this.#state.reason): void {
 		const connected = this.ready && !this.#cutOff;
@@ -330,6 +344,9 @@ export class Connection {
 	}
 }
 
+/** Discord has closed a login for its intents. */
+class IntentsRefused extends Error {}
+
 /** What makes a login hopeless, in words for the operator; undefined when trying again may help. */
 function permanentFault(error: unknown): Error | undefined {
 	if (error instanceof DiscordAPIError && error.status === 401)
@@ -340,15 +357,14 @@ function permanentFault(error: unknown): Error | undefined {
 	if (invalid || error.message === "Authentication failed")
 		return new Error(tokenRefused, { cause: error });
 	if (error.message === "Used disallowed intents")
-		return new Error(intentsRefused, { cause: error });
+		return new IntentsRefused(undefined, { cause: error });
 	return undefined;
 }
 
 function closeFault(code: number): Error | undefined {
 	if (code === GatewayCloseCodes.AuthenticationFailed)
 		return new Error(tokenRefused);
-	if (code === GatewayCloseCodes.DisallowedIntents)
-		return new Error(intentsRefused);
+	if (code === GatewayCloseCodes.DisallowedIntents) return new IntentsRefused();
 	return undefined;
 }
 

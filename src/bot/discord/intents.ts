@@ -2,6 +2,7 @@
 // https://discord.com/developers/docs/events/gateway#privileged-intents
 
 import {
+	ApplicationFlags,
 	type ApplicationFlagsString,
 	type Client,
 	GatewayIntentBits,
@@ -39,4 +40,28 @@ export function isSwitchedOn(
 	{ flags }: Intent,
 ): boolean {
 	return flags.some((flag) => application.flags.has(flag));
+}
+
+/** Where an operator switches intents on, and gets a token. */
+export const portal = "https://discord.com/developers/applications";
+
+/**
+ * What to switch on when Discord has refused a login for its intents, which it does without naming one. `intents` is what
+ * the bot asked for, `flags` are its application's, undefined where they are not known.
+ * https://discord.com/developers/docs/resources/application#application-object-application-flags
+ */
+export function describeRefusal(
+	intents: number,
+	flags: number | undefined,
+): string {
+	const asked = Object.values(privilegedIntents).filter(
+		({ bit }) => (intents & bit) !== 0,
+	);
+	const missing = asked.filter((intent) =>
+		intent.flags.every((flag) => ((flags ?? 0) & ApplicationFlags[flag]) === 0),
+	);
+	const isKnown = flags !== undefined && missing.length > 0;
+	const titles = (isKnown ? missing : asked).map(({ title }) => `"${title}"`);
+	const unless = isKnown ? "" : ", unless they are on";
+	return `Discord refuses the intents: switch on ${titles.join(" and ")}${unless}, at ${portal} (Bot)`;
 }

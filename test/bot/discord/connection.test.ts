@@ -51,20 +51,74 @@ test.concurrent("a token that Discord does not know ends the bot, and the reason
 	expect([error.message, ...alpha.logged].join()).not.toContain("wrong-token");
 });
 
-test.concurrent("intents that were not granted end the bot with what to switch on", async () => {
-	const seed = demoSeed();
-	await using simulator = await startSimulator({
-		seed: {
-			...seed,
-			bots: [
-				{ username: "alpha", privilegedIntents: [] },
-				{ username: "beta" },
-			],
-		},
-	});
-	await using alpha = startBotAt(simulator.api, simulator.bot("alpha").token);
-	expect((await alpha.bot.failed).message).toContain("Server Members Intent");
+test.concurrent.each<
+	[
+		what: string,
+		granted: ("GuildMembers" | "MessageContent")[],
+		asks: boolean,
+		refused: string,
+	]
+>([
+	[
+		"members",
+		["MessageContent"],
+		true,
+		'switch on "Server Members Intent", at',
+	],
+	["texts", ["GuildMembers"], true, 'switch on "Message Content Intent", at'],
+	[
+		"both",
+		[],
+		true,
+		'switch on "Server Members Intent" and "Message Content Intent", at',
+	],
+	[
+		"what it did not ask for",
+		[],
+		false,
+		'switch on "Server Members Intent", at',
+	],
+])(
+	"a bot that is not granted %s says which intent to switch on",
+	async (_, privilegedIntents, readsMessages, refused) => {
+		await using simulator = await startSimulator(seedWith(privilegedIntents));
+		const error = await refusal(simulator, readsMessages);
+		expect(error.message).toContain(refused);
+	},
+);
+
+test.concurrent("where Discord does not say which intents are off, those that were asked for are named", async () => {
+	await using simulator = await startSimulator(seedWith(["GuildMembers"]));
+	simulator.faults.refuse("GET /applications/@me", 0, { status: 500 });
+	const error = await refusal(simulator, true);
+	expect(error.message).toContain(
+		'switch on "Server Members Intent" and "Message Content Intent", unless they are on, at',
+	);
 });
+
+function seedWith(privilegedIntents: ("GuildMembers" | "MessageContent")[]) {
+	const seed = demoSeed();
+	const bots = [{ username: "alpha", privilegedIntents }, { username: "beta" }];
+	return { seed: { ...seed, bots } };
+}
+
+/** Why a bot could not log in. */
+async function refusal(
+	simulator: Awaited<ReturnType<typeof startSimulator>>,
+	readsMessages: boolean,
+): Promise<Error> {
+	const connection = new Connection({
+		token: simulator.bot("alpha").token,
+		api: simulator.api,
+		log: recordLog().log,
+		onAnswer: () => {},
+		readsMessages,
+	});
+	await connection.open();
+	const error = await connection.failed;
+	await connection.close();
+	return error;
+}
 
 test.concurrent("one odd 401 is said, and recovered from", async () => {
 	await using world = await startWorld();
