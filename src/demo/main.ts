@@ -77,15 +77,17 @@ function directions({
 		)}'`;
 	const written = (content: string) =>
 		`curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ content })}'`;
-	const client = {
-		mcpServers: {
-			guildhall: {
-				type: "http",
-				url: gateway.url,
-				headers: { Authorization: `Bearer ${gateway.token}` },
-			},
-		},
+	const server = {
+		type: "http",
+		url: gateway.url,
+		headers: { Authorization: `Bearer ${gateway.token}` },
 	};
+	/** What a client's file says; VS Code has a name of its own for it. */
+	const file = (key: "mcpServers" | "servers") =>
+		JSON.stringify({ [key]: { guildhall: server } }, undefined, 2).replace(
+			/^/gm,
+			"  ",
+		);
 	return `
 Ready.
 
@@ -96,9 +98,13 @@ Ask it who is there:
 
   ${call("list_instances", {})}
 
-For an MCP client on this machine, such as Claude Code, Cursor or VS Code:
+For an MCP client on this machine, such as Claude Code (.mcp.json) or Cursor (~/.cursor/mcp.json):
 
-${JSON.stringify(client, undefined, 2).replace(/^/gm, "  ")}
+${file("mcpServers")}
+
+For VS Code (.vscode/mcp.json):
+
+${file("servers")}
 
 Then ask your assistant which communities there are, who Zoë is, or to greet everyone in #general. By hand:
 

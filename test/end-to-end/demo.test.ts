@@ -267,7 +267,24 @@ test("without --json the demo prints a curl line that works when pasted", async 
 		Bun.spawn(["sh", "-c", line], { stdout: "pipe", stderr: "ignore" }).stdout,
 	).text();
 	expect(answer).toContain("alpha | online");
-	expect(talker.lines.join("\n")).toContain('"mcpServers"');
+	const said = talker.lines.join("\n");
+	// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
+	for (const [client, key] of [
+		["Cursor", "mcpServers"],
+		["VS Code", "servers"],
+	] as const) {
+		const [, text = ""] =
+			new RegExp(
+				`${client} \\(\\S+\\):\\n\\n(  \\{\\n.*?\\n  \\})\\n`,
+				"s",
+			).exec(said) ?? [];
+		const file = JSON.parse(text);
+		expect(Object.keys(file)).toEqual([key]);
+		const { type, url, headers } = file[key].guildhall;
+		expect(type).toBe("http");
+		const pasted = await connectTo(url, headers.Authorization.slice(7));
+		expect((await pasted.call("list_instances")).text).toContain("alpha");
+	}
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
