@@ -66,8 +66,9 @@ export function startBot(
 		sessions: () => sessions.size,
 		connected: () => connection.state.connected,
 		guilds: () => connection.guilds.length,
-		invalidRequests: () => connection.invalidRequests.count,
-		heldBack: () => connection.invalidRequests.heldBack,
+		invalidRequests: () => connection.requests.invalidCount,
+		heldBack: () => connection.requests.heldBack,
+		pauseMs: () => connection.requests.pause?.waitMs ?? 0,
 	});
 	const connection = new Connection({
 		token: config.discordToken,
@@ -229,12 +230,20 @@ function listenOr(undo: () => void, options: ListenOptions): Listener {
 }
 
 /** The bot's connection, for an operator. */
-function describeConnection({ state, user, guilds }: Connection) {
+function describeConnection({ state, user, guilds, requests }: Connection) {
 	const { connected, since, reason } = state;
+	const { pause } = requests;
 	return {
 		connected,
 		since: since.toISOString(),
 		...(!connected && { reason }),
+		requests_paused: pause
+			? {
+					reason: pause.why,
+					...(pause.status !== undefined && { status: pause.status }),
+					seconds_left: Math.ceil(pause.waitMs / 1000),
+				}
+			: null,
 		user: user?.username ?? null,
 		guilds: guilds.map(({ id, name, memberCount }) => ({
 			id,

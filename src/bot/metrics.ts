@@ -26,8 +26,10 @@ export interface BotGauges {
 	guilds(): number;
 	/** Requests of the last 10 minutes that Discord counts as invalid. */
 	invalidRequests(): number;
-	/** Requests that were not sent for their sake. */
+	/** Requests that were not sent because of a pause. */
 	heldBack(): number;
+	/** How long requests are still paused, in milliseconds. */
+	pauseMs(): number;
 }
 
 export function createMetrics(gauges: BotGauges): BotMetrics {
@@ -62,9 +64,14 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 	);
 	registry.readCounter(
 		name("discord_held_back_total"),
-		"Requests that were not sent because there had been too many invalid ones.",
+		"Requests that were not sent because of a pause.",
 		[],
 		() => [[[], gauges.heldBack()]],
+	);
+	gauge(
+		"discord_pause_seconds",
+		"How long requests are still paused, after too many invalid ones or an answer that is not Discord's; 0 when they are sent.",
+		() => gauges.pauseMs() / 1000,
 	);
 	gauge("sessions", "Open MCP sessions.", gauges.sessions);
 	gauge(

@@ -64,6 +64,14 @@ const faultRequest = v.variant("kind", [
 		status: v.pipe(status, v.minValue(500)),
 		executed: v.optional(v.boolean()),
 	}),
+	v.strictObject({
+		kind: v.literal("answer"),
+		...limits,
+		status: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
+		body: v.optional(v.string()),
+		headers: v.optional(v.record(v.string(), v.string())),
+		executed: v.optional(v.boolean()),
+	}),
 ]);
 
 const disconnectRequest = v.strictObject({
@@ -148,6 +156,8 @@ function inject(
 			return faults.indexing(request.match, request);
 		case "fail":
 			return faults.fail(request.match, request.status, request);
+		case "answer":
+			return faults.answer(request.match, request);
 	}
 }
 

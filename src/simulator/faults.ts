@@ -28,7 +28,21 @@ export type Effect =
 			readonly released: Promise<void>;
 	  }
 	/** Closes the connection without an answer. */
-	| { readonly kind: "drop"; readonly executed: boolean };
+	| { readonly kind: "drop"; readonly executed: boolean }
+	/** Answers something that Discord's API does not; in place of the right answer, if the request was carried out. */
+	| {
+			readonly kind: "answer";
+			readonly executed: boolean;
+			readonly rewrite: (right: Answer | undefined) => Answer;
+	  };
+
+/** An answer as it goes to the client: JSON unless a header says otherwise. */
+export interface Answer {
+	readonly status: number;
+	readonly body?: string | undefined;
+	/** Their names in lower case. */
+	readonly headers?: Readonly<Record<string, string>> | undefined;
+}
 
 /** An injected fault, as it stands. */
 export interface Fault {
@@ -126,6 +140,30 @@ export class Faults {
 		const error = plainError(status, "Simulated Failure");
 		const executed = given.executed ?? false;
 		return this.#add(match, { kind: "fail", executed, error }, given);
+	}
+
+	/** Answers this whatever was asked; `executed` has the request executed first. */
+	answer(
+		match: Match,
+		given: Answer & { executed?: boolean | undefined } & FaultLimits,
+	): Fault {
+		const { executed = false, status, body, headers } = given;
+		const rewrite = () => ({ status, body, headers });
+		return this.#add(match, { kind: "answer", executed, rewrite }, given);
+	}
+
+	/** Executes the request, and changes what is answered when it succeeds. */
+	rewrite(
+		match: Match,
+		rewrite: (right: Answer) => Answer,
+		limits: FaultLimits = {},
+	): Fault {
+		const effect: Effect = {
+			kind: "answer",
+			executed: true,
+			rewrite: (right = { status: 204 }) => rewrite(right),
+		};
+		return this.#add(match, effect, limits);
 	}
 
 	/** The faults that are still to hit. */

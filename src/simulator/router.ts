@@ -15,7 +15,7 @@ import {
 	plainError,
 	refusal,
 } from "./errors.ts";
-import type { Effect, Faults } from "./faults.ts";
+import type { Answer, Effect, Faults } from "./faults.ts";
 import type { Interactions } from "./interactions.ts";
 import type { Journal, RequestLog } from "./journal.ts";
 import {
@@ -51,12 +51,6 @@ interface Parts {
 	readonly limiter: RateLimiter;
 	readonly log: Log;
 	keepFile(host: string, path: string, file: Blob): string;
-}
-
-interface Answer {
-	readonly status: number;
-	readonly json?: string;
-	readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The client is told nothing more: its connection ends. */
@@ -109,6 +103,7 @@ export class Router {
 				});
 			const answer = await this.#answer(request, url, path, note, limits);
 			note({ status: answer.status });
+			this.#countInvalid(answer);
 			return respond(answer, limits);
 		} catch (error) {
 			if (error instanceof HangUp) {
@@ -154,7 +149,14 @@ export class Router {
 			actor: actor.user.id,
 		});
 		if (fault) note({ fault: fault.kind });
-		if (fault?.executed === false) await this.#suffer(fault, request.signal);
+		if (fault && !fault.executed) {
+			if (fault.kind !== "answer") await this.#suffer(fault, request.signal);
+			else {
+				// Whatever answers in place of the API knows nothing of its buckets.
+				for (const name of Object.keys(left)) delete limits[name];
+				return fault.rewrite(undefined);
+			}
+		}
 
 		let changed = true;
 		let status = route.status ?? 200;
@@ -186,7 +188,7 @@ export class Router {
 		const answer: Answer =
 			result === undefined
 				? { status: 204 }
-				: { status, json: JSON.stringify(result) };
+				: { status, body: JSON.stringify(result) };
 		if (route.method !== "GET" && !route.fleeting && changed)
 			this.#parts.journal.record({
 				actor: actor.user.id,
@@ -197,6 +199,7 @@ export class Router {
 				reason,
 				...nonceOf(content.body),
 			});
+		if (fault?.kind === "answer") return fault.rewrite(answer);
 		if (fault?.executed) await this.#suffer(fault, request.signal);
 		return answer;
 	}
@@ -321,7 +324,10 @@ export class Router {
 		if (!has(permissions, route.needs)) throw refusal(Code.MissingPermissions);
 	}
 
-	async #suffer(fault: Effect, signal: AbortSignal): Promise<void> {
+	async #suffer(
+		fault: Exclude<Effect, { kind: "answer" }>,
+		signal: AbortSignal,
+	): Promise<void> {
 		if ("error" in fault) throw fault.error;
 		if (fault.kind === "drop") throw new HangUp();
 		await Promise.race([fault.released, aborted(signal)]);
@@ -333,7 +339,7 @@ export class Router {
 		if (error instanceof ApiError)
 			return {
 				status: error.status,
-				json: JSON.stringify(error.body),
+				body: JSON.stringify(error.body),
 				headers: error.headers,
 			};
 		this.#parts.log.error("a request failed: a fault of the simulator", {
@@ -368,14 +374,14 @@ function nonceOf(body: unknown): { nonce?: string | number } {
 }
 
 function respond(
-	{ status, json, headers }: Answer,
+	{ status, body, headers }: Answer,
 	limits: Readonly<Record<string, string>>,
 ): Response {
 	const all = { ...limits, ...headers };
-	if (json === undefined) return new Response(null, { status, headers: all });
-	return new Response(json, {
+	if (body === undefined) return new Response(null, { status, headers: all });
+	return new Response(body, {
 		status,
-		headers: { ...all, "content-type": "application/json" },
+		headers: { "content-type": "application/json", ...all },
 	});
 }
 

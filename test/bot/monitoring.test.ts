@@ -34,6 +34,7 @@ interface Status {
 		connected: boolean;
 		since: string;
 		reason?: string;
+		requests_paused: object | null;
 		user: string | null;
 		guilds: object[];
 	};
@@ -124,6 +125,7 @@ describe("without Discord", () => {
 			connected: false,
 			since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
 			reason: expect.stringMatching(/connect/i),
+			requests_paused: null,
 			user: null,
 			guilds: [],
 		});
@@ -150,6 +152,7 @@ test.concurrent("with Discord a bot is ready, and its state shows who and where 
 		discord: {
 			connected: true,
 			since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+			requests_paused: null,
 			user: simulator.bot("alpha").username,
 			guilds: [{ id: guild.id, name: guild.name, members: guild.members.size }],
 		},
@@ -173,8 +176,31 @@ test.concurrent("with Discord a bot is ready, and its state shows who and where 
 	expect(value("calls_in_flight")).toBe(0);
 	expect(value("discord_invalid_requests")).toBe(0);
 	expect(value("discord_held_back_total")).toBe(0);
+	expect(value("discord_pause_seconds")).toBe(0);
 	expect(sampleOf(metrics, "guildhall_bot_build_info", { version })).toBe(1);
 	expect(sampleOf(metrics, "process_resident_memory_bytes")).toBeGreaterThan(0);
+});
+
+test.concurrent("a bot that Cloudflare blocks is ready, and its state, figures and log say that it sends nothing", async () => {
+	await using alpha = await startConnectedBot();
+	const { faults } = alpha.simulator;
+	const headers = { "content-type": "text/html", "retry-after": "1800" };
+	faults.answer("* *", { status: 429, body: "<html>", headers });
+	const info = () => alpha.call("get_guild_info");
+	expect(await info()).toContain("Requests are paused for 1800 s.");
+	expect(await info()).toContain("the next one can go in 1800 s.");
+	expect((await alpha.get("/readyz")).status).toBe(200);
+	const { requests_paused } = (await alpha.status()).discord;
+	expect(requests_paused).toEqual({
+		reason: "foreign answer",
+		status: 429,
+		seconds_left: expect.any(Number),
+	});
+	const metrics = await alpha.metrics();
+	const value = (name: string) => sampleOf(metrics, `guildhall_bot_${name}`);
+	expect(value("discord_pause_seconds")).toBeGreaterThan(60);
+	expect(value("discord_held_back_total")).toBe(1);
+	expect(alpha.messages()).toContain("requests to Discord are paused");
 });
 
 test.concurrent("a bot that has lost Discord's Gateway is alive and not ready, and its state says why", async () => {

@@ -65,6 +65,7 @@ test("a fault is injected, listed and cleared", async () => {
 		{ kind: "drop", match, when: "after" },
 		{ kind: "rateLimit", match, retryAfterMs: 100, global: true },
 		{ kind: "fail", match, status: 502, executed: true },
+		{ kind: "answer", match, status: 200, body: "<html>" },
 	])
 		expect((await control(simulator, "POST", "faults", fault)).status).toBe(
 			200,
@@ -76,6 +77,7 @@ test("a fault is injected, listed and cleared", async () => {
 		{ kind: "drop", executed: true },
 		{ kind: "rateLimit" },
 		{ kind: "fail", executed: true },
+		{ kind: "answer", executed: false },
 	]);
 	await expect(
 		simulator.user("ada").say("The Cooks/general", "x"),

@@ -116,6 +116,41 @@ test.each([
 	},
 );
 
+test("any other answer comes in place of the API's, without its rate limits, or after the execution", async () => {
+	await using simulator = await startSimulator();
+	const { write, executed } = general(simulator);
+	const given = { status: 403, body: "null", times: 1 };
+	simulator.faults.answer(route, { ...given, headers: { "x-from": "edge" } });
+	const foreign = await write();
+	expect([foreign.status, foreign.json<unknown>()]).toEqual([403, null]);
+	expect(foreign.headers.get("x-from")).toBe("edge");
+	expect(foreign.headers.get("content-type")).toBe("application/json");
+	expect(foreign.headers.get("x-ratelimit-limit")).toBeNull();
+	expect(executed()).toBe(0);
+	simulator.faults.answer(route, { ...given, status: 202, executed: true });
+	expect((await write()).status).toBe(202);
+	expect(executed()).toBe(1);
+	expect(simulator.requests.list(route)).toMatchObject([
+		{ status: 403, fault: "answer" },
+		{ status: 202, fault: "answer" },
+	]);
+	expect(simulator.requests.invalid).toBe(1);
+});
+
+test("the right answer is changed on its way", async () => {
+	await using simulator = await startSimulator();
+	const { write, executed } = general(simulator);
+	simulator.faults.rewrite(route, ({ status, body = "" }) => ({
+		status,
+		body: body.replace('"content":"x"', '"content":"y"'),
+	}));
+	const answer = await write();
+	expect(answer.status).toBe(200);
+	expect(answer.headers.get("x-ratelimit-limit")).not.toBeNull();
+	expect(answer.json()).toMatchObject({ content: "y" });
+	expect(executed()).toBe(1);
+});
+
 test("a dropped connection sends not one byte", async () => {
 	await using simulator = await startSimulator();
 	simulator.faults.drop("GET /users/@me", { when: "before" });

@@ -16,8 +16,8 @@ import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { IdentifyThrottler } from "./identify.ts";
 import { describeRefusal, portal } from "./intents.ts";
-import { InvalidRequests } from "./invalid-requests.ts";
 import { followNames, makeCache } from "./member-cache.ts";
+import { RequestGuard } from "./request-guard.ts";
 import {
 	guardRest,
 	type PlatformOutcome,
@@ -63,7 +63,13 @@ export class Connection {
 	/** Resolves with the reason when trying on would not help: only an operator can. */
 	readonly failed: Promise<Error>;
 	/** Those of all clients: Discord counts by address. */
-	readonly invalidRequests = new InvalidRequests();
+	readonly requests = new RequestGuard({
+		onPause: ({ waitMs, ...pause }) =>
+			this.#options.log.warn("requests to Discord are paused", {
+				...pause,
+				seconds: Math.ceil(waitMs / 1000),
+			}),
+	});
 
 	readonly #options: ConnectionOptions;
 	readonly #closing = new AbortController();
@@ -198,7 +204,7 @@ export class Connection {
 				...(readsMessages ? [MessageContent] : []),
 				...(watchesBans ? [GuildModeration] : []),
 			],
-			rest: restOptions(api, onAnswer, this.invalidRequests),
+			rest: restOptions(api, onAnswer, this.requests),
 			ws: { buildIdentifyThrottler: () => this.#throttler },
 			makeCache,
 			// Text that the bot sends pings nobody unless whoever sends it says so.

@@ -9,6 +9,7 @@ import {
 	PlatformTimeout,
 	wasNotDone,
 } from "./rest.ts";
+import { ForeignAnswer } from "./rest-answer.ts";
 import { oneLine } from "./text.ts";
 
 /** What to do about a refusal, by Discord's code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
@@ -201,6 +202,7 @@ const advice = new Map<number | string, string>([
 /** What became of a request, in words. */
 const fates: Record<Fate, string> = {
 	"not sent": "The request was not sent: nothing was done. Try again later.",
+	refused: "The request was turned away: nothing was done. Try again later.",
 	read: "It only reads: nothing was changed. Try again later.",
 	unknown:
 		"The request had been sent: whether it took effect is unknown. Look before repeating it.",
@@ -217,7 +219,10 @@ export function toToolError(error: unknown): ToolError | undefined {
 		);
 	if (error instanceof PlatformBusy) return busy(error);
 	if (error instanceof PlatformFailure)
-		return refusal(`${oneLine(error.message)}. ${fates[error.fate]}`, error);
+		return refusal(
+			`${oneLine(error.message)}. ${fates[error.fate]}${pauseAfter(error)}`,
+			error,
+		);
 	if (!(error instanceof DiscordAPIError)) return undefined;
 	if (error.status === 401 && error.code !== codes.InvalidWebhookToken)
 		return refusal(
@@ -257,14 +262,24 @@ export function forPeople(error: unknown): string | undefined {
 	}`;
 }
 
+/** Why a request is not sent now, up to the time when it can be. */
+const waits: Record<PlatformBusy["why"], string> = {
+	"rate limit": "Discord's rate limit takes this request again",
+	"invalid requests":
+		"Discord has refused so many of the bot's requests that it sends none, lest Discord bars it; the next one can go",
+	"foreign answer":
+		"Something in front of Discord's API, such as Cloudflare, blocks the bot or fails, and requests are paused; the next one can go",
+};
+
+function pauseAfter({ cause }: PlatformFailure): string {
+	if (!(cause instanceof ForeignAnswer)) return "";
+	return ` Requests are paused for ${Math.ceil(cause.pauseMs / 1000)} s.`;
+}
+
 function busy(error: PlatformBusy): ToolError {
 	const seconds = Math.ceil(error.retryAfterMs / 1000);
-	const why =
-		error.why === "rate limit"
-			? "Discord's rate limit takes this request again"
-			: "Discord has refused so many of the bot's requests that it sends none, lest Discord bars it; the next one can go";
 	return refusal(
-		`${why} in ${seconds} s. The request was not sent: nothing was done. Call again after that, not before.`,
+		`${waits[error.why]} in ${seconds} s. The request was not sent: nothing was done. Call again after that, not before.`,
 		error,
 	);
 }

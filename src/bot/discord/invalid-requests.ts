@@ -11,8 +11,6 @@ export class InvalidRequests {
 	/** When the latest were answered, in a ring. */
 	readonly #times: number[];
 	#next = 0;
-	/** Requests that were not sent for their sake. */
-	heldBack = 0;
 
 	constructor(
 		limit = defaultLimit,

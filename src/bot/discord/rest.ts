@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
 	DiscordAPIError,
+	HTTPError,
 	type RateLimitData,
 	RateLimitError,
 	type REST,
@@ -15,15 +16,26 @@ import {
 	Routes,
 } from "discord.js";
 import { type Signal, toAbortSignal } from "../../lib/signal.ts";
-import { InvalidRequests } from "./invalid-requests.ts";
+import { type Pause, RequestGuard } from "./request-guard.ts";
+import {
+	type Answer,
+	ForeignAnswer,
+	readAnswer,
+	UnusableAnswer,
+} from "./rest-answer.ts";
 
 /** What one platform call may take, waiting in the queue included. */
 export const platformTimeoutMs = 10_000;
+
+/** How often one call is sent again after a rate limit that had already ended. */
+const maxRateLimits = 5;
 
 /** What became of a request that brought no answer, as far as it can be known. */
 export type Fate =
 	/** It never left, or Discord turned it away (429): nothing was done. */
 	| "not sent"
+	/** It was turned away (4xx) with an answer that cannot be read: nothing was done. */
+	| "refused"
 	/** It changes nothing, wherever it got to. */
 	| "read"
 	/** It was sent: it may have been carried out. */
@@ -44,16 +56,22 @@ export class PlatformFailure extends Error {
 		readonly fate: Fate,
 		cause: unknown,
 	) {
-		super(cause instanceof Error ? cause.message : String(cause), { cause });
+		super(describe(cause), { cause });
 	}
+}
+
+function describe(cause: unknown): string {
+	if (cause instanceof HTTPError)
+		return `${cause.status} ${cause.message}`.trim();
+	return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** A platform call that was not sent, because it would have had to wait for longer than it has. */
 export class PlatformBusy extends Error {
 	override name = "PlatformBusy";
 	constructor(
-		/** Who asks for the wait: Discord, or we ourselves, lest it bars us. */
-		readonly why: "rate limit" | "invalid requests",
+		/** Who asks for the wait: Discord, or we ourselves, so that it does not block us. */
+		readonly why: "rate limit" | Pause["why"],
 		/** How long from now until it may be sent, in milliseconds. */
 		readonly retryAfterMs: number,
 		options?: ErrorOptions,
@@ -72,6 +90,8 @@ export function wasNotDone(error: unknown): boolean {
 /** One request on its way: in the queue, handed to the network, or turned away before anything was done. */
 interface Call {
 	state: "waiting" | "sent" | "refused";
+	/** How often Discord has answered it 429. */
+	rateLimits: number;
 	/** When its time is up, by `performance.now()`. */
 	readonly endsAt: number;
 }
@@ -149,28 +169,35 @@ export type PlatformOutcome =
 
 /**
  * Options of a REST manager that `guardRest` then guards: it sends through here and repeats nothing by itself.
- * `onAnswer` is told of every request that was sent; too many `invalid` ones hold the next ones back.
+ * `onAnswer` is told of every request that was sent; `guard` says when none may be.
  */
 export function restOptions(
 	api: string,
 	onAnswer: (outcome: PlatformOutcome) => void = () => {},
-	invalid = new InvalidRequests(),
+	guard = new RequestGuard(),
 ) {
 	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
-		const { waitMs } = invalid;
-		if (waitMs > 0) {
-			invalid.heldBack += 1;
-			throw new PlatformBusy("invalid requests", waitMs);
+		const { pause } = guard;
+		if (pause) {
+			guard.heldBack += 1;
+			throw new PlatformBusy(pause.why, pause.waitMs);
 		}
+		const request = guard.begin();
 		try {
-			const response = await send(url, init);
-			const { status, headers } = response;
-			invalid.note(status, headers.get("x-ratelimit-scope"));
+			const answer = await send(url, init);
+			const { status, headers } = answer;
+			request.answered(status, headers.get("x-ratelimit-scope"));
 			noteAllowance(headers);
-			onAnswer(outcomeOf(response));
-			return response;
+			onAnswer(outcomeOf(status));
+			if (status === 429) endRepetition(headers);
+			return answer;
 		} catch (error) {
-			onAnswer("failed");
+			if (error instanceof PlatformBusy) throw error;
+			if (error instanceof ForeignAnswer) {
+				request.answeredByOther(error.status, error.retryAfterMs);
+				error.pauseMs = guard.pause?.waitMs ?? 0;
+				onAnswer(outcomeOf(error.status));
+			} else onAnswer("failed");
 			throw error;
 		}
 	};
@@ -202,13 +229,27 @@ function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
 	return performance.now() + Math.max(retryAfter, timeToReset) > endsAt;
 }
 
-function outcomeOf({ status }: { status: number }): PlatformOutcome {
+/** Ends a call that has been rate limited too often: discord.js would send it again for as long as the waits are short. */
+function endRepetition(headers: Headers): void {
+	const call = currentCall.getStore();
+	if (!call) return;
+	call.rateLimits += 1;
+	if (call.rateLimits < maxRateLimits) return;
+	const askedMs = Number(headers.get("retry-after")) * 1000;
+	throw new PlatformBusy("rate limit", Math.max(askedMs, 1000));
+}
+
+function outcomeOf(status: number): PlatformOutcome {
 	if (status === 429) return "rate_limited";
 	if (status >= 500) return "server_error";
 	return status >= 400 ? "client_error" : "ok";
 }
 
-const send: RESTOptions["makeRequest"] = async (url, init) => {
+/** Sends a request and reads its whole answer. */
+async function send(
+	url: string,
+	init: Parameters<RESTOptions["makeRequest"]>[1],
+): Promise<Answer> {
 	const call = currentCall.getStore();
 	const note = (state: Call["state"]) => {
 		if (call) call.state = state;
@@ -220,10 +261,12 @@ const send: RESTOptions["makeRequest"] = async (url, init) => {
 			...(init as object),
 			// Bun itself sends DELETE and PUT again over a kept connection that drops.
 			keepalive: init.method !== "DELETE" && init.method !== "PUT",
+			// To follow one would carry the token, and with 307 a write, to another place.
+			redirect: "manual",
 		});
 		// The queue will send it anew.
 		if (response.status === 429) note("refused");
-		return response;
+		return await readAnswer(response);
 	} catch (error) {
 		const { code, syscall } = error as NodeJS.ErrnoException;
 		// Bun's name for it, and the system's; and a host name that stands for no address.
@@ -231,7 +274,7 @@ const send: RESTOptions["makeRequest"] = async (url, init) => {
 		if (refused || syscall === "getaddrinfo") note("refused");
 		throw error;
 	}
-};
+}
 
 type Request = REST["request"];
 
@@ -275,10 +318,17 @@ export function guardRest(
 			const ownToken = options.auth !== false;
 			if (ownToken && error instanceof DiscordAPIError && error.status === 401)
 				onUnauthorized();
-			if (reads && error instanceof PlatformFailure) return send();
+			if (reads && isWorthRepeating(error)) return send();
 			throw error;
 		}
 	};
+}
+
+/** Whether the same request may bring another answer at once. */
+function isWorthRepeating(error: unknown): boolean {
+	return (
+		error instanceof PlatformFailure && !(error.cause instanceof UnusableAnswer)
+	);
 }
 
 /** Whether a request changes nothing that anybody can see: the channel of two people is asked for by making it. */
@@ -306,7 +356,7 @@ async function requestOnce(
 	reads: boolean,
 	endsAt: number,
 ): Promise<unknown> {
-	const call: Call = { state: "waiting", endsAt };
+	const call: Call = { state: "waiting", rateLimits: 0, endsAt };
 	const fate = (): Fate => {
 		if (call.state !== "sent") return "not sent";
 		return reads ? "read" : "unknown";
@@ -331,7 +381,11 @@ async function requestOnce(
 		if (error instanceof PlatformBusy) throw error;
 		if (error instanceof DiscordAPIError || call.state === "waiting")
 			throw error;
-		throw new PlatformFailure(fate(), error);
+		const turnedAway =
+			error instanceof UnusableAnswer &&
+			error.status >= 400 &&
+			error.status < 500;
+		throw new PlatformFailure(turnedAway ? "refused" : fate(), error);
 	} finally {
 		signal.removeEventListener("abort", end);
 	}

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { DiscordAPIError, REST, Routes } from "discord.js";
+import { toToolError } from "../../../src/bot/discord/errors.ts";
 import { InvalidRequests } from "../../../src/bot/discord/invalid-requests.ts";
+import { RequestGuard } from "../../../src/bot/discord/request-guard.ts";
 import {
 	endingEarlier,
 	guardRest,
@@ -21,12 +23,12 @@ const shortMs = 300;
 /** A simulator, and discord.js's REST manager in front of it as the bot has it. */
 async function startPlatform(
 	timeoutMs = longMs,
-	invalid = new InvalidRequests(),
+	requests = new RequestGuard(),
 ) {
 	const simulator = await startSimulator();
 	const channel = simulator.channel("The Cooks/general");
 	const unauthorized: string[] = [];
-	const rest = new REST(restOptions(simulator.api, undefined, invalid));
+	const rest = new REST(restOptions(simulator.api, undefined, requests));
 	rest.setToken(simulator.bot("alpha").token);
 	guardRest(rest, {
 		timeoutMs,
@@ -165,8 +167,10 @@ test.concurrent("what a limit of the whole bot would make late is not even sent"
 
 test.concurrent("after too many invalid requests none is sent, and the error says for how long", async () => {
 	const clock = { now: 0 };
-	const invalid = new InvalidRequests(50, () => clock.now);
-	await using platform = await startPlatform(longMs, invalid);
+	const now = () => clock.now;
+	const invalid = new InvalidRequests(50, now);
+	const requests = new RequestGuard({ invalid, now });
+	await using platform = await startPlatform(longMs, requests);
 	const { simulator } = platform;
 	simulator.faults.refuse(messages, 50013);
 	for (let call = 0; call < 50; call += 1)
@@ -178,7 +182,7 @@ test.concurrent("after too many invalid requests none is sent, and the error say
 	expect((error as PlatformBusy).why).toBe("invalid requests");
 	expect((error as PlatformBusy).retryAfterMs).toBe(600_000);
 	expect(simulator.requests.list()).toHaveLength(50);
-	expect(invalid.heldBack).toBe(1);
+	expect(requests.heldBack).toBe(1);
 	simulator.faults.clear();
 	clock.now = 599_999;
 	expect(await failureOf(platform.say("early"))).toBeInstanceOf(PlatformBusy);
@@ -194,6 +198,172 @@ test.concurrent("a rate limit that ends in time is waited for", async () => {
 	expect(platform.channel.transcript()).toBe("alpha: patient");
 	expect(platform.simulator.journal.entries(messages)).toHaveLength(1);
 });
+
+const html = { "content-type": "text/html" };
+const page = {
+	body: "<!DOCTYPE html><title>Access denied</title> error code: 1015",
+	headers: html,
+};
+const noWait = { message: "You are being rate limited.", global: false };
+
+// A wait in the body alone, as documented: https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
+test.concurrent.each([
+	["in the body alone", { ...noWait, retry_after: 0.05 }, {}],
+	["of no time at all", { ...noWait, retry_after: 0 }, {}],
+	[
+		"beside a header that is no number",
+		{ retry_after: 0.05 },
+		{ "retry-after": "soon" },
+	],
+	["in X-RateLimit-Reset-After", {}, { "x-ratelimit-reset-after": "0.05" }],
+] as const)("a 429 with a wait %s is waited for", async (_, body, headers) => {
+	await using platform = await startPlatform();
+	const { faults, requests } = platform.simulator;
+	const given = { status: 429, body: JSON.stringify(body), headers, times: 2 };
+	faults.answer(messages, given);
+	await platform.say("patient");
+	expect(requests.list(messages)).toHaveLength(3);
+	expect(platform.channel.transcript()).toBe("alpha: patient");
+});
+
+test.concurrent.each([
+	["a moment", 0.05],
+	["no time", 0],
+])(
+	"rate limits of %s that go on end a call after five requests",
+	async (_, retry_after) => {
+		await using platform = await startPlatform();
+		const { faults, requests } = platform.simulator;
+		const body = JSON.stringify({ ...noWait, retry_after });
+		faults.answer(messages, { status: 429, body });
+		const error = await failureOf(platform.say("too much"));
+		expect(error).toBeInstanceOf(PlatformBusy);
+		expect((error as PlatformBusy).why).toBe("rate limit");
+		expect((error as PlatformBusy).retryAfterMs).toBe(1_000);
+		expect(requests.list(messages)).toHaveLength(5);
+	},
+	30_000,
+);
+
+test.concurrent("a 429 whose body alone says that it is for the whole bot stops all routes", async () => {
+	await using platform = await startPlatform();
+	const { simulator, rest, channel } = platform;
+	const body = JSON.stringify({ retry_after: 60, global: true });
+	simulator.faults.answer(messages, { status: 429, body, times: 1 });
+	expect(await failureOf(platform.say("one"))).toBeInstanceOf(PlatformBusy);
+	const other = rest.get(Routes.channel(channel.id));
+	expect(await failureOf(other)).toBeInstanceOf(PlatformBusy);
+	expect(simulator.requests.list()).toHaveLength(1);
+});
+
+// An address that is blocked: a page of Cloudflare's, or https://github.com/discord/discord-api-docs/issues/5810.
+test.concurrent.each([
+	[{ status: 429, ...page }, "refused", 5],
+	[{ status: 403, ...page }, "refused", 5],
+	[{ status: 429, body: JSON.stringify(noWait) }, "refused", 5],
+	[{ status: 401, body: "null" }, "refused", 5],
+	[{ status: 429, body: "" }, "refused", 5],
+	[
+		{ status: 429, ...page, headers: { ...html, "retry-after": "90" } },
+		"refused",
+		90,
+	],
+	[{ status: 502, ...page }, "unknown", 5],
+	[{ status: 520, body: "error code: 520" }, "unknown", 5],
+] as const)(
+	"the answer %j ends a call at once, and pauses all others",
+	async (answer, fate, seconds) => {
+		const clock = { now: 1_000 };
+		const requests = new RequestGuard({ now: () => clock.now });
+		await using platform = await startPlatform(longMs, requests);
+		const { simulator, rest, channel } = platform;
+		simulator.faults.answer("* *", answer);
+		const error = await failureOf(platform.say("blocked"));
+		expect(error).toBeInstanceOf(PlatformFailure);
+		expect((error as PlatformFailure).fate).toBe(fate);
+		const { message = "" } = toToolError(error) ?? {};
+		expect(message).toStartWith(`Discord API error: ${answer.status} without `);
+		expect(message).toEndWith(` Requests are paused for ${seconds} s.`);
+		expect(message).not.toContain("1015");
+		simulator.clearFaults();
+		clock.now += seconds * 1_000 - 1;
+		const other = await failureOf(rest.get(Routes.channel(channel.id)));
+		expect(other).toBeInstanceOf(PlatformBusy);
+		expect(toToolError(other)?.message).toContain(
+			"the next one can go in 1 s.",
+		);
+		expect(simulator.requests.list()).toHaveLength(1);
+		clock.now += 1;
+		await platform.say("let in again");
+		expect(platform.unauthorized).toEqual([]);
+	},
+);
+
+test.concurrent.each([307, 308, 302, 303])(
+	"a redirect with %d is not followed, by a write or by a read",
+	async (status) => {
+		await using platform = await startPlatform();
+		await using elsewhere = await startPlatform();
+		const { simulator, rest, channel } = platform;
+		const location = elsewhere.simulator.api;
+		simulator.faults.answer("* *", { status, headers: { location } });
+		const error = await failureOf(platform.say("elsewhere"));
+		expect(error).toBeInstanceOf(PlatformFailure);
+		expect((error as PlatformFailure).fate).toBe("unknown");
+		expect(String(error)).toContain(`${status} and a redirect`);
+		const read = await failureOf(rest.get(Routes.channel(channel.id)));
+		expect((read as PlatformFailure).fate).toBe("read");
+		expect(simulator.requests.list()).toHaveLength(2);
+		expect(elsewhere.simulator.requests.list()).toEqual([]);
+	},
+);
+
+test.concurrent("an answer that is too long is not read to its end, packed or not", async () => {
+	await using platform = await startPlatform();
+	const { simulator } = platform;
+	const body = `["${"x".repeat(16 * 1024 * 1024)}"]`;
+	simulator.faults.answer(messages, { status: 200, body, executed: true });
+	const error = await failureOf(platform.say("long"));
+	expect(String(error)).toContain("200 and more than 16 MiB");
+	expect((error as PlatformFailure).fate).toBe("unknown");
+	await using stack = new AsyncDisposableStack();
+	const packed = Bun.gzipSync(body);
+	const server = Bun.serve({
+		port: 0,
+		fetch: () =>
+			new Response(packed, { headers: { "content-encoding": "gzip" } }),
+	});
+	stack.defer(() => server.stop(true));
+	const rest = new REST(restOptions(`http://127.0.0.1:${server.port}/api`));
+	rest.setToken("token");
+	guardRest(rest, { timeoutMs: longMs, onUnauthorized: () => {} });
+	const other = await failureOf(rest.get("/users/@me"));
+	expect(String(other)).toContain("200 and more than 16 MiB");
+});
+
+test.concurrent.each([
+	["{}", "Discord API error: 400"],
+	['{"message":null,"code":{}}', "Discord API error: 400"],
+	[
+		'{"message":"No","code":50035,"errors":{"a":null}}',
+		"Discord API error: No (code 50035).",
+	],
+	[
+		'{"message":"No","code":50035,"errors":7}',
+		"Discord API error: No (code 50035).",
+	],
+])(
+	"the refusal %s is shown without undefined, and nothing was done",
+	async (body, shown) => {
+		await using platform = await startPlatform();
+		platform.simulator.faults.answer(messages, { status: 400, body });
+		const error = await failureOf(platform.say("refused"));
+		expect(error).toBeInstanceOf(DiscordAPIError);
+		const { message = "" } = toToolError(error) ?? {};
+		expect(message).toStartWith(shown);
+		expect(message).not.toMatch(/undefined|\[object/);
+	},
+);
 
 test.concurrent.each(["before", "after"] as const)(
 	"a write whose connection drops %s it is carried out is sent once, its outcome unknown",
