@@ -234,7 +234,10 @@ export function createEndpoint(
 			errorCode: code,
 			headers: own,
 		}: Answer) => {
-			if (code === errorCode.methodNotFound) return json(404, text, own);
+			// 404 is for unknown methods. Clients take it for a fault of the transport, and of an unknown tool they are
+			// to see the error.
+			if (code === errorCode.methodNotFound && message.method !== "tools/call")
+				return json(404, text, own);
 			if (!prepared) return frame(200, text, undefined, own);
 			const { bytes, headers: more } = encoded(prepared, headers);
 			return respond(200, bytes, { ...sseHeaders, ...more });

@@ -957,13 +957,13 @@ function rows(at: ServerName): Row[] {
 		),
 		...[undefined, "a-token"].map(
 			(progressToken): Row => ({
-				rule: `a modern call of an unknown tool, ${progressToken ? "with" : "without"} a progress token: 404 and -32601`,
+				rule: `a modern call of an unknown tool, ${progressToken ? "with" : "without"} a progress token: 200 and -32601`,
 				...modern(
 					"tools/call",
 					{ name: "no_such_tool" },
 					{ meta: progressToken ? { progressToken } : {} },
 				),
-				status: 404,
+				status: 200,
 				code: -32601,
 			}),
 		),
