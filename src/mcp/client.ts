@@ -307,6 +307,12 @@ async function readResponse(
 			if (seen.length < maxFaultLength) seen += text;
 			continue;
 		}
+		const repeated = repeatedKey(text);
+		if (repeated)
+			throw new ClientError(
+				`the answer has the key "${repeated}" twice`,
+				"unknown",
+			);
 		const found = { text, message };
 		if (saysLostSession(message.error, response.status))
 			throw new SessionNotFound(response.status, found);
@@ -370,6 +376,18 @@ function parseResponse(
 			? answers
 			: (message.id ?? null) === null && isObject(message.error);
 	return ours ? (message as ClientResponse["message"]) : undefined;
+}
+
+const decisiveKeys = new Set(["id", "result", "error"]);
+
+/** The key that a response has twice, of those that decide what it says and to whom: clients differ in which one counts. */
+function repeatedKey(text: string): string | undefined {
+	const seen = new Set<string>();
+	for (const { key } of readMembers(text)) {
+		if (seen.has(key)) return key;
+		if (decisiveKeys.has(key)) seen.add(key);
+	}
+	return undefined;
 }
 
 const lostSession = /session not found/i;

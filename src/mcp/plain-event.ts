@@ -4,8 +4,12 @@
 import { messageOpening } from "./sse.ts";
 
 const resultOpening = ',"result":{"content":[';
+const tab = 0x09;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const space = 0x20;
+const comma = 0x2c;
+const closeBrace = 0x7d;
 
 /** How a result ends, and whether it is an error then. */
 const endings = [
@@ -16,6 +20,8 @@ const endings = [
 
 const longestEnding = Math.max(...endings.map(({ text }) => text.length));
 const isErrorKey = Buffer.from('"isError"');
+/** The beginning of a key that is not an object's first, where only spaces stand between tokens. */
+const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
 
 export class PlainEvent {
 	private constructor(
@@ -44,6 +50,7 @@ export class PlainEvent {
 		// In a string it would have escapes before its quotation marks.
 		const said = buffer.indexOf(isErrorKey);
 		if (said !== -1 && said < length - ending.text.length) return undefined;
+		if (mayHaveMoreMembers(buffer, start.length)) return undefined;
 		const idEnd = beforeId.length + String(id).length;
 		return new PlainEvent(buffer, beforeId.length, idEnd, ending.isError);
 	}
@@ -78,6 +85,33 @@ export class PlainEvent {
 		bytes.copy(changed, idStart + idLength, idEnd);
 		return changed;
 	}
+}
+
+/**
+ * Whether a member may follow the result in the response, such as a second `id`, which would make it the answer to another
+ * call. Before its key stand an object's end and a comma. Within a string a backslash stands before a quotation mark, so
+ * text is hardly ever taken for that, and JSON without it has no such member, however a key is written.
+ */
+function mayHaveMoreMembers(bytes: Buffer, from: number): boolean {
+	const skipSpaces = (at: number) => {
+		while (bytes[at] === space) at--;
+		return at;
+	};
+	// Of most results the first object to end is the last of the content.
+	const first = bytes.indexOf(closeBrace, from);
+	// No string has a tab, and the usual form has none between tokens.
+	if (bytes.indexOf(tab, first) !== -1) return true;
+	for (const opening of keyOpenings)
+		for (
+			let at = bytes.indexOf(opening, first);
+			at !== -1;
+			at = bytes.indexOf(opening, at + 1)
+		) {
+			const before = skipSpaces(at);
+			if (bytes[before] !== comma) continue;
+			if (bytes[skipSpaces(before - 1)] === closeBrace) return true;
+		}
+	return false;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

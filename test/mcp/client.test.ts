@@ -205,6 +205,33 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 				else expect(await fault(world.call())).toBe("ClientError unknown");
 			});
 
+			const twice = (name: string, more: string) =>
+				[name, (id: string) => `{${more.replaceAll("ID", id)}}`] as const;
+			test.each([
+				twice("an id", '"id":99999,"result":{},"id":ID'),
+				twice("the same id", '"id":ID,"result":{},"id":ID'),
+				twice("an escaped id", '"\\u0069d":99999,"result":{},"id":ID'),
+				twice("a result", '"id":ID,"result":{},"result":{"x":1}'),
+				twice("an escaped result", '"id":ID,"result":{},"r\\u0065sult":{}'),
+				twice("an error", '"id":ID,"error":{},"error":{"code":1}'),
+				twice("an error without an id", '"error":{},"error":{"code":1}'),
+				twice(
+					"an id after a result in the usual form",
+					'"jsonrpc":"2.0","id":ID,"result":{"content":[]},"id":ID,"x":{"y":[]}',
+				),
+			])("but not where it has %s twice", async (_, text) => {
+				for (const answer of [sse, json]) {
+					await using world = start(({ id }) => answer(text(id)));
+					const error = await world.call().catch((error) => error);
+					expect(error).toMatchObject({
+						reached: "unknown",
+						message: expect.stringMatching(
+							/^the answer has the key "\w+" twice$/,
+						),
+					});
+				}
+			});
+
 			test("as an error, by our id or without one", async () => {
 				for (const [answered, status] of [
 					[undefined, 200],
