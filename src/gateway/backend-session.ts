@@ -36,6 +36,7 @@ export interface BackendSessionOptions {
 export class BackendSession {
 	readonly #options: BackendSessionOptions;
 	#current: ClientSession | undefined;
+	#serverVersion: string | undefined;
 	#opening: Promise<ClientSession> | undefined;
 	#generation = 0;
 	#closed = false;
@@ -51,7 +52,7 @@ export class BackendSession {
 
 	/** What the bot says of its version; undefined until it has. */
 	get serverVersion(): string | undefined {
-		return this.#current?.serverVersion;
+		return this.#serverVersion;
 	}
 
 	/** Whether one is open, as far as is known. */
@@ -83,6 +84,11 @@ export class BackendSession {
 				return error.response;
 			throw error;
 		}
+	}
+
+	/** Leaves the session to the calls that are under way in it: the next request opens another. */
+	leave(): void {
+		this.#current = undefined;
 	}
 
 	/** Ends the session, so that the next request opens another. Never rejects: one that is not ended runs out by itself. */
@@ -135,6 +141,7 @@ export class BackendSession {
 			const signal = AbortSignal.timeout(handshakeTimeoutMs);
 			const session = await this.#options.client.connect(signal);
 			this.#current = session;
+			this.#serverVersion = session.serverVersion;
 			this.#generation++;
 			if (this.#generation > 1) this.#options.onReplaced();
 			return session;
@@ -151,8 +158,8 @@ function notBegun({ reason }: Signal): ClientError {
 	});
 }
 
-/** The promise's outcome, or a ClientError if the signal fires before. */
-async function untilAborted<T>(
+/** The promise's outcome, or a ClientError that says "unsent" if the signal fires before. */
+export async function untilAborted<T>(
 	promise: Promise<T>,
 	signal: Signal,
 ): Promise<T> {

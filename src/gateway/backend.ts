@@ -1,5 +1,8 @@
 // One bot seen from here: its state, what it has to offer, and its calls.
 //
+// A bot that is not known to be there has to show that it is before a call is sent, so that nobody is left in doubt about a
+// call to a bot that was away: a new session where it was offline, a tools/list after a call that brought no answer.
+//
 // A call is sent again only where it cannot have been carried out, or where it changes nothing: a request in a lost
 // session (backend-session.ts), one that never left, and once more a tool that only reads.
 
@@ -17,6 +20,7 @@ import {
 	BackendSession,
 	handshakeTimeoutMs,
 	type SessionRequest,
+	untilAborted,
 } from "./backend-session.ts";
 import { type ListedTool, readTools } from "./catalog.ts";
 import type { Instance } from "./config.ts";
@@ -94,6 +98,8 @@ export class Backend {
 	};
 	#refreshing: Promise<void> | undefined;
 	#checking: Promise<BackendState> | undefined;
+	/** Whether the last call brought no answer, so that nobody knows whether it is there. */
+	#isDoubtful = false;
 	/** How many probes have failed in a row, and the one that is due. */
 	#failures = 0;
 	#probe: Timer | undefined;
@@ -151,6 +157,7 @@ export class Backend {
 		try {
 			for (let isRepeated = false; ; isRepeated = true) {
 				try {
+					if (this.#isDoubtful) await untilAborted(this.check(), signal);
 					return this.#answered(await this.session.request(call, signal));
 				} catch (error) {
 					this.#notice(error, signal);
@@ -163,6 +170,11 @@ export class Backend {
 			const seconds = (performance.now() - from) / 1000;
 			this.#options.metrics.backendSeconds.observe([this.name], seconds);
 		}
+	}
+
+	/** Whether this tool changes nothing, as the bot has it. */
+	isReadOnly(tool: string): boolean {
+		return this.#readOnly.has(tool);
 	}
 
 	/** Whether it answers a `tools/list` within 2 s: that is what online means. However many ask, it is asked once. Never rejects. */
@@ -202,7 +214,7 @@ export class Backend {
 	/** Whether a call whose outcome is unknown changes nothing, and may be sent again. */
 	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
 		const lost = error instanceof ClientError && error.reached === "unknown";
-		return lost && !signal.aborted && this.#readOnly.has(tool);
+		return lost && !signal.aborted && this.isReadOnly(tool);
 	}
 
 	/** What a call that brought no response says of the bot. */
@@ -214,6 +226,7 @@ export class Backend {
 		if (error.reached === "unsent") this.#setOffline(error);
 		// A connection that was lost may have been the bot's last.
 		else if (error.reached === "unknown") {
+			this.#isDoubtful = true;
 			this.#noteError(error);
 			this.#scheduleProbe();
 		}
@@ -311,6 +324,7 @@ export class Backend {
 	}
 
 	#setOnline(): void {
+		this.#isDoubtful = false;
 		if (this.#state.online) return;
 		this.#state = { online: true, since: performance.now() };
 		this.#options.log.info(`${this.name} is online`);
@@ -321,6 +335,9 @@ export class Backend {
 		const reason = this.#noteError(error);
 		const before = this.#state;
 		const since = before.online ? performance.now() : before.since;
+		// Whatever answers in its place knows nothing of the session: the next request asks for a new one first.
+		this.session.leave();
+		this.#isDoubtful = false;
 		this.#state = { online: false, since, reason };
 		this.#scheduleProbe();
 		if (!before.online && before.reason !== notYetReached) return;

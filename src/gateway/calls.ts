@@ -51,6 +51,7 @@ const outcomeOf: Record<RouteFault, CallOutcome> = {
 	NoTarget: "not_routed",
 	BackendOffline: "offline",
 	BackendError: "http_error",
+	NoAnswer: "no_answer",
 	OutcomeUnknown: "outcome_unknown",
 	Overloaded: "overloaded",
 };
@@ -59,6 +60,7 @@ const outcomeOf: Record<RouteFault, CallOutcome> = {
 const troubles: ReadonlySet<CallOutcome> = new Set([
 	"offline",
 	"http_error",
+	"no_answer",
 	"outcome_unknown",
 	"overloaded",
 ]);
@@ -149,6 +151,12 @@ export function createCalls(
 					backends,
 				);
 			case "unknown":
+				if (backend?.isReadOnly(tool))
+					return new RouteError(
+						"NoAnswer",
+						`${name} gave no answer to ${shownName(tool)} (${reason}). The tool only reads: nothing was changed. Try again.`,
+						backends,
+					);
 				return new RouteError(
 					"OutcomeUnknown",
 					`the outcome of ${shownName(tool)} on ${name} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`,

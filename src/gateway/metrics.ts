@@ -14,6 +14,8 @@ export type CallOutcome =
 	/** The bot refused it with an HTTP status. */
 	| "http_error"
 	| "offline"
+	/** No answer came back from a tool that only reads. */
+	| "no_answer"
 	| "outcome_unknown"
 	| "overloaded"
 	/** It named no bot that there is. */

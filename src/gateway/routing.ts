@@ -11,6 +11,7 @@ export type RouteFault =
 	| "NoTarget"
 	| "BackendOffline"
 	| "BackendError"
+	| "NoAnswer"
 	| "OutcomeUnknown"
 	| "Overloaded";
 

@@ -53,8 +53,8 @@ describe("a lost answer", () => {
 
 	test("of a tool that only reads is not asked for a third time", async () => {
 		await using world = await startWorld({ look: losing(2) });
-		expect(await world.text("look")).toStartWith(
-			"ERROR Gateway error: OutcomeUnknown: the outcome of look on alpha is unknown: ",
+		expect(await world.text("look")).toBe(
+			"ERROR Gateway error: NoAnswer: alpha gave no answer to look (HTTP 500). The tool only reads: nothing was changed. Try again. Available instances: alpha.",
 		);
 		expect(world.bot.received("look")).toHaveLength(2);
 	});
@@ -98,12 +98,20 @@ describe("the deadline", () => {
 		["an answer that does not come", stall],
 		["a body that does not end", () => eventStream(": hi\n\n", { open: true })],
 	])("covers %s; the bot is told", async (_, behaviour) => {
-		await using world = await startWorld({ look: behaviour }, env);
+		await using world = await startWorld({ act: behaviour }, env);
+		expect(await world.text("act")).toBe(
+			"ERROR Gateway error: OutcomeUnknown: the outcome of act on alpha is unknown: the call was sent, but no answer to it came back (no answer within 1 s). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there. Available instances: alpha.",
+		);
+		expect(world.bot.received("act")).toHaveLength(1);
+		await world.bot.arrived("notifications/cancelled");
+	});
+
+	test("passes for a tool that only reads with nothing unknown", async () => {
+		await using world = await startWorld({ look: stall }, env);
 		expect(await world.text("look")).toBe(
-			"ERROR Gateway error: OutcomeUnknown: the outcome of look on alpha is unknown: the call was sent, but no answer to it came back (no answer within 1 s). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there. Available instances: alpha.",
+			"ERROR Gateway error: NoAnswer: alpha gave no answer to look (no answer within 1 s). The tool only reads: nothing was changed. Try again. Available instances: alpha.",
 		);
 		expect(world.bot.received("look")).toHaveLength(1);
-		await world.bot.arrived("notifications/cancelled");
 	});
 
 	test("covers a session that is being opened, and then nothing was done", async () => {
@@ -186,6 +194,97 @@ describe("a bot that is away", () => {
 		await until("the guild is known", async () =>
 			(await world.text("list_instances")).includes("C (300)"),
 		);
+	});
+});
+
+/** Listens in the place of a bot; `seen` is every byte that arrives. */
+function impostor(
+	port: number,
+	onData: (socket: Bun.Socket) => void,
+): Disposable & { seen(): string } {
+	let seen = "";
+	const listener = Bun.listen({
+		hostname: "127.0.0.1",
+		port,
+		socket: {
+			data(socket, bytes) {
+				seen += bytes.toString("latin1");
+				onData(socket);
+			},
+		},
+	});
+	return { seen: () => seen, [Symbol.dispose]: () => listener.stop(true) };
+}
+
+const answering = (status: string, body: string) => (socket: Bun.Socket) => {
+	socket.end(
+		`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+	);
+};
+
+describe("a bot in whose place there is", () => {
+	test.each<[name: string, onData: (socket: Bun.Socket) => void]>([
+		["a proxy that answers 502", answering("502 Bad Gateway", "no upstream")],
+		["a proxy that answers 404", answering("404 Not Found", "nothing here")],
+		["a web server", answering("200 OK", "<html>")],
+		["one that hangs up", (socket) => socket.end()],
+		["one that says nothing", () => {}],
+	])(
+		"%s is sent one call at most, once it is not known to be there",
+		async (_, onData) => {
+			await using world = await startWorld({}, { CALL_TIMEOUT_SECONDS: "1" });
+			const calls = (tool: string) =>
+				Promise.all(Array.from({ length: 8 }, () => world.text(tool)));
+			await world.bot.stop();
+			using other = impostor(world.bot.port, onData);
+			expect(await world.text("act")).toMatch(
+				/Gateway error: (OutcomeUnknown|BackendOffline): /,
+			);
+			const sent = other.seen().match(/"tools\/call"/g) ?? [];
+			expect(sent.length).toBeLessThanOrEqual(2);
+			for (const text of [...(await calls("act")), ...(await calls("look"))])
+				expect(text).toStartWith("ERROR Gateway error: BackendOffline: ");
+			expect(other.seen().match(/"tools\/call"/g) ?? []).toEqual(sent);
+			expect(world.bot.received("act")).toEqual([]);
+		},
+	);
+
+	test("nobody, and then somebody else, is asked for a new session by each call", async () => {
+		await using world = await startWorld();
+		await world.bot.stop();
+		// Nobody has called it: a check found out.
+		expect(await world.text("list_instances")).toContain("alpha | offline (");
+		using other = impostor(world.bot.port, answering("502 Bad Gateway", ""));
+		for (let count = 0; count < 8; count++)
+			expect(await world.text("act")).toStartWith(
+				"ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 502); nothing was done.",
+			);
+		expect(other.seen()).toContain('"initialize"');
+		expect(other.seen()).not.toContain('"tools/call"');
+		other[Symbol.dispose]();
+		await using _back = startStubBackend({
+			port: world.bot.port,
+			tools: [reading, writing],
+		});
+		expect(await world.text("act")).toBe("ran act");
+	});
+});
+
+describe("a bot whose last call brought no answer", () => {
+	test("is asked how it is before the next, in the same session", async () => {
+		await using world = await startWorld({ act: losing(1) });
+		await world.text("act");
+		expect(await world.text("act")).toBe("ran act");
+		const order = world.bot.requests.map(({ rpc, tool }) => tool ?? rpc);
+		const last = order.lastIndexOf("act");
+		expect(order.slice(order.indexOf("act"), last)).toContain("tools/list");
+		expect(world.bot.received("initialize")).toHaveLength(1);
+	});
+
+	test("is a rare thing: calls that are answered are not delayed", async () => {
+		await using world = await startWorld();
+		for (let count = 0; count < 3; count++) await world.text("act");
+		expect(world.bot.received("tools/list")).toHaveLength(1);
 	});
 });
 
