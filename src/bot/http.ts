@@ -6,7 +6,9 @@ import {
 	createBearerCheck,
 	createHostCheck,
 	createOriginCheck,
+	withCors,
 } from "../mcp/access.ts";
+import { notFound } from "../mcp/http-response.ts";
 import type { Server } from "../mcp/server.ts";
 import type { Sessions } from "../mcp/session.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
@@ -43,7 +45,10 @@ export function createRoutes({
 }: RoutesOptions) {
 	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
 	const checkHost = createHostCheck(allowedHosts);
-	const checkOrigin = createOriginCheck(allowedOrigins);
+	const checkOrigin = createOriginCheck(allowedOrigins, {
+		// Where no token is asked for, a page that somebody has open on this machine could call every tool.
+		allowLoopback: token !== undefined,
+	});
 	const checkBearer = token ? createBearerCheck(token) : () => undefined;
 	const monitor = createMonitor({
 		...monitorOptions,
@@ -53,27 +58,25 @@ export function createRoutes({
 		refuseUnauthenticated: checkOrigin,
 	});
 
-	return (
-		request: Request,
-		http: Bun.Server<undefined>,
-	): Response | Promise<Response> => {
-		// A Host header that is none leaves no path to read; what guards /mcp refuses it.
+	return withCors(allowedOrigins, (request, http) => {
+		// A Host header that is none leaves no path to read; checkHost refuses it.
 		const path = pathOf(request);
-		if (path !== "/mcp" && path !== "")
-			return (
+		if (path !== "/mcp") {
+			const answer =
 				monitor(request, path) ??
 				checkOrigin(request) ??
-				respond(request, path) ??
-				checkBearer(request) ??
-				new Response("Not found\n", { status: 404 })
-			);
+				respond(request, path);
+			if (answer) return answer;
+		}
 		const refusal = checkHost(request) ?? checkOrigin(request);
 		if (refusal) return refusal;
+		// Before the token is asked for: clients that get 401 for OAuth's metadata wait for a login that never comes.
+		if (path !== "/mcp") return notFound();
 		// Whoever spells out that it wants a stream is an MCP client, and is told that there is none.
 		if (isGet(request) && !wantsStream(request))
 			return new Response(readiness());
 		return checkBearer(request) ?? endpoint(request, http);
-	};
+	});
 }
 
 function isGet({ method }: Request): boolean {

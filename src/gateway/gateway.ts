@@ -9,7 +9,9 @@ import {
 	createBearerCheck,
 	createHostCheck,
 	createOriginCheck,
+	withCors,
 } from "../mcp/access.ts";
+import { notFound } from "../mcp/http-response.ts";
 import { countRequest, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
@@ -164,8 +166,8 @@ export function createGateway(
 	const checkHost = createHostCheck(config.allowedHosts);
 	const checkOrigin = createOriginCheck(config.allowedOrigins);
 	const checkBearer = createBearerCheck(config.token);
-	const refuse = (request: Request) =>
-		checkHost(request) ?? checkOrigin(request) ?? checkBearer(request);
+	const checkCaller = (request: Request) =>
+		checkHost(request) ?? checkOrigin(request);
 	const monitor = createMonitor({
 		notReady: () =>
 			backends.some(({ state }) => state.online)
@@ -173,7 +175,7 @@ export function createGateway(
 				: "no backend is online",
 		status: () => describeStatus(backends, catalog),
 		registry: metrics.registry,
-		refuse,
+		refuse: (request) => checkCaller(request) ?? checkBearer(request),
 		// Whoever asks for health may know us by any name, and needs no token.
 		refuseUnauthenticated: checkOrigin,
 	});
@@ -183,14 +185,19 @@ export function createGateway(
 		http: Bun.Server<undefined>,
 	): Response | Promise<Response> {
 		const path = pathOf(request);
-		const answer = monitor(request, path) ?? refuse(request);
+		const answer = monitor(request, path) ?? checkCaller(request);
 		if (answer) return answer;
-		if (path === "/mcp") return endpoint(request, http);
-		return new Response("Not found\n", { status: 404 });
+		// Before the token is asked for: clients that get 401 for OAuth's metadata wait for a login that never comes.
+		if (path !== "/mcp") return notFound();
+		return checkBearer(request) ?? endpoint(request, http);
 	}
 
 	return {
-		fetch: countResponses(respond, metrics, log),
+		fetch: countResponses(
+			withCors(config.allowedOrigins, respond),
+			metrics,
+			log,
+		),
 		refresh,
 		giveUp: () => deadlines.stop(),
 		async close() {

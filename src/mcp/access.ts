@@ -1,7 +1,10 @@
-// Who may speak to an HTTP server of ours: the checks that come before anything is read.
+// Who may speak to an HTTP server of ours: the checks that come before anything is read, and what a browser has to be
+// told so that a page from a listed origin may call us (CORS).
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
+// https://fetch.spec.whatwg.org/#http-cors-protocol
 
 import { hash, timingSafeEqual } from "node:crypto";
+import type { ListenOptions } from "../lib/listen.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -44,23 +47,70 @@ export function createHostCheck(allowed: AllowedHosts): Check {
 }
 
 /**
- * A check that answers 403 to a page from another origin than this machine, unless its origin is one of `allowed`.
- * Programs send no Origin.
+ * A check that answers 403 to a page whose origin is not one of `allowed`, and 204 to the preflight of one that is: a
+ * browser sends that without the token. `allowLoopback`: pages of this machine pass too, without being listed. Programs
+ * send no Origin.
  */
-export function createOriginCheck(allowed: readonly string[]): Check {
+export function createOriginCheck(
+	allowed: readonly string[],
+	{ allowLoopback = true } = {},
+): Check {
 	return (request) => {
 		const origin = request.headers.get("origin");
-		if (origin === null || allowed.includes(origin.toLowerCase()))
-			return undefined;
+		if (origin === null) return undefined;
+		if (allowed.includes(origin.toLowerCase()))
+			return isPreflight(request)
+				? new Response(null, { status: 204, headers: preflightHeaders })
+				: undefined;
 		const host = origin.match(/^https?:\/\/([^/]+)$/)?.[1];
-		if (host && isLoopbackHost(host)) return undefined;
+		if (allowLoopback && host && isLoopbackHost(host)) return undefined;
 		return new Response("Origin is not allowed", { status: 403 });
 	};
 }
 
+function isPreflight({ method, headers }: Request): boolean {
+	return method === "OPTIONS" && headers.has("access-control-request-method");
+}
+
+const preflightHeaders = {
+	"Access-Control-Allow-Methods": "GET, POST, DELETE",
+	// Last-Event-ID and Mcp-Session-Id are of the revisions with sessions, Mcp-Method and Mcp-Name of the stateless one.
+	"Access-Control-Allow-Headers":
+		"Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id",
+	// The longest that Chromium keeps it.
+	"Access-Control-Max-Age": "7200",
+};
+
 /**
- * A check that answers 401 to a request without `Authorization: Bearer <token>`. Digests are compared, in constant
- * time, so that neither the token's characters nor its length show in the time it takes.
+ * `respond`, with the headers that let pages of the `allowed` origins read every response, refusals included. Responses
+ * to anyone else have none of them.
+ */
+export function withCors(
+	allowed: readonly string[],
+	respond: ListenOptions["fetch"],
+): ListenOptions["fetch"] {
+	if (allowed.length === 0) return respond;
+	return async (request, http) => {
+		const response = await respond(request, http);
+		const { headers } = response;
+		// The same request from another origin has another response.
+		headers.append("Vary", "Origin");
+		const origin = request.headers.get("origin");
+		if (origin === null || !allowed.includes(origin.toLowerCase()))
+			return response;
+		headers.set("Access-Control-Allow-Origin", origin);
+		headers.set(
+			"Access-Control-Expose-Headers",
+			"Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Mcp-Instance",
+		);
+		return response;
+	};
+}
+
+/**
+ * A check that answers 401 to a request without `Authorization: Bearer <token>`. The challenge names an error only where
+ * a token was sent (RFC 6750, section 3.1). Digests are compared, in constant time, so that neither the token's
+ * characters nor its length show in the time it takes.
  */
 export function createBearerCheck(token: string): Check {
 	const expected = digest(token);
@@ -68,9 +118,12 @@ export function createBearerCheck(token: string): Check {
 		const header = request.headers.get("authorization") ?? "";
 		const given = /^Bearer +(\S+)$/i.exec(header)?.[1];
 		if (given && timingSafeEqual(digest(given), expected)) return undefined;
+		const challenge = /^Bearer +\S/i.test(header)
+			? 'Bearer error="invalid_token"'
+			: "Bearer";
 		return new Response("Unauthorized\n", {
 			status: 401,
-			headers: { "WWW-Authenticate": "Bearer" },
+			headers: { "WWW-Authenticate": challenge },
 		});
 	};
 }

@@ -26,6 +26,17 @@ export function encoded(
 		: { bytes: event.plain(), headers: varyingHeaders };
 }
 
+/**
+ * 404 for a path that we do not have. A client whose token is wrong looks for OAuth before it gives up, and shows the
+ * text of the last answer.
+ */
+export function notFound(): Response {
+	return new Response(
+		"Not found. The MCP endpoint is /mcp. It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.\n",
+		{ status: 404 },
+	);
+}
+
 /** One message as the one event of a stream. */
 export function frame(
 	status: number,

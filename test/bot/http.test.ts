@@ -53,7 +53,7 @@ test("a call needs the token if there is one, and needs no session", async () =>
 	const answered = await post({ Authorization: `bearer ${token}` });
 	expect(answered.status).toBe(200);
 	expect(await answered.text()).toContain("not connected to Discord yet");
-	expect((await fetch(new URL("/nope", lonely.url))).status).toBe(401);
+	expect((await fetch(new URL("/nope", lonely.url))).status).toBe(404);
 });
 
 test("without a token nobody is asked for one", async () => {

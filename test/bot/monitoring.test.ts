@@ -271,10 +271,10 @@ test("a page from elsewhere learns nothing, not even from the probes", async () 
 		expect((await lonely.get(path, { headers })).status).toBe(403);
 });
 
-test("any other path is as it was", async () => {
+test("any other path is not there", async () => {
 	await using lonely = startTestBot();
-	expect((await lonely.get("/healthzz")).status).toBe(401);
-	expect((await lonely.get("/")).status).toBe(401);
+	expect((await lonely.get("/healthzz")).status).toBe(404);
+	expect((await lonely.get("/")).status).toBe(404);
 	expect(await (await lonely.get("/mcp")).text()).toBe("starting");
 });
 
@@ -554,7 +554,7 @@ test.concurrent("neither log nor figures nor state show tokens, arguments or tex
 	await until("the token is known again", () => bot.ready);
 	const headers = { Authorization: `Bearer ${secrets.wrongToken}` };
 	expect((await alpha.get("/status", { headers })).status).toBe(401);
-	expect((await alpha.get(`/${token}`, { headers })).status).toBe(401);
+	expect((await alpha.get(`/${token}`, { headers })).status).toBe(404);
 	await alpha.rpc("tools/call", `{"content":"${content}"`);
 	const malformed = { method: "POST", body: `{"${content}` };
 	const Authorization = `Bearer ${token}`;

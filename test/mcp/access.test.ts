@@ -1,10 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import {
 	createBearerCheck,
 	createHostCheck,
 	createOriginCheck,
 	isLoopbackAddress,
 	isLoopbackHost,
+	withCors,
 } from "../../src/mcp/access.ts";
 
 const asked = (headers: Record<string, string>) =>
@@ -89,6 +90,111 @@ describe("an Origin", () => {
 	])("%j is refused", (origin) => {
 		expect(createOriginCheck([])(asked({ origin }))?.status).toBe(403);
 	});
+	test("of this machine is refused where it is not allowed, unless it is listed", () => {
+		const origins = ["http://localhost", "http://127.0.0.1:1"];
+		const check = createOriginCheck(origins.slice(1), { allowLoopback: false });
+		expect(origins.map((origin) => check(asked({ origin }))?.status)).toEqual([
+			403,
+			undefined,
+		]);
+	});
+});
+
+const listed = "https://chat.example";
+
+describe("a preflight", () => {
+	const preflight = (origin: string, headers: Record<string, string> = {}) =>
+		createOriginCheck([listed])(
+			new Request("http://localhost/mcp", {
+				method: "OPTIONS",
+				headers: {
+					origin,
+					"access-control-request-method": "POST",
+					...headers,
+				},
+			}),
+		);
+
+	test("of a listed origin is answered 204, with all that clients of either era send", () => {
+		const response = preflight(listed);
+		expect(response?.status).toBe(204);
+		const words = (header: string) =>
+			response?.headers.get(header)?.toLowerCase().split(", ");
+		expect(words("access-control-allow-methods")).toEqual(
+			expect.arrayContaining(["post", "delete", "get"]),
+		);
+		expect(words("access-control-allow-headers")).toEqual(
+			expect.arrayContaining([
+				...["authorization", "content-type", "last-event-id"],
+				...["mcp-session-id", "mcp-protocol-version"],
+				...["mcp-method", "mcp-name"],
+			]),
+		);
+	});
+
+	test.each(["https://evil.example", "null", `${listed}.evil.example`])(
+		"of %s is 403",
+		(origin) => {
+			expect(preflight(origin)?.status).toBe(403);
+		},
+	);
+
+	test("of a page of this machine that is not listed is no preflight of ours", () => {
+		expect(preflight("http://localhost:5173")).toBeUndefined();
+	});
+
+	test("is no OPTIONS request that asks for no method", () => {
+		const request = new Request("http://localhost/mcp", {
+			method: "OPTIONS",
+			headers: { origin: listed },
+		});
+		expect(createOriginCheck([listed])(request)).toBeUndefined();
+	});
+});
+
+describe("CORS headers", () => {
+	const server = Bun.serve({ port: 0, fetch: () => new Response() });
+	afterAll(() => server.stop(true));
+	const respond = async (
+		headers: Record<string, string>,
+		allowed: readonly string[] = [listed],
+	) => {
+		const refuse = () =>
+			new Response("no", { status: 429, headers: { Vary: "Accept-Encoding" } });
+		return withCors(allowed, refuse)(asked(headers), server);
+	};
+	const corsHeaders = ({ headers }: Response) =>
+		[...headers.keys()].filter((name) => name.startsWith("access-control-"));
+
+	test("let a listed origin read a response, a refusal too", async () => {
+		const { status, headers } = await respond({ origin: listed });
+		expect(status).toBe(429);
+		expect(headers.get("access-control-allow-origin")).toBe(listed);
+		expect(headers.get("vary")).toBe("Accept-Encoding, Origin");
+		expect(headers.get("access-control-expose-headers")).toContain(
+			"Mcp-Session-Id",
+		);
+		// The token is sent by the page, never by the browser of its own accord.
+		expect(headers.has("access-control-allow-credentials")).toBe(false);
+	});
+
+	test.each([
+		{},
+		{ origin: "https://evil.example" },
+		{ origin: "http://localhost" },
+		{ origin: "null" },
+		{ origin: `${listed}, https://evil.example` },
+	])("are not there with %j", async (headers) => {
+		const response = await respond(headers);
+		expect(corsHeaders(response)).toEqual([]);
+		expect(response.headers.get("vary")).toContain("Origin");
+	});
+
+	test("are not there where no origin is listed", async () => {
+		const response = await respond({ origin: listed }, []);
+		expect(corsHeaders(response)).toEqual([]);
+		expect(response.headers.get("vary")).toBe("Accept-Encoding");
+	});
 });
 
 describe("the bearer check", () => {
@@ -104,26 +210,30 @@ describe("the bearer check", () => {
 		expect(check(asked({ authorization }))).toBeUndefined();
 	});
 
+	const noToken = "Bearer";
+	const wrongToken = 'Bearer error="invalid_token"';
 	test.each([
-		"",
-		"Bearer",
-		"Bearer ",
-		token,
-		`Basic ${token}`,
-		`Bearer${token}`,
-		`Bearer ${token}x`,
-		`Bearer x${token}`,
-		`Bearer ${token.slice(0, -1)}`,
-		`Bearer ${token.toUpperCase()}`,
-		`Bearer ${token} x`,
-		`Bearer ${token},`,
-		`Bearer "${token}"`,
+		["", noToken],
+		["Bearer", noToken],
+		["Bearer ", noToken],
+		[token, noToken],
+		[`Basic ${token}`, noToken],
+		[`Bearer${token}`, noToken],
+		[`Bearer ${token}x`, wrongToken],
+		[`Bearer x${token}`, wrongToken],
+		[`Bearer ${token.slice(0, -1)}`, wrongToken],
+		[`Bearer ${token.toUpperCase()}`, wrongToken],
+		[`bearer ${token} x`, wrongToken],
+		[`Bearer ${token},`, wrongToken],
+		[`Bearer "${token}"`, wrongToken],
 		// As a header that stands twice arrives.
-		`Bearer ${token}, Bearer ${token}`,
-		`Bearer wrong, Bearer ${token}`,
-		`Bearer ${token}, Bearer wrong`,
-	])("%j is 401", (authorization) => {
-		expect(check(asked({ authorization }))?.status).toBe(401);
+		[`Bearer ${token}, Bearer ${token}`, wrongToken],
+		[`Bearer wrong, Bearer ${token}`, wrongToken],
+		[`Bearer ${token}, Bearer wrong`, wrongToken],
+	])("%j is 401 with the challenge %s", (authorization, challenge) => {
+		const refusal = check(asked({ authorization }));
+		expect(refusal?.status).toBe(401);
+		expect(refusal?.headers.get("www-authenticate")).toBe(challenge);
 	});
 
 	test("a missing header is 401 that asks for a bearer and tells nothing", async () => {

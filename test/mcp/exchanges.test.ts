@@ -108,6 +108,7 @@ const capabilities = "io.modelcontextprotocol/clientCapabilities";
 const base64 = (text: string) =>
 	`=?base64?${Buffer.from(text).toString("base64")}?=`;
 const unauthorized = { "www-authenticate": "Bearer" };
+const invalidToken = { "www-authenticate": 'Bearer error="invalid_token"' };
 
 /** The rules, as `at` has them. */
 function rows(at: ServerName): Row[] {
@@ -126,27 +127,27 @@ function rows(at: ServerName): Row[] {
 		// Who may speak.
 		...(
 			[
-				["no token", null],
-				["an empty one", ""],
-				["another", "Bearer another-token-of-length"],
-				["one that begins as the right one does", `Bearer ${token}x`],
-				["the beginning of the right one", `Bearer ${token.slice(0, -1)}`],
-				["the right one without its scheme", token],
-				["the right one under another scheme", `Basic ${token}`],
-				["the right one twice", [`Bearer ${token}`, `Bearer ${token}`]],
-				["the right one and a wrong one", [`Bearer ${token}`, "Bearer x"]],
-				["a wrong one and the right one", ["Bearer x", `Bearer ${token}`]],
-				["the right one and an empty one", [`Bearer ${token}`, ""]],
-				["an empty one and the right one", ["", `Bearer ${token}`]],
-				["a scheme and a token apart", ["Bearer", token]],
+				["no token", null, unauthorized],
+				["an empty one", "", unauthorized],
+				["another", "Bearer another-token-of-length", invalidToken],
+				["the right one and more", `Bearer ${token}x`, invalidToken],
+				["its beginning", `Bearer ${token.slice(0, -1)}`, invalidToken],
+				["the right one without its scheme", token, unauthorized],
+				["another scheme", `Basic ${token}`, unauthorized],
+				["it twice", [`Bearer ${token}`, `Bearer ${token}`], invalidToken],
+				["it and a wrong one", [`Bearer ${token}`, "Bearer x"], invalidToken],
+				["a wrong one and it", ["Bearer x", `Bearer ${token}`], invalidToken],
+				["it and an empty one", [`Bearer ${token}`, ""], invalidToken],
+				["an empty one and it", ["", `Bearer ${token}`], unauthorized],
+				["a scheme and a token apart", ["Bearer", token], unauthorized],
 			] as const
 		).map(
-			([what, Authorization]): Row => ({
+			([what, Authorization, answers]): Row => ({
 				rule: `with ${what}: 401`,
 				headers: { Authorization },
 				body: ping,
 				status: 401,
-				answers: unauthorized,
+				answers,
 				era: "none",
 			}),
 		),
@@ -211,10 +212,10 @@ function rows(at: ServerName): Row[] {
 			}),
 		),
 		{
-			rule: `a Host of another path is no matter${onBot ? "" : ", but for the token"}`,
+			rule: `the Host of a path that is not there is ${onBot ? "refused as well" : "no matter"}`,
 			line: "POST /nope",
 			headers: { Host: "evil.example" },
-			status: 404,
+			status: onBot ? 403 : 404,
 			era: "none",
 		},
 
@@ -262,7 +263,25 @@ function rows(at: ServerName): Row[] {
 					...refused401,
 					status: 401,
 				},
-		...["POST /nope", "PUT /mcp", "DELETE /mcp", "OPTIONS /mcp"].map(
+		...[
+			...["POST /nope", "POST /register", "GET /authorize"],
+			"GET /.well-known/oauth-protected-resource",
+			"GET /.well-known/oauth-protected-resource/mcp",
+			"GET /.well-known/oauth-authorization-server",
+			"GET /.well-known/openid-configuration",
+		].flatMap((line) =>
+			[null, "Bearer wrong"].map(
+				(Authorization): Row => ({
+					rule: `the path before bearer: ${line} with ${Authorization}`,
+					line,
+					headers: { Authorization },
+					status: 404,
+					answers: { "www-authenticate": null },
+					era: "none",
+				}),
+			),
+		),
+		...["PUT /mcp", "DELETE /mcp", "OPTIONS /mcp"].map(
 			(line): Row => ({
 				rule: `bearer before ${line}`,
 				line,
@@ -1128,6 +1147,69 @@ describe("MCP_ALLOWED_HOSTS and MCP_ALLOWED_ORIGINS", () => {
 		])("%j is answered %d", async (headers, status) => {
 			const row = { rule: "", headers, body: ping, status };
 			expect((await send(allowing[at], row)).status).toBe(status);
+		});
+
+		/** A header that a page can read is named here. */
+		const readable = (answer: RawResponse) => [
+			answer.status,
+			answer.headers.get("access-control-allow-origin"),
+			answer.headers.get("vary")?.includes("Origin"),
+			answer.headers.has("access-control-expose-headers"),
+		];
+		const preflight = {
+			"Access-Control-Request-Method": "POST",
+			"Access-Control-Request-Headers": "authorization,content-type",
+			Authorization: null,
+		};
+		const page = { Origin: "https://chat.example" };
+
+		test.each<[what: string, row: Partial<Row>, status: number]>([
+			["a preflight", { line: "OPTIONS /mcp", headers: preflight }, 204],
+			...["/status", "/healthz", "/.well-known/x"].map(
+				(path): [string, Partial<Row>, number] => [
+					`a preflight for ${path}`,
+					{ line: `OPTIONS ${path}`, headers: preflight },
+					204,
+				],
+			),
+			["a call", { body: ping }, 200],
+			["a request of the stateless era", modern("tools/list"), 200],
+			["no token", { headers: { Authorization: null }, body: ping }, 401],
+			["a wrong Host", { headers: { Host: "evil.example" }, body: ping }, 403],
+			["an unknown path", { line: "GET /.well-known/x" }, 404],
+			["a wrong method", { line: "PUT /mcp" }, 405],
+			["a wrong type", { headers: { "Content-Type": "text/plain" } }, 415],
+			["no JSON", { body: "{" }, 400],
+			["the status", { line: "GET /status" }, 200],
+			["health", { line: "GET /healthz" }, 200],
+		])("a listed page can read the answer to %s", async (_, row, status) => {
+			const headers = { ...page, ...row.headers };
+			const answer = await send(allowing[at], {
+				...{ rule: "", status, body: "" },
+				...row,
+				headers,
+			});
+			expect(readable(answer)).toEqual([status, page.Origin, true, true]);
+		});
+
+		test.each([
+			["https://evil.example", 403],
+			["null", 403],
+			// It passes with the token, which a browser does not send with a preflight.
+			["http://localhost:5173", 401],
+		])("nothing is said to the page of %s", async (Origin, status) => {
+			const headers = { ...preflight, Origin };
+			const row = { rule: "", line: "OPTIONS /mcp", headers, status };
+			for (const answer of [
+				await send(allowing[at], { ...row, body: "" }),
+				await send(allowing[at], { ...row, line: "POST /mcp", body: ping }),
+			]) {
+				expect(answer.status).toBe(status);
+				const names = [...answer.headers.keys()];
+				expect(
+					names.filter((name) => name.startsWith("access-control-")),
+				).toEqual([]);
+			}
 		});
 	});
 });

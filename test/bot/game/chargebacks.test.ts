@@ -866,7 +866,7 @@ describe("POST /webhook/chargeback", () => {
 		]) {
 			const { status, headers } = await ask("POST", { authorization: header });
 			expect([header, status]).toEqual([header, 401]);
-			expect(headers.get("www-authenticate")).toBe("Bearer");
+			expect(headers.get("www-authenticate")).toStartWith("Bearer");
 		}
 		for (const method of ["GET", "PUT", "DELETE"]) {
 			const { status, headers } = await ask(method, { authorization });
