@@ -12,10 +12,11 @@ import { createAuditChannel } from "./audit-channel.ts";
 import { createLocks } from "./channels/locks.ts";
 import { withHelp } from "./commands/help.ts";
 import { serveCommands } from "./commands.ts";
-import { type BotConfig, readsMessages } from "./config.ts";
+import { type BotConfig, readsMessages, withoutToken } from "./config.ts";
 import type { BotContext } from "./context.ts";
 import { Connection } from "./discord/connection.ts";
 import { createFeatures } from "./features.ts";
+import { warnWithoutGuild } from "./guild/no-guild.ts";
 import { createRoutes } from "./http.ts";
 import { createMetrics } from "./metrics.ts";
 import { observe } from "./observe.ts";
@@ -86,6 +87,7 @@ export function startBot(
 				deleteSecrets: config.toml.game?.delete_code_message ?? false,
 				log,
 			});
+			warnWithoutGuild(client, config.toml, log);
 			locks.attach(client);
 			features.attach(client);
 		},
@@ -198,6 +200,7 @@ export function startBot(
 	});
 	const url = `${listener.url}/mcp`;
 	log.info(`${config.botName} listens on ${url}`, { url });
+	if (config.mcpToken === undefined) log.warn(withoutToken);
 	const opened = connection.open();
 	features.start();
 

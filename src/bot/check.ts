@@ -16,7 +16,7 @@ import {
 import type { Log } from "../lib/log.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 import { providerChecks } from "./ai/check.ts";
-import { type BotConfig, readsMessages } from "./config.ts";
+import { type BotConfig, readsMessages, withoutToken } from "./config.ts";
 import { Connection } from "./discord/connection.ts";
 import { userName } from "./discord/describe.ts";
 import { privilegedIntents } from "./discord/intents.ts";
@@ -91,6 +91,9 @@ function checksOf(
 			run: () => `${config.directory}: ${oneLine(config.botName)}`,
 		},
 		{ title: "MCP port", run: () => checkPort(config, log) },
+		...(config.mcpToken === undefined
+			? [{ title: "MCP token", run: () => ({ warning: withoutToken }) }]
+			: []),
 		{
 			title: "database",
 			run: () =>

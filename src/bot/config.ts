@@ -79,6 +79,10 @@ export interface BotConfig {
 /** What a personality file may hold, in bytes: it is part of every request to a model. */
 const maxPersonalityBytes = 64 * 1024;
 
+/** What is said of a bot that has no MCP_AUTH_TOKEN. */
+export const withoutToken =
+	"MCP_AUTH_TOKEN is not set: every program on this machine can call the tools";
+
 const makesOne = `${runs("bot")} --new-instance <name> makes one`;
 
 /** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. */

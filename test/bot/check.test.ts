@@ -6,7 +6,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../src/bot/bot.ts";
 import { checkBot } from "../../src/bot/check.ts";
-import type { BotConfig } from "../../src/bot/config.ts";
+import { type BotConfig, withoutToken } from "../../src/bot/config.ts";
 import { referencesIn } from "../../src/bot/guild/setup.ts";
 import { toml as schema } from "../../src/bot/settings.ts";
 import { CheckFailed } from "../../src/lib/check.ts";
@@ -177,6 +177,15 @@ test("without GUILD_ID, roles and channels may be in any guild that the bot is i
 	expect(marked("✗")).toEqual([]);
 	expect(passed).toBe(true);
 	expect(marked("✓").join("\n")).toMatch(/guild: .*The Cooks.*, .*The Bakers/);
+});
+
+test("a bot without a token is warned of, and passes", async () => {
+	await using place = await startPlace();
+	const { passed, marked } = await check(
+		botConfig({ ...place.env, mcpToken: undefined }),
+	);
+	expect(marked("!")).toContain(`MCP token: ${withoutToken}`);
+	expect(passed).toBe(true);
 });
 
 interface Row {
@@ -588,6 +597,7 @@ describe("as a program", () => {
 			DISCORD_TOKEN: place.env.discordToken,
 			DISCORD_API_URL: place.env.discordApiUrl,
 			GUILD_ID: place.guild.id,
+			MCP_AUTH_TOKEN: mcpToken,
 		};
 		const section = (id: string) => toml(`[join_role]\nrole = "${id}"\n`);
 		const fine = await runCheck(

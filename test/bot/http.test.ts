@@ -2,8 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { startBot } from "../../src/bot/bot.ts";
+import { withoutToken } from "../../src/bot/config.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { botConfig } from "../support/bot-config.ts";
+import { recordLog } from "../support/log.ts";
 import { startWorld } from "../support/world.ts";
 
 const token = "a-token-of-enough-length";
@@ -61,6 +63,44 @@ test("without a token nobody is asked for one", async () => {
 	const response = await fetch(lonely.url, { method: "POST", body: call });
 	expect(response.status).toBe(200);
 	expect((await fetch(new URL("/nope", lonely.url))).status).toBe(404);
+});
+
+test("without a token a page is refused unless it is listed, and the log warns at the start", async () => {
+	const { log, entries } = recordLog();
+	const startOpenBot = (mcpToken?: string) =>
+		startBot(
+			botConfig({ mcpToken, allowedOrigins: ["http://localhost:5173"] }),
+			log,
+		);
+	const open = startOpenBot();
+	await using stack = new AsyncDisposableStack();
+	stack.defer(() => open.close());
+	const ask = async (Origin: string, path: string, init?: RequestInit) => {
+		const headers = { Origin };
+		return (await fetch(new URL(path, open.url), { ...init, headers })).status;
+	};
+	const post = { method: "POST", body: call };
+	for (const [Origin, status] of [
+		["http://localhost:5173", 200],
+		["http://localhost:6274", 403],
+		[new URL(open.url).origin, 403],
+		["http://[::1]", 403],
+		["https://evil.example", 403],
+		["null", 403],
+	] as const) {
+		expect([Origin, await ask(Origin, "/mcp", post)]).toEqual([Origin, status]);
+		for (const path of ["/mcp", "/status", "/metrics", "/healthz"])
+			expect([Origin, path, await ask(Origin, path)]).toEqual([
+				Origin,
+				path,
+				status,
+			]);
+	}
+	const warnings = () => entries(withoutToken);
+	expect(warnings()).toMatchObject([{ level: "warn" }]);
+	const guarded = startOpenBot(token);
+	stack.defer(() => guarded.close());
+	expect(warnings()).toHaveLength(1);
 });
 
 test.each([

@@ -15,6 +15,7 @@ import {
 	type Needed,
 	permissionNames,
 } from "../discord/permissions.ts";
+import { cannotGiveRoles, roleFault } from "../discord/ranks.ts";
 import { inviteUrl } from "../invite.ts";
 import type { BotTool, PrivilegedIntent } from "../toolsets.ts";
 import { guildName, referenceChecks, requireLeast } from "./setup.ts";
@@ -73,6 +74,10 @@ function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
 		},
 		...permissionChecks(tools, guild),
 		{ title: "rank", run: () => checkRank(guild) },
+		{
+			title: "Administrator roles",
+			run: () => checkAdministratorRoles(guild),
+		},
 		{ title: "channels", run: () => checkChannels(guild) },
 		...referenceChecks(toml, () => guilds),
 	];
@@ -160,6 +165,26 @@ function checkRank(guild: Guild): Found {
 	if (above.size === 0) return `${name} ranks above all other roles (${count})`;
 	return {
 		warning: `${name} ranks above ${count} role(s), and ${above.size} rank above it, which the bot cannot manage, nor their members: ${shortList([...above.values()].map(roleName))}. Next step: if it should, drag ${name} above them in the guild's settings`,
+	};
+}
+
+/**
+ * A bot can give any role below its highest, whatever that role allows:
+ * https://discord.com/developers/docs/topics/permissions#permission-hierarchy
+ */
+function checkAdministratorRoles(guild: Guild): Found {
+	const roles = guild.roles.cache.filter(({ permissions }) =>
+		permissions.has(PermissionFlagsBits.Administrator, false),
+	);
+	const reachable = cannotGiveRoles(guild)
+		? []
+		: [...roles.values()].filter(
+				(role) => roleFault(guild, role) === undefined,
+			);
+	if (reachable.length === 0) return "the bot can give none";
+	const names = shortList(reachable.map(roleName));
+	return {
+		warning: `the bot can give ADMINISTRATOR to anyone, with ${names}. Next step: drag each above ${roleName(botMember(guild).roles.highest)} in the guild's settings, unless the bot is meant to give it`,
 	};
 }
 

@@ -110,6 +110,32 @@ test("roles above the bot's, and channels that it cannot see, are warnings that 
 	expect(lines[0]).toContain(` ${warnings.length} warning(s), 0 fault(s).`);
 });
 
+test("roles with ADMINISTRATOR that the bot could give are a warning that names them", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const line = async () => {
+		await world.heard();
+		return (await report(world)).find((one) => one.includes(": Administrator"));
+	};
+	const none = "ok: Administrator roles: the bot can give none";
+	const permissions = String(PermissionFlagsBits.Administrator);
+	const own = botRole(guild);
+	const add = (name: string, position: number, more = {}) =>
+		simulator.world.addRole(guild, { name, position, permissions, ...more });
+	add("Boss", own.position + 10);
+	add("Another bot", 1, { managed: true });
+	expect(await line()).toBe(none);
+	const admins = add("Admins", 1);
+	expect(await line()).toBe(
+		`warning: Administrator roles: the bot can give ADMINISTRATOR to anyone, with @Admins (ID: ${admins.id}). Next step: drag each above @alpha (ID: ${own.id}) in the guild's settings, unless the bot is meant to give it`,
+	);
+	const without =
+		BigInt(own.permissions) &
+		~(PermissionFlagsBits.ManageRoles | PermissionFlagsBits.Administrator);
+	simulator.world.editRole(guild, own, { permissions: String(without) });
+	expect(await line()).toBe(none);
+});
+
 test("an intent that is switched off is a fault, with the tools that need it", async () => {
 	await using world = await startWorld({ seed: seedWith("GuildMembers") });
 	const lines = await report(world);
