@@ -28,7 +28,7 @@ What follows may stand in .env or in the environment, which wins:
   MCP_BIND_ADDR        the address to listen on (127.0.0.1)
   MCP_AUTH_TOKEN       the bearer token that callers must send; required unless the address is this machine's own
   MCP_ALLOWED_HOSTS    names that callers may use for it, beside this machine's own, separated by commas
-  MCP_ALLOWED_ORIGINS  web pages' origins that may call it, beside this machine's
+  MCP_ALLOWED_ORIGINS  origins of web pages that may call it from a browser, separated by commas
   GAME_VERIFY_URL      the game server's plugin
   GAME_VERIFY_SECRET   the secret that it shares with the bot
   <NAME>_API_KEY       keys of AI providers

@@ -24,7 +24,7 @@ Environment:
   SHUTDOWN_SECONDS          how long calls in flight are waited for at the end (10)
   DEFAULT_INSTANCE          where a call goes that names neither instance nor guild_id (none)
   MCP_ALLOWED_HOSTS         the names that clients may call it by, separated by commas (any)
-  MCP_ALLOWED_ORIGINS       web pages' origins that may call it, beside this machine's (none)
+  MCP_ALLOWED_ORIGINS       origins of web pages that may call it from a browser, separated by commas (none)
   LOG_FORMAT                text or json (text on a terminal, json otherwise)
   LOG_LEVEL                 the least that is logged: debug, info, warn or error (info)`;
 
