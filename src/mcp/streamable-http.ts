@@ -137,7 +137,9 @@ export function createEndpoint(
 			const caller: Caller = {
 				modern: false,
 				session,
-				signal: flight?.signal,
+				// Without a session hanging up is the only way to cancel: an id alone could be another client's, and no answer
+				// could be fetched later.
+				signal: flight?.signal ?? request.signal,
 				notify: undefined,
 				requestId: requestIdIn(headers),
 			};

@@ -44,7 +44,7 @@ async function openSession(url = servers.bot): Promise<string> {
 interface Wait {
 	key: string;
 	id?: string;
-	session?: string;
+	session?: string | undefined;
 	/** Its call reports progress at once. */
 	progress?: boolean;
 	signal?: AbortSignal;
@@ -98,46 +98,44 @@ async function released(key: string, answer: Promise<Response>) {
 }
 
 describe.each(["bot", "gateway"] as const)("on the %s", (at) => {
-	test("a modern client that hangs up ends its call", async () => {
-		const key = `${at} hang-up`;
-		const client = new AbortController();
-		const answer = modernWait(servers[at], { key, signal: client.signal });
-		await begun(key);
-		expect(aborted(key)).toBe(false);
-		client.abort();
-		expect(answer).rejects.toThrow();
-		await until("its signal fired", () => aborted(key));
-	});
+	/** What the gateway shows to every client is no session of theirs. */
+	const session = at === "gateway" ? "gateway-session" : undefined;
 
-	test("a modern client that hangs up ends no other call under the same id", async () => {
-		const keys = [`${at} one`, `${at} other`] as const;
-		const client = new AbortController();
-		const gone = modernWait(servers[at], {
-			key: keys[0],
-			signal: client.signal,
-		});
-		const answer = modernWait(servers[at], { key: keys[1] });
-		await Promise.all(keys.map(begun));
-		client.abort();
-		expect(gone).rejects.toThrow();
-		await until("the one's signal fired", () => aborted(keys[0]));
-		await released(keys[1], answer);
-	});
+	test.each([
+		["modern", modernWait],
+		["legacy", legacyWait],
+	] as const)(
+		"a %s client without a session that hangs up ends its call",
+		async (era, send) => {
+			const key = `${at} ${era} hang-up`;
+			const client = new AbortController();
+			const { signal } = client;
+			const answer = send(servers[at], { key, session, signal });
+			await begun(key);
+			expect(aborted(key)).toBe(false);
+			client.abort();
+			expect(answer).rejects.toThrow();
+			await until("its signal fired", () => aborted(key));
+		},
+	);
 
-	test("a legacy client that hangs up does not end its call", async () => {
-		const key = `${at} legacy hang-up`;
-		const client = new AbortController();
-		const session = await openSession(servers[at]);
-		const { signal } = client;
-		const answer = legacyWait(servers[at], { key, session, signal });
-		const call = await begun(key);
-		client.abort();
-		expect(answer).rejects.toThrow();
-		// What came after it has been served: it was heard.
-		for (let count = 0; count < 3; count++) await openSession(servers[at]);
-		expect(aborted(key)).toBe(false);
-		call.release();
-	});
+	test.each([
+		["modern", modernWait],
+		["legacy", legacyWait],
+	] as const)(
+		"a %s client that hangs up ends no other call under the same id",
+		async (era, send) => {
+			const keys = [`${at} ${era} one`, `${at} ${era} other`] as const;
+			const client = new AbortController();
+			const gone = send(servers[at], { key: keys[0], signal: client.signal });
+			const answer = send(servers[at], { key: keys[1] });
+			await Promise.all(keys.map(begun));
+			client.abort();
+			expect(gone).rejects.toThrow();
+			await until("the one's signal fired", () => aborted(keys[0]));
+			await released(keys[1], answer);
+		},
+	);
 
 	test("twelve calls under one id in one session have an answer each", async () => {
 		const session = await openSession(servers[at]);
@@ -153,6 +151,21 @@ describe.each(["bot", "gateway"] as const)("on the %s", (at) => {
 });
 
 describe("on the bot", () => {
+	test("a client with a session that hangs up does not end its call, which it can cancel by its id", async () => {
+		const key = "hang-up in a session";
+		const client = new AbortController();
+		const session = await openSession(servers.bot);
+		const { signal } = client;
+		const answer = legacyWait(servers.bot, { key, session, signal });
+		const call = await begun(key);
+		client.abort();
+		expect(answer).rejects.toThrow();
+		// What came after it has been served: it was heard.
+		for (let count = 0; count < 3; count++) await openSession(servers.bot);
+		expect(aborted(key)).toBe(false);
+		call.release();
+	});
+
 	test("a modern client that hangs up after a notification ends its call", async () => {
 		const client = new AbortController();
 		const response = await modernWait(servers.bot, {
@@ -238,21 +251,41 @@ describe("on the bot", () => {
 });
 
 describe("on the gateway", () => {
-	test("notifications/cancelled is ignored, whatever id it names", async () => {
-		const session = await openSession(servers.gateway);
-		const key = "ignored";
-		const answer = legacyWait(servers.gateway, { key, id: "3", session });
-		await begun(key);
-		for (let id = 0; id < 50; id++) await cancel(servers.gateway, id, session);
-		await released(key, answer);
-	});
+	test.each([
+		["modern", modernWait],
+		["legacy", legacyWait],
+	] as const)(
+		"notifications/cancelled is ignored by a %s call, whatever id it names and in either era",
+		async (era, send) => {
+			const session = await openSession(servers.gateway);
+			const key = `ignored by ${era}`;
+			const answer = send(servers.gateway, { key, session });
+			await begun(key);
+			for (let id = 0; id < 50; id++)
+				await cancel(servers.gateway, id, session);
+			const { body, headers } = modernRequest("notifications/cancelled", {
+				requestId: 1,
+			});
+			const notification = body.replace('"id":1,', "");
+			const told = await postTo(servers.gateway, notification, headers);
+			expect(told.status).toBe(202);
+			await released(key, answer);
+		},
+	);
 
-	test("tells the bot of a modern hang-up, by the id that the bot knows, and of nothing else", async () => {
+	test("tells the bot of a hang-up in either era, by the id that the bot knows, and of nothing else", async () => {
 		await using stub = startStubBackend({ on: { echo: stall } });
 		await using gateway = await startTestGateway(
 			{ alpha: stub },
 			{ env: { DEFAULT_INSTANCE: "alpha" } },
 		);
+		const eras = {
+			modern: (name: string) => modernRequest("tools/call", { name }, '"mine"'),
+			legacy: (name: string) => ({
+				headers: {},
+				body: `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"${name}"}}`,
+			}),
+		};
 		const post = (
 			{ body, headers }: ReturnType<typeof modernRequest>,
 			signal?: AbortSignal,
@@ -263,39 +296,30 @@ describe("on the gateway", () => {
 				{ ...headers, Authorization: `Bearer ${gatewayToken}` },
 				signal,
 			);
-		const call = (name: string) =>
-			modernRequest("tools/call", { name }, '"mine"');
-		await (await post(call("quick"))).text();
-		const legacy = new AbortController();
-		const gone = post(
-			{
-				headers: {},
-				body: '{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"echo"}}',
-			},
-			legacy.signal,
-		);
-		await stub.arrived("echo");
-		legacy.abort();
-		expect(gone).rejects.toThrow();
-
-		const client = new AbortController();
-		const answer = post(call("echo"), client.signal);
-		await stub.arrived("echo", 2);
-		client.abort();
-		expect(answer).rejects.toThrow();
-		await stub.arrived("notifications/cancelled");
-		await (await post(call("quick"))).text();
+		for (const [index, call] of Object.values(eras).entries()) {
+			await (await post(call("quick"))).text();
+			const client = new AbortController();
+			const answer = post(call("echo"), client.signal);
+			await stub.arrived("echo", index + 1);
+			client.abort();
+			expect(answer).rejects.toThrow();
+			await stub.arrived("notifications/cancelled", index + 1);
+			await (await post(call("quick"))).text();
+		}
 
 		const told = stub.received("notifications/cancelled");
-		expect(told).toHaveLength(1);
-		const [, cancelled] = stub.received("echo");
-		expect(JSON.parse(told[0]?.body ?? "")).toEqual({
-			jsonrpc: "2.0",
-			method: "notifications/cancelled",
-			params: { requestId: Number(cancelled?.id) },
-		});
-		expect(told[0]?.headers.get("mcp-session-id")).toBe(
-			cancelled?.headers.get("mcp-session-id") ?? "none",
-		);
+		const calls = stub.received("echo");
+		expect(told).toHaveLength(2);
+		for (const [index, { body, headers }] of told.entries()) {
+			const cancelled = calls[index];
+			expect(JSON.parse(body)).toEqual({
+				jsonrpc: "2.0",
+				method: "notifications/cancelled",
+				params: { requestId: Number(cancelled?.id) },
+			});
+			expect(headers.get("mcp-session-id")).toBe(
+				cancelled?.headers.get("mcp-session-id") ?? "none",
+			);
+		}
 	});
 });
