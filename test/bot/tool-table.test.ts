@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import { isThread } from "../../src/simulator/entities.ts";
 import { withoutToken } from "../../src/simulator/paths.ts";
@@ -54,6 +55,16 @@ async function prepare(scene: Scene, row: WritingRow): Promise<Act> {
 	return act;
 }
 
+/** Each permission that a row says it needs. */
+function needsOf(row: Row) {
+	if (row.effect === "reads" || row.needs === "no permission") return [];
+	const { also = [], ...first } = row.needs;
+	const others = also.map((permission) => ({
+		...{ ...first, permission, name: officialName(permission) },
+	}));
+	return [first, ...others];
+}
+
 const schemaOf = (name: string) => {
 	const schema = tools.find((tool) => tool.name === name)?.listing.inputSchema;
 	return (schema?.properties ?? {}) as Record<
@@ -82,9 +93,13 @@ test("every tool has a row, and every row a tool", () => {
 });
 
 test.each(rows)(
-	"the row of %s says what its schema says of its effect, its ids, its reason and its dry run",
+	"the row of %s says what its schema says of its effect, its ids, its permissions, its reason and its dry run",
 	(name, row) => {
-		const listing = tools.find((tool) => tool.name === name)?.listing;
+		const { listing, needs } = tools.find((tool) => tool.name === name) ?? {};
+		const always = [needs?.permissions, needs?.guildPermissions].flat();
+		expect(needsOf(row).map(({ permission }) => permission)).toEqual(
+			expect.arrayContaining(always.filter((one) => typeof one === "string")),
+		);
 		const annotations = listing?.annotations as
 			| Record<string, boolean>
 			| undefined;
@@ -198,7 +213,7 @@ function changes({ method, path }: { method: string; path: string }): boolean {
 function forbid(
 	{ world, guild }: Scene,
 	args: Args,
-	needs: Exclude<WritingRow["needs"], string>,
+	needs: ReturnType<typeof needsOf>[number],
 	channelId = String(args.channel_id),
 ) {
 	const { simulator } = world;
@@ -293,8 +308,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 		expect(arrivals(scene, ask)).toBe(2);
 	});
 
-	const { needs } = row;
-	if (needs !== "no permission")
+	for (const needs of needsOf(row))
 		test(`without ${needs.name} in ${needs.in} it is refused before Discord is asked`, async () => {
 			await using scene = await startScene();
 			const ask = row.ask(scene);
@@ -402,7 +416,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 		expect(act.done()).toBe(true);
 	});
 
-	const { dryRun, reason, needs } = row;
+	const { dryRun, reason } = row;
 	if (dryRun !== "not destructive")
 		test("a dry run says what would happen, and does nothing", async () => {
 			await using scene = await startScene();
@@ -451,7 +465,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 			}
 		});
 
-	if (needs !== "no permission")
+	for (const needs of needsOf(row))
 		test(`without ${needs.name} in ${needs.in} it is refused before Discord sees a write`, async () => {
 			await using scene = await startScene();
 			const { simulator, heard, call } = scene.world;

@@ -15,6 +15,7 @@ const pruned = {
 	permission: "KickMembers",
 	name: "KICK_MEMBERS",
 	in: "the guild",
+	also: ["ManageGuild"],
 } as const;
 
 /** Someone with a role of their own, who has been away for ten days. */
@@ -45,7 +46,12 @@ export const bulkRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberBanAdd,
-		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
+		needs: {
+			permission: "BanMembers",
+			name: "BAN_MEMBERS",
+			in: "the guild",
+			also: ["ManageGuild"],
+		},
 		dryRun:
 			/^Would ban 1 user\(s\), 1 of them members:\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
 	},

@@ -30,6 +30,7 @@ export const deletionsRows: Record<string, Row> = {
 			permission: "ManageMessages",
 			name: "MANAGE_MESSAGES",
 			in: "the channel",
+			also: ["ReadMessageHistory"],
 		},
 		dryRun:
 			/^Would delete the message of \S+Z by @ada \(ID: \d+\) \| ID: \d+ from #thing-\d+ \(ID: \d+\)\.$/m,

@@ -59,6 +59,7 @@ export const forwardingRows: Record<string, Row> = {
 			permission: "ManageMessages",
 			name: "MANAGE_MESSAGES",
 			in: "the channel",
+			also: ["SendMessages", "ReadMessageHistory"],
 		},
 		dryRun:
 			/^Would publish the message of \S+Z by .* \| ID: \d+ in #thing-\d+ \(ID: \d+\), to all channels that follow it\.$/m,
@@ -80,6 +81,7 @@ export const forwardingRows: Record<string, Row> = {
 			permission: "AttachFiles",
 			name: "ATTACH_FILES",
 			in: "the channel",
+			also: ["SendMessages"],
 		},
 		dryRun: "not destructive",
 	},

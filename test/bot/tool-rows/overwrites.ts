@@ -104,6 +104,7 @@ export const overwritesRows: Record<string, Row> = {
 			permission: "ManageRoles",
 			name: "MANAGE_ROLES",
 			in: "the channel",
+			also: ["ManageChannels"],
 		},
 		dryRun:
 			/^Would give 1 of 1 channel\(s\) the permissions of #thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): changes for 1 role\(s\) and member\(s\)\n- role @thing-\d+ \| ID: \d+ \| before: nothing \| after: allow none, deny SEND_MESSAGES$/m,
@@ -129,6 +130,7 @@ export const overwritesRows: Record<string, Row> = {
 			permission: "ManageRoles",
 			name: "MANAGE_ROLES",
 			in: "the channel",
+			also: ["ManageChannels"],
 		},
 		dryRun:
 			/^Would give #thing-\d+ \(ID: \d+\) the permissions of #thing-\d+ \(ID: \d+\); that would change them for 1 role\(s\) and member\(s\):\nrole @thing-\d+ \| ID: \d+ \| before: nothing \| after: allow none, deny \S+$/m,

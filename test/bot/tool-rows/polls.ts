@@ -51,7 +51,12 @@ export const pollsRows: Record<string, Row> = {
 			};
 		},
 		reason: "Discord takes none",
-		needs: { permission: "SendPolls", name: "SEND_POLLS", in: "the channel" },
+		needs: {
+			permission: "SendPolls",
+			name: "SEND_POLLS",
+			in: "the channel",
+			also: ["SendMessages"],
+		},
 		dryRun: "not destructive",
 	},
 	end_poll: {

@@ -52,6 +52,7 @@ const manage = {
 	permission: "ManageMessages",
 	name: "MANAGE_MESSAGES",
 	in: "the channel",
+	also: ["ReadMessageHistory"],
 } as const;
 
 export const reactionsRows: Record<string, Row> = {
@@ -76,6 +77,7 @@ export const reactionsRows: Record<string, Row> = {
 			permission: "AddReactions",
 			name: "ADD_REACTIONS",
 			in: "the channel",
+			also: ["ReadMessageHistory"],
 		},
 		dryRun: "not destructive",
 	},

@@ -98,11 +98,13 @@ export interface ReadingRow extends CommonRow {
 	answer(scene: Scene): string[];
 }
 
-/** A permission that a tool cannot do without, and where that is asked for. */
+/** What a tool cannot do without, and where that is asked for. */
 interface Need {
 	permission: keyof typeof PermissionFlagsBits;
 	name: string;
 	in: "the channel" | "the guild";
+	/** What it needs there as well, whatever its arguments. */
+	also?: readonly (keyof typeof PermissionFlagsBits)[];
 }
 
 /** A tool that asks Discord, and changes nothing. */

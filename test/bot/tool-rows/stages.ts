@@ -7,6 +7,7 @@ const moderates = {
 	permission: "MuteMembers",
 	name: "MUTE_MEMBERS",
 	in: "the channel",
+	also: ["MoveMembers", "ManageChannels"],
 } as const;
 
 function oneStage(scene: Scene, topic?: string) {
@@ -83,6 +84,7 @@ export const stagesRows: Record<string, Row> = {
 			permission: "SetVoiceChannelStatus",
 			name: "SET_VOICE_CHANNEL_STATUS",
 			in: "the channel",
+			also: ["ManageChannels"],
 		},
 		dryRun: "not destructive",
 	},
