@@ -46,7 +46,7 @@ export class GuildWebhook {
 				`${own} holds posts, and the webhook ${webhookName(this)} writes there in one of them: pass its id as thread_id. Nothing was done.`,
 			);
 		if (!thread) return this.channel;
-		if (thread.isThread() && thread.parentId === this.channel.id) return thread;
+		if (thread.parentId === this.channel.id) return thread;
 		throw new ToolError(
 			`${channelName(thread)} is no thread of ${own}, where the webhook ${webhookName(this)} writes. Nothing was done.`,
 		);

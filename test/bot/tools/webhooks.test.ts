@@ -220,8 +220,9 @@ test("a webhook that the bot may not manage is as good as none", async () => {
 
 test("a thread has to be the channel's own, and a forum takes no message beside its posts", async () => {
 	await using world = await startWorld();
-	const { platform, hook } = made(world);
+	const { platform, maker, hook } = made(world);
 	const other = platform.addChannel(world.guild, { name: "other" });
+	const asides = platform.threads.add(other, maker, { name: "asides" });
 	const forum = platform.addChannel(world.guild, {
 		...{ name: "ideas", type: ChannelType.GuildForum },
 	});
@@ -232,9 +233,10 @@ test("a thread has to be the channel's own, and a forum takes no message beside 
 			...{ webhook_id, content: "x" },
 			...(thread_id && { thread_id }),
 		});
-	expect((await send(hook.id, other.id)).text).toContain(
-		`#other (ID: ${other.id}) is no thread of #notes`,
-	);
+	for (const { name, id } of [other, asides])
+		expect((await send(hook.id, id)).text).toContain(
+			`#${name} (ID: ${id}) is no thread of #notes`,
+		);
 	expect((await send(poster.id)).text).toContain("pass its id as thread_id");
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
