@@ -311,7 +311,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 
 function guildOf(connection: Connection, id: string): Guild {
 	const guild = connection.guilds.find((one) => one.id === id);
-	if (!connection.ready || !guild?.available) throw new NotNow();
+	if (!guild?.available) throw new NotNow();
 	return guild;
 }
 

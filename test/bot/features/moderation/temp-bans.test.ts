@@ -92,6 +92,29 @@ onBoth((databases) => {
 		await stage.rows(0);
 	});
 
+	test("an end whose guild becomes unavailable while it waits for its turn is not asked for until it is back", async () => {
+		await using stage = await startStage(await databases.place());
+		await stage.ban("zoe", dayMs);
+		await stage.settled();
+		const { faults, requests } = stage.simulator;
+		const held = faults.stall(`GET ${banRoute}`, { times: 1 });
+		const again = stage.ban("zoe", dayMs);
+		await until("it is asked for", () => held.hits === 1);
+		stage.clock.now += 2 * dayMs;
+		await stage.settled();
+		// As discord.js does at a GUILD_DELETE with `unavailable`.
+		stage.guild().available = false;
+		const asked = requests.list().length;
+		held.release();
+		expect(await again).toBe("kept");
+		await stage.settled();
+		expect(requests.list()).toHaveLength(asked);
+		expect(stage.isBanned("zoe")).toBe(true);
+		stage.guild().available = true;
+		await until("it is lifted", () => !stage.isBanned("zoe"));
+		await stage.rows(0);
+	});
+
 	test("an end that Discord carried out without saying so is told all the same, once", async () => {
 		await using stage = await startStage(await databases.place());
 		await stage.ban("zoe", dayMs);
