@@ -425,6 +425,41 @@ describe("a cross, and what to do, where", () => {
 	});
 });
 
+test.each<[what: string, config: Partial<BotConfig>, secret: string]>([
+	["DISCORD_TOKEN", { discordToken: "a.secret.token" }, "a.secret.token"],
+	["MCP_AUTH_TOKEN", { mcpToken: "a-secret-token" }, "a-secret-token"],
+	["GAME_VERIFY_SECRET", { gameVerifySecret: "a-secret" }, "a-secret"],
+	["an API key", { apiKeys: { AN_API_KEY: "sk-secret" } }, "sk-secret"],
+	[
+		"DATABASE_URL as a whole",
+		{ databaseUrl: "postgres://ada@db/secrets" },
+		"postgres://ada@db/secrets",
+	],
+	[
+		"the password in DATABASE_URL",
+		{ databaseUrl: "postgres://ada:s%3Ccret@db/bots" },
+		"s<cret",
+	],
+	[
+		"the same as it is written there",
+		{ databaseUrl: "postgres://ada:s%3Ccret@db/bots" },
+		"s%3Ccret",
+	],
+])("%s is not shown, whoever quotes it", async (_, config, secret) => {
+	await using place = await startPlace();
+	const said = `it said ${secret}`;
+	const { lines, logged } = await check(
+		{ ...place.config(), ...config },
+		{
+			checkDatabase: () => Promise.reject(new CheckFailed(said, said)),
+			loginTimeoutMs: 1_000,
+		},
+	);
+	expect(lines).toContain("✗ database: it said [secret]");
+	expect(lines).toContain("    it said [secret]");
+	expect([...lines, ...logged].join("\n")).not.toContain(secret);
+});
+
 test("without a login, whatever needs one is skipped", async () => {
 	await using place = await startPlace();
 	place.env.discordToken = "not.the.token";

@@ -417,6 +417,15 @@ describe.concurrent("limits", () => {
 		expect(others?.content).toBe("This code is not known.");
 	});
 
+	test("ten in 10 s are answered, whatever else a person asks, and the next is refused", () => {
+		const { limiter } = verifyCommand(async () => "");
+		const waits = Array.from({ length: 11 }, () => limiter?.take("1").waitS);
+		expect(waits).toEqual([...Array(10).fill(0), expect.any(Number)]);
+		expect(waits.at(-1)).toBeGreaterThan(0);
+		expect(limiter?.windowMs).toBe(10_000);
+		expect(limiter?.take("2").waitS).toBe(0);
+	});
+
 	test("the minute is over for each attempt by itself", async () => {
 		let now = 0;
 		let asked = 0;

@@ -1,7 +1,13 @@
-// DATABASE_URL and DB_SCHEMA: what is refused, and that a fault never shows a password.
+// DATABASE_URL, DB_SCHEMA and DATA_DIR: what is refused, and that a fault never shows a password.
 
 import { expect, test } from "bun:test";
-import { storeFaults } from "../../../src/bot/store/settings.ts";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+	directoryFault,
+	storeFaults,
+} from "../../../src/bot/store/settings.ts";
 
 const faults = (databaseUrl: string | undefined, schema?: string) =>
 	storeFaults({ databaseUrl, schema });
@@ -49,4 +55,21 @@ test.each([
 
 test("all faults come at once", () => {
 	expect(faults("nonsense", undefined)).toHaveLength(2);
+});
+
+test("a directory that is missing is made, for its owner alone, and one that cannot be is refused", () => {
+	const parent = mkdtempSync(join(tmpdir(), "guildhall-data-"));
+	try {
+		const data = join(parent, "alpha", "data");
+		expect(directoryFault(data)).toBeUndefined();
+		for (const made of [data, join(parent, "alpha")])
+			expect(statSync(made).mode & 0o777).toBe(0o700);
+		const file = join(data, "file");
+		writeFileSync(file, "");
+		expect(directoryFault(file)).toBe(
+			`DATA_DIR: cannot make or write the directory ${JSON.stringify(file)} (EEXIST)`,
+		);
+	} finally {
+		rmSync(parent, { recursive: true });
+	}
 });

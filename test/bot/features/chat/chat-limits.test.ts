@@ -64,6 +64,30 @@ describe("a guild", () => {
 		expect(await enter("late")).toBeDefined();
 	});
 
+	test("lets in one of those who wait for each that leaves, once, and nobody twice at once", async () => {
+		const limits = createLimits();
+		const entered: string[] = [];
+		const enter = (person: string) =>
+			limits.enter("cooks", person, never).then((leave) => {
+				entered.push(person);
+				return leave;
+			});
+		const [a, b] = await Promise.all(["a", "b", "c"].map(enter));
+		// The second one's next question is behind their own, and nobody else's.
+		const waiting = ["b", "d", "e"].map(enter);
+		entered.length = 0;
+		a?.();
+		a?.();
+		const d = await waiting[1];
+		expect(entered).toEqual(["d"]);
+		b?.();
+		await waiting[0];
+		expect(entered).toEqual(["d", "b"]);
+		d?.();
+		await waiting[2];
+		expect(entered).toEqual(["d", "b", "e"]);
+	});
+
 	test("hears at most five times in 60 s that it is too much", () => {
 		const limits = createLimits({ now: () => 0 });
 		const told = Array.from({ length: 50 }, (_, n) =>
