@@ -23,6 +23,7 @@ import {
 	readAnswer,
 	UnusableAnswer,
 } from "./rest-answer.ts";
+import { followMonotonicClock } from "./rest-clock.ts";
 
 /** What one platform call may take, waiting in the queue included. */
 export const platformTimeoutMs = 10_000;
@@ -285,7 +286,9 @@ export interface GuardOptions {
 	onUnauthorized(): void;
 }
 
-/** Makes every call of `rest` end in time, with an error that says what became of it. */
+/**
+ * Makes every call of `rest` end in time, with an error that says what became of it. To be called before the first request.
+ */
 export function guardRest(
 	rest: REST,
 	{ timeoutMs, onUnauthorized }: GuardOptions,
@@ -294,6 +297,8 @@ export function guardRest(
 	const setToken = rest.setToken.bind(rest);
 	rest.setToken = (token: string | null) =>
 		token === null ? rest : setToken(token);
+
+	followMonotonicClock(rest);
 
 	const original: Request = rest.request.bind(rest);
 	rest.request = async (options) => {
