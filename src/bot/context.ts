@@ -26,7 +26,7 @@ import { defaultReason, type Finder } from "./arguments.ts";
 import type { Locks } from "./channels/locks.ts";
 import type { Connection } from "./discord/connection.ts";
 import { toToolError } from "./discord/errors.ts";
-import type { Person, Speaker } from "./discord/find.ts";
+import { isVoice, type Person, type Speaker } from "./discord/find.ts";
 import {
 	bitsIn,
 	isHeldInGuild,
@@ -386,7 +386,7 @@ interface Belonging {
 function impliedIn(channel: GuildBasedChannel | undefined): bigint {
 	if (!channel) return 0n;
 	const { ViewChannel, Connect } = PermissionFlagsBits;
-	return channel.isVoiceBased() ? ViewChannel | Connect : ViewChannel;
+	return isVoice(channel) ? ViewChannel | Connect : ViewChannel;
 }
 
 /** The `find` of an argument's schema, be it optional or a list. */

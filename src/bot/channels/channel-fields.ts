@@ -115,7 +115,8 @@ export interface ChannelFields {
 	topic: string;
 	nsfw: boolean;
 	slowmode_seconds: number;
-	bitrate: number;
+	/** Undefined where Discord does not say. */
+	bitrate: number | undefined;
 	user_limit: number;
 	/** Empty for the one that is nearest. */
 	rtc_region: string;
@@ -205,7 +206,11 @@ export async function editWith(
 	// Discord writes the names of text channels in its own way, and so may make the old one of a new one.
 	const after = currentFields(edited);
 	const fields = Object.keys(before) as (keyof ChannelFields)[];
-	const changed = fields.filter((field) => before[field] !== after[field]);
+	const changed = fields.filter((field) =>
+		after[field] === undefined
+			? changes[field] !== undefined
+			: before[field] !== after[field],
+	);
 	if (changed.length === 0)
 		throw new ToolError(
 			`Nothing has changed: as Discord writes it, ${channelName(edited)} had ${Object.keys(changes).join(", ")} as given already.`,
@@ -219,7 +224,7 @@ export function currentFields(channel: GuildBasedChannel): ChannelFields {
 		topic: string | null;
 		nsfw: boolean;
 		rateLimitPerUser: number | null;
-		bitrate: number;
+		bitrate: number | null;
 		userLimit: number;
 		rtcRegion: string | null;
 	}>;
@@ -228,7 +233,7 @@ export function currentFields(channel: GuildBasedChannel): ChannelFields {
 		topic: some.topic ?? "",
 		nsfw: some.nsfw ?? false,
 		slowmode_seconds: some.rateLimitPerUser ?? 0,
-		bitrate: some.bitrate ?? 0,
+		bitrate: some.bitrate ?? undefined,
 		user_limit: some.userLimit ?? 0,
 		rtc_region: some.rtcRegion ?? "",
 		category_id: channel.parentId ?? "",

@@ -19,6 +19,7 @@ import { auditReason } from "../discord/text.ts";
 import type { ModerationLog } from "../features/moderation/moderation-log.ts";
 import type { Limiter } from "../limiter.ts";
 import { deleteAtOnce, isTooOldForBulk } from "../messages/bulk-delete.ts";
+import { fetchPage } from "../messages/message-pages.ts";
 import { nobody } from "../messages/reply.ts";
 import { inTurn, type Turns } from "../turns.ts";
 
@@ -139,14 +140,12 @@ async function deleteBefore(
 	reason: string,
 ): Promise<{ deleted: number; left: number }> {
 	const { channel } = message;
-	const page = await channel.messages.fetch({
-		...{ limit: count, before: message.id, cache: false },
-	});
-	const ids = [...page.keys()].filter((id) => !isTooOldForBulk(id));
+	const page = await fetchPage(channel, { limit: count, before: message.id });
+	const ids = page.map(({ id }) => id).filter((id) => !isTooOldForBulk(id));
 	const together = ids.length < most ? [...ids, message.id] : ids;
 	await deleteAtOnce(channel, together, reason);
 	// That it may stay is no reason to say that nothing was done.
 	if (together === ids)
 		await deleteAtOnce(channel, [message.id], reason).catch(() => {});
-	return { deleted: ids.length, left: page.size - ids.length };
+	return { deleted: ids.length, left: page.length - ids.length };
 }

@@ -26,8 +26,9 @@ export function memberName({ displayName, user }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}, ID: ${user.id})`;
 }
 
-/** A time as UTC in ISO 8601, to the second; "unknown" where Discord did not say. */
-export function time(at: Date | number | null): string {
-	if (at === null) return "unknown";
-	return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
+/** A time as UTC in ISO 8601, to the second; "unknown" where Discord did not say, or said what is none. */
+export function time(at: Date | number | null | undefined): string {
+	const date = new Date(at ?? Number.NaN);
+	if (Number.isNaN(date.getTime())) return "unknown";
+	return date.toISOString().replace(/\.\d+Z$/, "Z");
 }

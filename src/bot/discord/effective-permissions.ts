@@ -10,6 +10,7 @@ import {
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "./describe.ts";
+import { isVoice } from "./find.ts";
 import { allBits, bitsByName, leftInTimeout } from "./permissions.ts";
 import { oneField } from "./text.ts";
 
@@ -169,7 +170,7 @@ function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 		why: () => `because without ${missing} it counts for nothing there`,
 	});
 	if ((bits & ViewChannel) === 0n) return without(allBits, "VIEW_CHANNEL");
-	if (channel.isVoiceBased() && (bits & Connect) === 0n)
+	if (isVoice(channel) && (bits & Connect) === 0n)
 		return without(allBits & ~ViewChannel, "CONNECT");
 	const [write, name] = channel.isThread()
 		? [SendMessagesInThreads, "SEND_MESSAGES_IN_THREADS"]

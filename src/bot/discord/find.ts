@@ -102,6 +102,14 @@ export function isForum(channel: GuildBasedChannel): channel is Forum {
 	return channel.type === GuildForum || channel.type === GuildMedia;
 }
 
+/** Whether people speak in it: discord.js goes by its bitrate, which not every server of Discord's API tells. */
+export function isVoice(
+	channel: GuildBasedChannel,
+): channel is VoiceBasedChannel {
+	const { GuildVoice, GuildStageVoice } = ChannelType;
+	return channel.type === GuildVoice || channel.type === GuildStageVoice;
+}
+
 /** A forum or media channel. */
 export async function forum(guild: Guild, id: string): Promise<Forum> {
 	const found = await anyChannel(guild, id);
@@ -161,7 +169,7 @@ export async function currentVoiceChannel(
 }
 
 function requireVoice(found: GuildBasedChannel): VoiceBasedChannel {
-	if (found.isVoiceBased()) return found;
+	if (isVoice(found)) return found;
 	throw new ToolError(
 		`${channelName(found)} is no voice or stage channel. list_channels shows which ones are.`,
 	);

@@ -106,7 +106,7 @@ export function reactionWith(
 ): APIReaction | undefined {
 	return reactions?.find(({ emoji }) =>
 		id === undefined
-			? emoji.id === null && plain(emoji.name) === plain(name)
+			? !emoji.id && plain(emoji.name) === plain(name)
 			: emoji.id === id,
 	);
 }

@@ -214,7 +214,7 @@ export const getChannel = tool({
 			];
 		const { size } = channel.permissionOverwrites.cache;
 		const voice = [
-			`bitrate: ${fields.bitrate} bit/s`,
+			`bitrate: ${fields.bitrate === undefined ? "unknown" : `${fields.bitrate} bit/s`}`,
 			`user limit: ${fields.user_limit || "none"}`,
 			`region: ${oneField(fields.rtc_region) || "automatic"}`,
 		];
@@ -222,7 +222,7 @@ export const getChannel = tool({
 		return [
 			...lines,
 			`position: ${channel.position}`,
-			...(channel.isVoiceBased() ? voice : []),
+			...(find.isVoice(channel) ? voice : []),
 			...(parent ? [`permissions as in the category: ${synced}`] : []),
 			`permissions of its own: for ${size} role(s) and member(s), shown by list_channel_permissions`,
 		];
@@ -289,7 +289,7 @@ function refuseRequired(guild: Guild, channel: find.Channel): void {
 
 /** Who and what goes with a channel, as far as it can be counted. */
 async function lostWith(guild: Guild, channel: find.Channel): Promise<string> {
-	const people = channel.isVoiceBased() ? channel.members.size : 0;
+	const people = find.isVoice(channel) ? channel.members.size : 0;
 	const threads =
 		"threads" in channel ? await activeThreads(guild, { channel }) : [];
 	return [

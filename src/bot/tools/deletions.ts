@@ -1,8 +1,8 @@
 // Taking messages away: one, or many of a channel at once.
 
 import {
+	type APIMessage,
 	type GuildTextBasedChannel,
-	type Message,
 	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 	Routes,
@@ -19,7 +19,7 @@ import {
 	text,
 } from "../arguments.ts";
 import { destructiveTool, type Plan } from "../context.ts";
-import { channelName, time, userName } from "../discord/describe.ts";
+import { channelName } from "../discord/describe.ts";
 import { absentIf, textChannel } from "../discord/find.ts";
 import {
 	missingPermissions,
@@ -29,6 +29,7 @@ import { deleteAtOnce, isTooOldForBulk } from "../messages/bulk-delete.ts";
 import { requireContent } from "../messages/content.ts";
 import { currentMessage } from "../messages/message-form.ts";
 import { messageHead } from "../messages/message-lines.ts";
+import { fetchPage } from "../messages/message-pages.ts";
 
 export const deleteMessage = destructiveTool({
 	name: "delete_message",
@@ -130,12 +131,7 @@ export const deleteMessages = destructiveTool({
 				(wanted === undefined ||
 					message.content.toLowerCase().includes(wanted)),
 		);
-		const sample = messages
-			.slice(0, sampleSize)
-			.map(
-				({ createdTimestamp, author, id }) =>
-					`${time(createdTimestamp)} by ${userName(author)} | ID: ${id}`,
-			);
+		const sample = messages.slice(0, sampleSize).map(messageHead);
 		return deletion(
 			channel,
 			messages.map(({ id }) => id),
@@ -206,22 +202,18 @@ async function headsOf(
 async function latest(
 	channel: GuildTextBasedChannel,
 	count: number,
-	matches: (message: Message) => boolean,
-): Promise<Message[]> {
-	const taken: Message[] = [];
+	matches: (message: APIMessage) => boolean,
+): Promise<APIMessage[]> {
+	const taken: APIMessage[] = [];
 	let before: string | undefined;
 	for (let seen = 0; seen < searchDepth; seen += pageSize) {
-		const page = await channel.messages.fetch({
-			limit: pageSize,
-			cache: false,
-			...(before && { before }),
-		});
-		for (const message of page.values()) {
+		const page = await fetchPage(channel, { limit: pageSize, before });
+		for (const message of page) {
 			if (matches(message)) taken.push(message);
 			if (taken.length === count) return taken;
 		}
-		before = page.lastKey();
-		if (page.size < pageSize) break;
+		before = page.at(-1)?.id;
+		if (page.length < pageSize) break;
 	}
 	return taken;
 }

@@ -54,7 +54,7 @@ export const lockChannel = tool({
 			throw new ToolError(
 				`${channelName(channel)} is a category: lock the channels in it, which list_channels shows. Nothing was done.`,
 			);
-		const bits = channel.isVoiceBased() ? written | spoken : written;
+		const bits = find.isVoice(channel) ? written | spoken : written;
 		const name = channelName(channel);
 		const earlier = await locks.of(channel.id);
 		if (earlier.length > 0) throw lockedAlready(channel, earlier);
@@ -73,7 +73,7 @@ export const lockChannel = tool({
 		await locks.begin(rowsFor(guild, channel, denies, own), (row) =>
 			writeBits(channel, row, lockedBits(channel, row)),
 		);
-		const inside = channel.isVoiceBased() ? channel.members.size : 0;
+		const inside = find.isVoice(channel) ? channel.members.size : 0;
 		return [
 			`Locked ${name}: @everyone may no longer ${describeBits(denies)}.`,
 			...((bits & deny) === 0n

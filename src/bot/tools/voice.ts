@@ -124,9 +124,7 @@ export const listVoiceMembers = tool({
 		const lines = channelsFromTop(guild)
 			.filter(({ id }) => !channel || id === channel.id)
 			.flatMap((one) =>
-				one.isVoiceBased()
-					? inside(one).map((voice) => lineOf(voice, one))
-					: [],
+				find.isVoice(one) ? inside(one).map((voice) => lineOf(voice, one)) : [],
 			);
 		if (lines.length === 0)
 			return `Nobody is in ${channel ? channelName(channel) : "a voice channel"}.`;

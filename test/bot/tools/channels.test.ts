@@ -441,6 +441,27 @@ test("get_channel tells of a voice channel what is particular to it", async () =
 	]);
 });
 
+test("a voice channel whose bitrate Discord does not say is shown and edited all the same", async () => {
+	await using world = await startWorld();
+	const { world: platform, faults } = world.simulator;
+	const lounge = platform.addChannel(world.guild, { name: "lounge" });
+	Reflect.deleteProperty(lounge, "bitrate");
+	platform.editChannel(lounge, { type: ChannelType.GuildVoice });
+	await world.heard();
+	for (const match of ["GET /channels/*", "PATCH /channels/*"])
+		faults.rewrite(match, ({ body = "", ...answer }) => ({
+			...answer,
+			body: body.replace(/"bitrate":\d+,/, ""),
+		}));
+	const args = { channel_id: lounge.id };
+	const shown = await world.call("get_channel", args);
+	expect(shown.text).toContain("\nbitrate: unknown\n");
+	const rates = { bitrate: 8000, user_limit: 7 };
+	const edited = await world.call("edit_voice_channel", { ...args, ...rates });
+	expect(edited.text).toStartWith("Changed bitrate, user_limit of #lounge ");
+	expect(lounge).toMatchObject(rates);
+});
+
 describe("delete_channel", () => {
 	test("a category's channels stay, and the dry run names them", async () => {
 		await using world = await startWorld();

@@ -402,6 +402,24 @@ test("ids of another channel are never claimed to be deleted without a word", as
 	expect(text).toContain("passes over ids that name no message there");
 });
 
+// A forward's snapshot without components ends discord.js's reading of messages.
+test("the latest messages are deleted, whatever stands in them", async () => {
+	await using world = await startWorld();
+	const { channel } = write(world, ["a", "b", "c"]);
+	const { faults } = world.simulator;
+	const odd = { message_snapshots: [{ message: { components: null } }] };
+	faults.rewrite("GET /channels/*/messages", ({ body = "", ...answer }) => ({
+		...answer,
+		body: JSON.stringify(
+			(JSON.parse(body) as object[]).map((one) => ({ ...one, ...odd })),
+		),
+	}));
+	const args = { channel_id: channel.id, count: 2 };
+	const { text } = await world.call("delete_messages", args);
+	expect(text).toStartWith("Deleted 2 message(s)");
+	expect(left(world, channel)).toEqual(["a"]);
+});
+
 test.each([
 	["the latest", { count: 2 }, ["a", "Soup b", "c"]],
 	["one author's", { count: 5, author_id: "zoe" }, ["a", "c", "SOUP d"]],

@@ -94,6 +94,24 @@ test("what is there already, and what is not there, is said, and nothing is sent
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
+test("a Unicode emoji that comes without an id is known as one", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	const { simulator } = world;
+	made.world.addReaction(channel, message, userOf("zoe"), {
+		...{ id: null, name: "👍" },
+	});
+	const match = "GET /channels/*/messages/*";
+	simulator.faults.rewrite(match, ({ body = "", ...answer }) => ({
+		...answer,
+		body: body.replaceAll('"id":null,', ""),
+	}));
+	const { text } = await world.call("clear_reactions", { ...at, emoji: "👍" });
+	expect(text).toStartWith("Took 1 reaction(s) off ");
+	expect(text).toEndWith("👍 1");
+	expect(message.reactions).toEqual([]);
+});
+
 test("without user_id only the bot's own reaction goes, and its own id means the same", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
