@@ -15,6 +15,7 @@ import { serveCommands } from "./commands.ts";
 import { type BotConfig, readsMessages, withoutToken } from "./config.ts";
 import type { BotContext } from "./context.ts";
 import { Connection } from "./discord/connection.ts";
+import { sessionStartsFile } from "./discord/session-starts.ts";
 import { createFeatures } from "./features.ts";
 import { warnWithoutGuild } from "./guild/no-guild.ts";
 import { createRoutes } from "./http.ts";
@@ -70,6 +71,9 @@ export function startBot(
 		invalidRequests: () => connection.requests.invalidCount,
 		heldBack: () => connection.requests.heldBack,
 		pauseMs: () => connection.requests.pause?.waitMs ?? 0,
+		sockets: () => connection.sockets,
+		sessionStarts: () => connection.sessionStarts,
+		droppedEvents: () => connection.droppedEvents.counts,
 	});
 	const connection = new Connection({
 		token: config.discordToken,
@@ -78,6 +82,7 @@ export function startBot(
 		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
 		readsMessages: readsMessages(config),
 		watchesBans: config.toml.features.moderation,
+		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		attach(client) {
 			// Also without any: what an earlier configuration had listed goes.
 			serveCommands(client, {
@@ -233,9 +238,11 @@ function listenOr(undo: () => void, options: ListenOptions): Listener {
 }
 
 /** The bot's connection, for an operator. */
-function describeConnection({ state, user, guilds, requests }: Connection) {
+function describeConnection(connection: Connection) {
+	const { state, user, guilds, requests, droppedEvents } = connection;
 	const { connected, since, reason } = state;
 	const { pause } = requests;
+	const dropped = [...droppedEvents.counts.values()];
 	return {
 		connected,
 		since: since.toISOString(),
@@ -247,6 +254,9 @@ function describeConnection({ state, user, guilds, requests }: Connection) {
 					seconds_left: Math.ceil(pause.waitMs / 1000),
 				}
 			: null,
+		sockets: connection.sockets,
+		logins_in_24_hours: connection.sessionStarts,
+		events_dropped: dropped.reduce((sum, { count }) => sum + count, 0),
 		user: user?.username ?? null,
 		guilds: guilds.map(({ id, name, memberCount }) => ({
 			id,

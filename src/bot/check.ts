@@ -20,6 +20,7 @@ import { type BotConfig, readsMessages, withoutToken } from "./config.ts";
 import { Connection } from "./discord/connection.ts";
 import { userName } from "./discord/describe.ts";
 import { privilegedIntents } from "./discord/intents.ts";
+import { sessionStartsFile } from "./discord/session-starts.ts";
 import { oneLine } from "./discord/text.ts";
 import {
 	checkPermissions,
@@ -52,6 +53,7 @@ export async function checkBot(
 		log,
 		onAnswer: () => {},
 		readsMessages: readsMessages(config),
+		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 	});
 	const { write } = options;
 	try {

@@ -30,6 +30,12 @@ export interface BotGauges {
 	heldBack(): number;
 	/** How long requests are still paused, in milliseconds. */
 	pauseMs(): number;
+	/** Open sockets to Discord's Gateway. */
+	sockets(): number;
+	/** Sessions begun on Discord's Gateway in the last 24 hours. */
+	sessionStarts(): number;
+	/** Events that could not be read, by type. */
+	droppedEvents(): ReadonlyMap<string, { readonly count: number }>;
 }
 
 export function createMetrics(gauges: BotGauges): BotMetrics {
@@ -72,6 +78,23 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 		"discord_pause_seconds",
 		"How long requests are still paused, after too many invalid ones or an answer that is not Discord's; 0 when they are sent.",
 		() => gauges.pauseMs() / 1000,
+	);
+	gauge(
+		"discord_sockets",
+		"Open sockets to Discord's Gateway: one, or none.",
+		gauges.sockets,
+	);
+	gauge(
+		"discord_logins_24h",
+		"Sessions that the bot has begun on Discord's Gateway in the last 24 hours.",
+		gauges.sessionStarts,
+	);
+	registry.readCounter(
+		name("discord_events_dropped_total"),
+		"Events of Discord's Gateway that could not be read.",
+		["type"],
+		() =>
+			[...gauges.droppedEvents()].map(([type, { count }]) => [[type], count]),
 	);
 	gauge("sessions", "Open MCP sessions.", gauges.sessions);
 	gauge(

@@ -96,6 +96,8 @@ const voteRequest = v.strictObject({
 	answer_ids: v.array(v.number()),
 });
 
+const refusalRequest = v.strictObject({ status: v.nullable(status) });
+
 const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
 
 /** The simulator's control routes. */
@@ -131,6 +133,11 @@ export function controlRoutes(simulator: Simulator): ControlRoutes {
 			speak(simulator, await read(voiceRequest, request)),
 		"POST /simulator/votes": async (request) =>
 			vote(simulator, await read(voteRequest, request)),
+		"POST /simulator/sockets/refusal": async (request) => {
+			const given = await read(refusalRequest, request);
+			simulator.sockets.refuseConnections(given.status ?? undefined);
+			return given;
+		},
 		"POST /simulator/sockets/heartbeats": async (request) => {
 			const given = await read(heartbeatsRequest, request);
 			simulator.sockets.ignoreHeartbeats(!given.answered);

@@ -40,7 +40,7 @@ export class Session {
 	}
 
 	/** Sends an event, or keeps it until the bot is back. */
-	dispatch(type: EventType, data: object): void {
+	dispatch(type: EventType | (string & {}), data: unknown): void {
 		this.#seq += 1;
 		const blind =
 			type === "GUILD_CREATE" &&
@@ -50,7 +50,7 @@ export class Session {
 			t: type,
 			s: this.#seq,
 			// Who is in voice takes an intent of its own.
-			d: blind ? { ...data, voice_states: [] } : data,
+			d: blind ? { ...(data as object), voice_states: [] } : data,
 		});
 		this.#sent.push({ seq: this.#seq, text });
 		this.#sentLength += text.length;

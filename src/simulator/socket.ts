@@ -88,6 +88,9 @@ export class SocketHub {
 	readonly #memberRequests = new Gate();
 	readonly #sockets = new Set<Socket>();
 	#deaf = false;
+	/** The HTTP status that new connections get instead of a WebSocket. */
+	#refusal: number | undefined;
+	#upgrades = 0;
 
 	constructor(world: World, log: Log, timing: SocketTiming) {
 		this.#world = world;
@@ -117,6 +120,9 @@ export class SocketHub {
 		url: URL,
 		server: Bun.Server<Connection>,
 	): Promise<Response | undefined> {
+		this.#upgrades += 1;
+		if (this.#refusal !== undefined)
+			return new Response("<html>simulated</html>", { status: this.#refusal });
 		await new Promise<void>((resolve) => this.#connections.pass(resolve));
 		if (url.searchParams.has("compress"))
 			this.#log.warn("a bot asked for compression and gets none");
@@ -141,6 +147,27 @@ export class SocketHub {
 		return [...this.#sockets].flatMap(
 			({ data }) => data.session?.bot.user.id ?? [],
 		);
+	}
+
+	/** How many connections are open, identified or not. */
+	get open(): number {
+		return this.#sockets.size;
+	}
+
+	/** How often a WebSocket was asked for so far. */
+	get upgrades(): number {
+		return this.#upgrades;
+	}
+
+	/** Answers every new connection with this HTTP status from now on, as a proxy before a Gateway that is down; undefined ends that. */
+	refuseConnections(status: number | undefined): void {
+		this.#refusal = status;
+	}
+
+	/** Sends every bot with this id an event as it stands, whatever its intents. `data` need not be what Discord would send. */
+	dispatch(botId: string, type: string, data: unknown): void {
+		for (const session of this.#sessions.values())
+			if (session.bot.user.id === botId) session.dispatch(type, data);
 	}
 
 	/** Closes all connections; with `resumable: false` the sessions are forgotten too. */

@@ -126,6 +126,7 @@ describe("without Discord", () => {
 			since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
 			reason: expect.stringMatching(/connect/i),
 			requests_paused: null,
+			...{ sockets: 0, logins_in_24_hours: 0, events_dropped: 0 },
 			user: null,
 			guilds: [],
 		});
@@ -153,6 +154,7 @@ test.concurrent("with Discord a bot is ready, and its state shows who and where 
 			connected: true,
 			since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
 			requests_paused: null,
+			...{ sockets: 1, logins_in_24_hours: 1, events_dropped: 0 },
 			user: simulator.bot("alpha").username,
 			guilds: [{ id: guild.id, name: guild.name, members: guild.members.size }],
 		},
@@ -168,6 +170,8 @@ test.concurrent("with Discord a bot is ready, and its state shows who and where 
 	const metrics = await alpha.metrics();
 	const value = (name: string) => sampleOf(metrics, `guildhall_bot_${name}`);
 	expect(value("discord_connected")).toBe(1);
+	expect(value("discord_sockets")).toBe(1);
+	expect(value("discord_logins_24h")).toBe(1);
 	expect(value("guilds")).toBe(1);
 	expect(value("sessions")).toBe(1);
 	expect(value("store_ready")).toBe(1);

@@ -85,7 +85,10 @@ export async function startWorld(
 }
 
 /** The channel of the bot's guild that is called so. */
-export function channelNamed({ guild }: TestWorld, name: string): GuildChannel {
+export function channelNamed(
+	{ guild }: Pick<TestWorld, "guild">,
+	name: string,
+): GuildChannel {
 	for (const channel of guild.channels.values())
 		if (channel.name === name) return channel;
 	throw new Error(`no channel is called ${name}`);

@@ -1,5 +1,5 @@
 // The bot's connection to Discord: logging in until it works, noticing when the token no longer does, and the members
-// of every guild, which only Discord's Gateway tells of completely.
+// of every guild, which only Discord's Gateway tells of completely. There is one client at a time, and one socket.
 
 import {
 	Client,
@@ -7,13 +7,18 @@ import {
 	DiscordAPIError,
 	Events,
 	GatewayCloseCodes,
+	GatewayDispatchEvents,
 	GatewayIntentBits,
 	type Guild,
 	Routes,
+	Status,
 	type User,
 } from "discord.js";
+import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
+import { isObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
+import { DroppedEvents } from "./dropped-events.ts";
 import { IdentifyThrottler } from "./identify.ts";
 import { describeRefusal, portal } from "./intents.ts";
 import { followNames, makeCache } from "./member-cache.ts";
@@ -24,11 +29,46 @@ import {
 	platformTimeoutMs,
 	restOptions,
 } from "./rest.ts";
+import { SessionStarts } from "./session-starts.ts";
+import {
+	type Dispatch,
+	GatewayRefusal,
+	Socket,
+	usualTiming,
+} from "./socket.ts";
 
-/** Waits between attempts: doubled each time, up to the second number. */
-const backOffMs = [500, 60_000] as const;
 /** discord.js waits this long for the members of a guild. */
 const membersTimeoutMs = 120_000;
+
+/** Discord lets a bot ask for all members of a guild once in 30 seconds. */
+const reloadMs = 35_000;
+/** What was asked for longer ago than this, and is told only when a session is resumed, is not carried out. */
+const maxCommandAgeMs = 30_000;
+
+const isCommand = new Set<string>([
+	GatewayDispatchEvents.MessageCreate,
+	GatewayDispatchEvents.InteractionCreate,
+]);
+
+/**
+ * What discord.js handles before it is ready. It keeps the others for later and then handles them outside of our reach;
+ * so they are given to it only then.
+ */
+const isEarly = new Set<string>([
+	GatewayDispatchEvents.Ready,
+	GatewayDispatchEvents.Resumed,
+	GatewayDispatchEvents.GuildCreate,
+	GatewayDispatchEvents.GuildDelete,
+	GatewayDispatchEvents.GuildMembersChunk,
+	GatewayDispatchEvents.GuildMemberAdd,
+	GatewayDispatchEvents.GuildMemberRemove,
+]);
+
+const changesMembers = new Set<string>([
+	GatewayDispatchEvents.GuildMemberAdd,
+	GatewayDispatchEvents.GuildMemberUpdate,
+	GatewayDispatchEvents.GuildMemberRemove,
+]);
 
 /** How long Discord may take to close the connection with us. */
 const goodbyeMs = 500;
@@ -46,7 +86,9 @@ export interface ConnectionOptions {
 	readsMessages?: boolean;
 	/** Whether bans that are made and lifted are wanted. */
 	watchesBans?: boolean;
-	/** Is given each client before it logs in: there is another one for every attempt. */
+	/** Where logins are counted across restarts; undefined: nowhere. */
+	sessionStartsFile?: string;
+	/** Is given each client before it logs in: there is another one after a login that failed before it had a socket. */
 	attach?(client: Client): void;
 }
 
@@ -70,10 +112,23 @@ export class Connection {
 				seconds: Math.ceil(waitMs / 1000),
 			}),
 	});
+	/** Events that could not be read. */
+	readonly droppedEvents: DroppedEvents;
 
 	readonly #options: ConnectionOptions;
 	readonly #closing = new AbortController();
 	readonly #throttler = new IdentifyThrottler();
+	readonly #starts: SessionStarts;
+	/** The sockets to Discord's Gateway that are not closed yet. */
+	readonly #sockets = new Set<WebSocket>();
+	/** What is given to discord.js when it is ready. */
+	#early: (() => void)[] = [];
+	/** Messages and presses that were replayed too late to be carried out. */
+	#late = 0;
+	/** Loads of members that are to begin, by guild. */
+	readonly #reloads = new Map<string, Timer>();
+	/** When the latest session's connection was lost, by the monotonic clock; undefined while there is one. */
+	#lostAt: number | undefined;
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
 	/** Whether the token has been refused since it last worked. */
@@ -91,7 +146,10 @@ export class Connection {
 	};
 
 	constructor(options: ConnectionOptions) {
+		const { log, sessionStartsFile } = options;
 		this.#options = options;
+		this.droppedEvents = new DroppedEvents(log);
+		this.#starts = new SessionStarts({ file: sessionStartsFile, log });
 		const { promise, resolve } = Promise.withResolvers<Error>();
 		this.failed = promise;
 		this.#fail = (error) => {
@@ -109,6 +167,16 @@ export class Connection {
 	get state(): Readonly<ConnectionState> {
 		this.#noteState();
 		return this.#state;
+	}
+
+	/** How many sockets to Discord's Gateway are open: one, or none. */
+	get sockets(): number {
+		return this.#sockets.size;
+	}
+
+	/** How often the bot has begun a session on Discord's Gateway in the last 24 hours. */
+	get sessionStarts(): number {
+		return this.#starts.count;
 	}
 
 	/** Who the bot is on Discord, once that is known. */
@@ -156,6 +224,8 @@ export class Connection {
 				this.#noteState(reason);
 				log.warn("could not log in to Discord, trying again", { reason });
 			}
+			// One client at a time: the next one is made when this one's socket is closed.
+			await client.destroy();
 			await this.#pause(attempt);
 		}
 	}
@@ -167,9 +237,19 @@ export class Connection {
 	}
 
 	async #logIn(client: Client): Promise<void> {
+		const { token } = this.#options;
 		const ready = once(client, Events.ClientReady);
-		await client.login(this.#options.token);
+		client.rest.setToken(token);
+		await this.#waitForStart(() => client.rest.get(Routes.gatewayBot()));
+		await client.login(token);
 		await ready;
+	}
+
+	/** Waits until another session may begin. `ask` gives Discord's answer to GET /gateway/bot. */
+	#waitForStart(ask: () => Promise<unknown>): Promise<void> {
+		return this.#starts.wait(ask, this.#closing.signal, (reason) =>
+			this.#noteState(reason),
+		);
 	}
 
 	/** Waits for `work`, or until `close` is called. */
@@ -197,7 +277,8 @@ export class Connection {
 			GuildVoiceStates,
 			MessageContent,
 		} = GatewayIntentBits;
-		const client = new Client({
+		let isAsked = true;
+		const client: Client = new Client({
 			intents: [
 				// Of these GuildMembers alone is privileged. Without GuildMessages nobody tells of a message that is deleted.
 				...[Guilds, GuildMembers, GuildVoiceStates, GuildMessages],
@@ -205,13 +286,41 @@ export class Connection {
 				...(watchesBans ? [GuildModeration] : []),
 			],
 			rest: restOptions(api, onAnswer, this.requests),
-			ws: { buildIdentifyThrottler: () => this.#throttler },
+			ws: {
+				buildStrategy: (manager) =>
+					new Socket(manager, {
+						timing: usualTiming,
+						open: this.#sockets,
+						beforeNewSession: async () => {
+							// Before the first one, the login has asked.
+							if (!isAsked)
+								await this.#waitForStart(() =>
+									manager.fetchGatewayInformation(true),
+								);
+							isAsked = false;
+						},
+						beforeIdentify: async (signal) => {
+							await this.#throttler.waitForIdentify(0, signal);
+							this.#starts.note();
+						},
+						knownGuilds: () => [...client.guilds.cache.keys()],
+						readEvent: (event, read) => this.#readEvent(client, event, read),
+						onLost: (reason) => this.#noteLoss(reason),
+						onFailure: (reason, retryMs) => {
+							this.#noteState(reason);
+							log.warn("could not connect to Discord's Gateway, trying again", {
+								...{ reason, retry_in_ms: Math.round(retryMs) },
+							});
+						},
+					}),
+			},
 			makeCache,
 			// Text that the bot sends pings nobody unless whoever sends it says so.
 			allowedMentions: { parse: [], repliedUser: false },
 		});
 		this.#client = client;
 		this.#complete = new Set();
+		this.#early = [];
 		guardRest(client.rest, {
 			timeoutMs: platformTimeoutMs,
 			onUnauthorized: () => void this.#verifyToken(client),
@@ -219,45 +328,95 @@ export class Connection {
 
 		followNames(client);
 		attach?.(client);
-		// Without a listener an error would end the process.
-		client.on(Events.Error, (error) => log.error("discord.js", { error }));
-		client.on(Events.ShardError, (error) => {
-			const reason = String(error?.message ?? error);
-			this.#noteState(reason);
-			log.warn("the connection to Discord's Gateway broke", { reason });
+		client.once(Events.ClientReady, () => {
+			for (const give of this.#early.splice(0)) give();
 		});
-		client.on(Events.ShardReconnecting, () => {
-			this.#cutOff = true;
-			this.#noteState("reconnecting to Discord's Gateway");
-			// discord.js says so of a connection that we close, too.
-			if (!this.#closing.signal.aborted)
-				log.warn("reconnecting to Discord's Gateway");
-		});
-		client.on(Events.ShardResume, (_, replayed) => {
-			this.#cutOff = false;
-			this.#noteState();
-			log.info("back on Discord's Gateway", { replayed });
-		});
-		client.on(Events.ShardReady, () => {
-			this.#cutOff = false;
-			this.#noteState();
-		});
-		client.on(Events.ShardDisconnect, ({ code }) => {
-			const fault =
-				closeFault(code) ??
-				new Error(`Discord's Gateway closed for good, with code ${code}`);
-			void this.#giveUp(client, fault);
-		});
+		// What a listener of ours rejects with. Without this one it would end the process.
+		client.on(Events.Error, (error) => this.droppedEvents.note("", error));
+		client.on(Events.ShardResume, (_, replayed) =>
+			this.#noteReturn("resumed", replayed),
+		);
+		client.on(Events.ShardReady, () => this.#noteReturn("new"));
+		client.on(
+			Events.ShardDisconnect,
+			({ code }) => void this.#giveUp(client, closeFault(code)),
+		);
 		// A new Gateway session knows nothing of what happened before it.
 		for (const event of [Events.GuildCreate, Events.GuildAvailable] as const)
 			client.on(event, (guild) => this.#loadMembers(client, guild));
 		return client;
 	}
 
+	/** Gives an event to discord.js and to our listeners, who may throw. */
+	#readEvent(
+		client: Client,
+		event: Dispatch,
+		{ read, isReplay }: { read: () => void; isReplay: boolean },
+	): boolean {
+		const { t: type, d } = event;
+		if (isReplay && isCommand.has(type) && this.#gapMs() > maxCommandAgeMs) {
+			this.#late += 1;
+			return true;
+		}
+		if (client.ws.status !== Status.Ready && !isEarly.has(type)) {
+			this.#early.push(() => this.droppedEvents.attempt(type, read));
+			return true;
+		}
+		if (type === GatewayDispatchEvents.GuildCreate) forgetChannels(client, d);
+		const isRead = this.droppedEvents.attempt(type, read);
+		// A new session knows nothing of what happened before it.
+		if (isRead && type === GatewayDispatchEvents.Ready) this.#complete.clear();
+		if (!isRead && changesMembers.has(type)) this.#loadAgain(client, d);
+		return isRead;
+	}
+
+	/** Of a member nothing is known for sure after an event that could not be read. */
+	#loadAgain(client: Client, d: unknown): void {
+		const id = isObject(d) ? d.guild_id : undefined;
+		const guild = client.guilds.cache.get(String(id));
+		if (!guild || this.#reloads.has(guild.id)) return;
+		this.#complete.delete(guild.id);
+		const timer = setTimeout(() => {
+			this.#reloads.delete(guild.id);
+			void this.#loadMembers(client, guild);
+		}, reloadMs);
+		this.#reloads.set(guild.id, timer.unref());
+	}
+
+	#noteLoss(reason: string): void {
+		this.#cutOff = true;
+		this.#lostAt ??= performance.now();
+		this.#noteState(reason);
+		const { log } = this.#options;
+		log.warn("lost Discord's Gateway, reconnecting", { reason });
+	}
+
+	#noteReturn(session: "new" | "resumed", replayed = 0): void {
+		const { log } = this.#options;
+		const isReturn = this.#lostAt !== undefined;
+		const gap = (this.#gapMs() / 1000).toFixed(1);
+		this.#cutOff = false;
+		this.#lostAt = undefined;
+		this.#noteState();
+		if (isReturn)
+			log.info("back on Discord's Gateway", {
+				...{ session, gap_seconds: Number(gap), replayed },
+				...(this.#late > 0 && { commands_not_carried_out: this.#late }),
+			});
+		this.#late = 0;
+	}
+
+	/** For how long there has been no session. */
+	#gapMs(): number {
+		return performance.now() - (this.#lostAt ?? performance.now());
+	}
+
 	/** Asks for all members of a guild until they are here. */
 	async #loadMembers(client: Client, guild: Guild): Promise<void> {
 		const { log } = this.#options;
 		this.#complete.delete(guild.id);
+		// Its return is told.
+		if (!guild.available) return;
 		// A later load, for a later session of Discord's Gateway, takes over from this one.
 		const load = Symbol(guild.id);
 		this.#loads.set(guild.id, load);
@@ -341,8 +500,7 @@ export class Connection {
 	}
 
 	async #pause(attempt: number): Promise<void> {
-		const [first, most] = backOffMs;
-		const ms = Math.min(first * 2 ** attempt, most) * (0.5 + Math.random() / 2);
+		const ms = backOffMs(attempt, usualTiming.backOffMs);
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, ms);
 		await this.#untilClosing(promise);
@@ -357,21 +515,25 @@ class IntentsRefused extends Error {}
 function permanentFault(error: unknown): Error | undefined {
 	if (error instanceof DiscordAPIError && error.status === 401)
 		return new Error(tokenRefused, { cause: error });
+	if (error instanceof GatewayRefusal) return closeFault(error.code);
 	if (!(error instanceof Error)) return undefined;
-	const invalid = "code" in error && error.code === "TokenInvalid";
-	// @discordjs/ws gives these two no code.
-	if (invalid || error.message === "Authentication failed")
+	if ("code" in error && error.code === "TokenInvalid")
 		return new Error(tokenRefused, { cause: error });
-	if (error.message === "Used disallowed intents")
-		return new IntentsRefused(undefined, { cause: error });
 	return undefined;
 }
 
-function closeFault(code: number): Error | undefined {
+function closeFault(code: number): Error {
 	if (code === GatewayCloseCodes.AuthenticationFailed)
 		return new Error(tokenRefused);
 	if (code === GatewayCloseCodes.DisallowedIntents) return new IntentsRefused();
-	return undefined;
+	return new GatewayRefusal(code);
+}
+
+/** Those of a guild that is told anew: discord.js would keep the ones that are gone. */
+function forgetChannels({ guilds, channels }: Client, d: unknown): void {
+	const guild = guilds.cache.get(String(isObject(d) ? d.id : undefined));
+	if (!guild || guild.available) return;
+	for (const id of guild.channels.cache.keys()) channels.cache.delete(id);
 }
 
 function once(client: Client, event: keyof ClientEvents): Promise<void> {

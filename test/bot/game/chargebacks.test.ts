@@ -597,6 +597,27 @@ describe.concurrent("a person who is not in the guild", () => {
 	});
 });
 
+describe.concurrent("a person", () => {
+	test("is restricted who came back while Discord's Gateway had lost the bot", async () => {
+		await using world = await startChargebackWorld();
+		const { scene, simulator, guild } = world;
+		const { sockets } = simulator;
+		const mona = scene.target.member();
+		if (!mona) throw new Error("mona_lisa is a member");
+		simulator.world.removeMember(guild, mona);
+		await world.chargeback();
+		await scene.shown("They are restricted when they come back.");
+		sockets.refuseConnections(502);
+		sockets.disconnect({ resumable: false });
+		simulator.world.addMember(guild, mona.user, {
+			roles: [scene.roles.regular],
+		});
+		sockets.refuseConnections(undefined);
+		await scene.shown("1 role(s) are saved");
+		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
+	});
+});
+
 describe.concurrent("a restriction", () => {
 	let givingHeld: Fault | undefined;
 	const donators = { tiers: { gold: "" } };

@@ -161,6 +161,22 @@ onBoth((databases) => {
 		expect(stage.writes("PUT")).toBe(1);
 	});
 
+	test("a ban that somebody lifts while Discord's Gateway has lost the bot is not kept", async () => {
+		await using stage = await startStage(await databases.place());
+		await stage.ban("zoe", dayMs);
+		await stage.settled();
+		const { sockets, world } = stage.simulator;
+		const cooks = stage.simulator.guild("The Cooks");
+		const made = cooks.bans.get(stage.id("zoe"));
+		if (!made) throw new Error("she is banned");
+		sockets.refuseConnections(502);
+		sockets.disconnect({ resumable: false });
+		world.removeBan(cooks, made);
+		sockets.refuseConnections(undefined);
+		await stage.rows(0);
+		expect(stage.writes("DELETE")).toBe(0);
+	});
+
 	test("two bots' worth of asking ends a ban once", async () => {
 		await using stage = await startStage(await databases.place());
 		await stage.ban("zoe", dayMs);

@@ -1,0 +1,194 @@
+// The bot while Discord's Gateway is away, and what it knows and does when it is back.
+
+import { expect, test } from "bun:test";
+import * as v from "valibot";
+import { startBot } from "../../../src/bot/bot.ts";
+import { checkBot } from "../../../src/bot/check.ts";
+import { toml } from "../../../src/bot/settings.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { connectTo } from "../../support/mcp.ts";
+import { until } from "../../support/until.ts";
+import { channelNamed } from "../../support/world.ts";
+
+interface Status {
+	discord: { connected: boolean; reason?: string; sockets: number };
+}
+
+const lost = "lost Discord's Gateway, reconnecting";
+const back = "back on Discord's Gateway";
+
+/** The bot "alpha" with the commands for moderators, started while Discord's Gateway answers `status`, if at all. */
+async function startAlpha(status?: number) {
+	await using stack = new AsyncDisposableStack();
+	const simulator = stack.use(await startSimulator());
+	simulator.sockets.refuseConnections(status);
+	const recorded = recordLog("info");
+	const guild = simulator.guild("The Cooks");
+	const bot = startBot(
+		botConfig({
+			discordToken: simulator.bot("alpha").token,
+			discordApiUrl: simulator.api,
+			guildId: guild.id,
+			toml: v.parse(toml, {
+				bot_name: "Alpha",
+				features: { moderation: true },
+				moderation: {},
+			}),
+		}),
+		recorded.log,
+	);
+	stack.defer(() => bot.close());
+	const get = (path: string) => fetch(new URL(path, bot.url));
+	const mcp = await connectTo(bot.url);
+	const owned = stack.move();
+	const answers = () =>
+		[...simulator.world.messages.in(simulator.channel("The Cooks/general").id)]
+			.filter(({ author }) => author.username === "alpha")
+			.map(({ content }) => content);
+	return {
+		...{ simulator, recorded, guild, bot, answers, get, call: mcp.call },
+		status: async () => (await (await get("/status")).json()) as Status,
+		loads: () => recorded.entries("members loaded").length,
+		say: (text: string) =>
+			simulator.user("jose.garcia").say("The Cooks/general", text),
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+test.concurrent.each([502, 503])(
+	"while Discord's Gateway answers %d there is one client, which backs off and then logs in once",
+	async (code) => {
+		await using alpha = await startAlpha(code);
+		const { sockets } = alpha.simulator;
+		await until("it has tried a few times", () => sockets.upgrades >= 4);
+		const ready = await alpha.get("/readyz");
+		expect(ready.status).toBe(503);
+		expect(await ready.text()).toBe("Discord is not connected\n");
+		expect((await alpha.status()).discord).toMatchObject({
+			connected: false,
+			reason: `Discord's Gateway answered HTTP ${code}`,
+		});
+		const waits = alpha.recorded
+			.entries("could not connect to Discord's Gateway, trying again")
+			.map(({ retry_in_ms }) => Number(retry_in_ms));
+		for (const [failures, ms] of waits.entries()) {
+			expect(ms).toBeGreaterThanOrEqual(250 * 2 ** failures);
+			expect(ms).toBeLessThanOrEqual(500 * 2 ** failures);
+		}
+		sockets.refuseConnections(undefined);
+		await until("it is ready", () => alpha.bot.ready);
+		expect(sockets.connected).toEqual([alpha.simulator.bot("alpha").id]);
+		expect(sockets.open).toBe(1);
+		expect((await alpha.status()).discord).toMatchObject({
+			connected: true,
+			sockets: 1,
+		});
+		await alpha.say("!m help");
+		await until("it answers", () => alpha.answers().length > 0);
+		await alpha.say("!m help");
+		await until("it answers again", () => alpha.answers().length > 1);
+		expect(alpha.answers()).toHaveLength(2);
+	},
+	60_000,
+);
+
+test.concurrent("what happened while there was no session is known with the next one, and what was asked for meanwhile is not carried out", async () => {
+	await using alpha = await startAlpha();
+	const { simulator, guild, call } = alpha;
+	const { world, sockets } = simulator;
+	await until("its members are loaded", () => alpha.loads() === 1);
+	const zoe = guild.members.get(simulator.user("zoe").id);
+	if (!zoe) throw new Error("zoe is a member");
+	const staff = channelNamed({ guild }, "staff");
+	const role = world.addRole(guild, { name: "Before" });
+
+	sockets.refuseConnections(503);
+	sockets.disconnect({ resumable: false });
+	await until(
+		"the bot has noticed",
+		() => alpha.recorded.entries(lost).length > 0,
+	);
+	expect((await alpha.get("/readyz")).status).toBe(503);
+	world.removeMember(guild, zoe);
+	world.addMember(guild, world.addUser({ username: "newcomer" }), {});
+	world.addRole(guild, { name: "After" });
+	world.removeRole(guild, role);
+	world.removeChannel(staff);
+	await alpha.say("!m nuke 2");
+	sockets.refuseConnections(undefined);
+	await until("its members are loaded again", () => alpha.loads() === 2);
+
+	const roles = (await call("list_roles")).text;
+	expect(roles).toContain("After");
+	expect(roles).not.toContain("Before");
+	expect(
+		(await call("lookup_user_by_name", { query: "newcomer" })).text,
+	).toStartWith("1 match");
+	expect(
+		(await call("lookup_user_by_name", { query: "zoe" })).text,
+	).toStartWith("No member");
+	expect((await call("list_channels")).text).not.toContain("staff");
+	expect(sockets.connected).toHaveLength(1);
+	await alpha.say("!m help");
+	await until("it answers what is asked now", () => alpha.answers().length > 0);
+	expect(alpha.answers()).toEqual([expect.stringContaining("`!m help`")]);
+	expect(alpha.recorded.entries(back)).toMatchObject([
+		{ session: "new", gap_seconds: expect.any(Number) },
+	]);
+}, 60_000);
+
+test.concurrent("a guild that the bot has left while there was no session is forgotten", async () => {
+	await using alpha = await startAlpha();
+	const { simulator, guild, call } = alpha;
+	const { world, sockets } = simulator;
+	await until("its members are loaded", () => alpha.loads() === 1);
+	const me = guild.members.get(simulator.bot("alpha").id);
+	if (!me) throw new Error("alpha is a member");
+	sockets.refuseConnections(502);
+	sockets.disconnect({ resumable: false });
+	world.removeMember(guild, me);
+	sockets.refuseConnections(undefined);
+	await until("it is back", () => alpha.recorded.entries(back).length === 1);
+	expect((await call("list_guilds")).text).toStartWith("0 guild(s)");
+}, 60_000);
+
+test.concurrent("a session that Discord lets resume after refusing connections misses nothing, with one client", async () => {
+	await using alpha = await startAlpha();
+	const { simulator, guild, call } = alpha;
+	const { world, sockets } = simulator;
+	await until("its members are loaded", () => alpha.loads() === 1);
+	sockets.refuseConnections(502);
+	sockets.disconnect();
+	const upgrades = sockets.upgrades;
+	await until("it has tried twice", () => sockets.upgrades >= upgrades + 2);
+	world.addMember(guild, world.addUser({ username: "newcomer" }), {});
+	sockets.refuseConnections(undefined);
+	await until("it is back", () => alpha.recorded.entries(back).length === 1);
+	expect(
+		(await call("lookup_user_by_name", { query: "newcomer" })).text,
+	).toStartWith("1 match");
+	expect(alpha.recorded.entries(back)).toMatchObject([{ session: "resumed" }]);
+	expect(sockets.connected).toHaveLength(1);
+	expect(alpha.loads()).toBe(1);
+}, 60_000);
+
+test.concurrent("--check shows what Discord's Gateway answers", async () => {
+	await using simulator = await startSimulator();
+	simulator.sockets.refuseConnections(502);
+	const written: string[] = [];
+	const { log } = recordLog();
+	const config = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+	});
+	const passed = await checkBot(config, log, {
+		write: (line) => written.push(line),
+		loginTimeoutMs: 3_000,
+	});
+	expect(passed).toBe(false);
+	expect(written.join("\n")).toContain(
+		"within 3 seconds: Discord's Gateway answered HTTP 502",
+	);
+}, 60_000);
