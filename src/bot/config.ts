@@ -10,18 +10,23 @@ import {
 	describeFault,
 	didYouMean,
 	type Fault,
+	isPlaceholder,
 	masked,
+	nameNearMisses,
+	namePlaceholders,
 	type Parsed,
 	parseSettings,
 	trimEnv,
+	unknownKey,
 } from "../lib/config.ts";
 import type { HealthAddress } from "../lib/health.ts";
 import { type LogOptions, readLogOptions } from "../lib/log.ts";
 import { runs } from "../lib/program.ts";
-import { aiFaults } from "./ai/providers.ts";
+import { aiFaults, apiKeyPattern, keyVariables } from "./ai/providers.ts";
+import { describePlaceholder } from "./example.ts";
+import { donatorToolNames } from "./game/donator-tools.ts";
 import {
 	address,
-	apiKeyPattern,
 	environment,
 	missingSections,
 	secret,
@@ -30,7 +35,9 @@ import {
 	variables,
 } from "./settings.ts";
 import { storeFaults } from "./store/settings.ts";
-import { isPlaceholder, readToml, type TomlValues } from "./toml.ts";
+import { readToml, type TomlValues } from "./toml.ts";
+import { tools } from "./tools/index.ts";
+import { denyFaults } from "./toolsets.ts";
 
 export interface BotConfig {
 	/** The instance's directory. */
@@ -97,11 +104,13 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}`,
 		]);
 
-	const { apiKeys, settings, faults } = readVariables(directory, env);
-	const file = readTomlFile(join(directory, "config.toml"), (values) => [
-		...missingSections(values),
+	const { apiKeys, settings, ...variables } = readVariables(directory, env);
+	const file = readTomlFile(join(directory, "config.toml"), (values, off) => [
+		...missingSections(values, off),
 		...aiFaults(values, apiKeys),
+		...denyFaults(values, deniable),
 	]);
+	const faults = variables.faultsBeside(keyVariables(file.values));
 	const personality = readPersonality(directory, file.values.personality_file);
 	const unmet =
 		file.settings && settings ? unmetNeeds(file.settings, settings) : [];
@@ -112,7 +121,7 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 	)
 		throw new ConfigError(directory, [
 			...faults,
-			...unmet.map((fault) => `.env: ${fault}`),
+			...variables.named(unmet),
 			...[...file.faults, ...personality.faults].map(
 				(fault) => `config.toml: ${fault}`,
 			),
@@ -181,15 +190,19 @@ export function readsMessages({
 	return hasCommands || features.moderation;
 }
 
+/** The tools that may be denied, whatever is switched on. */
+const deniable = [...tools, ...donatorToolNames.map((name) => ({ name }))];
+
 /** What config.toml switches on that needs a variable which is not set. Verification says so itself, to whoever asks. */
 function unmetNeeds(
 	{ features, game, mcp }: TomlSettings,
 	settings: v.InferOutput<typeof environment>,
-): string[] {
+): Fault[] {
 	const { GUILD_ID } = settings;
+	const message = "is not among mcp.guilds, so no tool may touch it";
 	const outside =
 		GUILD_ID !== undefined && mcp.guilds?.includes(GUILD_ID) === false
-			? ["GUILD_ID: is not among mcp.guilds, so no tool may touch it"]
+			? [{ path: ["GUILD_ID"], message }]
 			: [];
 	return [...outside, ...unmetByGame({ features, game }, settings)];
 }
@@ -197,15 +210,15 @@ function unmetNeeds(
 function unmetByGame(
 	{ features, game }: Pick<TomlSettings, "features" | "game">,
 	settings: v.InferOutput<typeof environment>,
-): string[] {
+): Fault[] {
 	if (!features.game || !(game?.donator_sync || game?.chargeback)) return [];
 	const names = ["GAME_VERIFY_URL", "GAME_VERIFY_SECRET"] as const;
 	return names
 		.filter((name) => settings[name] === undefined)
-		.map(
-			(name) =>
-				`${name}: is required while game.donator_sync or game.chargeback is on`,
-		);
+		.map((name) => ({
+			path: [name],
+			message: "is required while game.donator_sync or game.chargeback is on",
+		}));
 }
 
 /** The variables of .env and of the environment, which wins. Each fault names where the value stands. */
@@ -213,8 +226,9 @@ function readVariables(
 	directory: string,
 	env: Record<string, string | undefined>,
 ) {
-	const { file, fromProcess, all } = mergeVariables(directory, env);
+	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
 	const { settings, faults } = checkSettings(environment, all);
+	const missing = nameNearMisses(faults, trimEnv(env), Object.keys(variables));
 	const apiKeys = Object.fromEntries(
 		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
 	);
@@ -223,33 +237,47 @@ function readVariables(
 		databaseUrl: all.DATABASE_URL,
 		schema: all.DB_SCHEMA,
 	});
-	const known = Object.keys(variables);
-	const unknown = Object.keys(file.variables).filter(
-		(key) => !known.includes(key) && !apiKeyPattern.test(key),
-	);
+	/** Faults as lines that begin with the file where each value stands. */
+	const named = (faults: readonly Fault[]) =>
+		namePlaceholders(faults, raw, (...at) =>
+			describePlaceholder(".env", ...at),
+		).map(
+			(fault) => `${sourceOf(fault.path[0] ?? "")}: ${describeFault(fault)}`,
+		);
 	return {
 		settings,
 		apiKeys,
-		faults: [
+		named,
+		/** All of them, where these are the keys of AI providers that somebody asks for. */
+		faultsBeside: (keys: readonly string[]) => [
 			...file.faults,
-			...[...[...faults, ...ofKeys].map(describeFault), ...storage].map(
-				(fault) => {
-					const inProcess = Object.hasOwn(
-						fromProcess,
-						fault.split(":", 1)[0] ?? "",
-					);
-					return `${inProcess ? "the environment" : ".env"}: ${fault}`;
-				},
+			...named([...missing, ...ofKeys]),
+			...storage.map(
+				(fault) => `${sourceOf(fault.split(":", 1)[0] ?? "")}: ${fault}`,
 			),
-			...unknown.map(
-				(key) =>
-					`.env: ${masked(key)}: is not a known key${didYouMean(key, known)}`,
-			),
+			...unknownVariables(Object.keys(file.variables), keys),
 		],
 	};
 }
 
-/** The variables of a directory's .env, of the environment, and of both together. */
+/** What of these variables in .env nobody reads; `keys` are those that AI providers ask for. */
+function unknownVariables(
+	names: readonly string[],
+	keys: readonly string[],
+): string[] {
+	const known = [...Object.keys(variables), ...keys];
+	return names.flatMap((name) => {
+		if (known.includes(name)) return [];
+		const isKey = apiKeyPattern.test(name);
+		const meant = didYouMean(name, isKey ? keys : known);
+		// Whatever looks like a key may be one that config.toml is going to name.
+		if (isKey && meant === "") return [];
+		const what = isKey ? "is a key that no AI provider asks for" : unknownKey;
+		return [`.env: ${masked(name)}: ${what}${meant}`];
+	});
+}
+
+/** The variables of a directory's .env, of the environment, and of both together; `raw` is with placeholders. */
 function mergeVariables(
 	directory: string | undefined,
 	env: Record<string, string | undefined>,
@@ -257,9 +285,18 @@ function mergeVariables(
 	const file = directory
 		? readEnvFile(join(directory, ".env"))
 		: { variables: {}, faults: [] };
-	const fromProcess = withoutPlaceholders(trimEnv(env));
-	const fromFile = withoutPlaceholders(trimEnv(file.variables));
-	return { file, fromProcess, all: { ...fromFile, ...fromProcess } };
+	const inFile = trimEnv(file.variables);
+	const inProcess = trimEnv(env);
+	const all = {
+		...withoutPlaceholders(inFile),
+		...withoutPlaceholders(inProcess),
+	};
+	const raw = { ...inFile, ...inProcess, ...all };
+	const sourceOf = (name: string) =>
+		Object.hasOwn(inProcess, name) && inProcess[name] === raw[name]
+			? "the environment"
+			: ".env";
+	return { file, raw, all, sourceOf };
 }
 
 /** A value that was copied from the example was never filled in. */
@@ -283,7 +320,7 @@ function readEnvFile(path: string): {
 
 function readTomlFile(
 	path: string,
-	check: (values: TomlValues) => Fault[],
+	check: (values: TomlValues, off: ReadonlySet<string>) => Fault[],
 ): Parsed<TomlSettings> & { values: TomlValues } {
 	const { text, fault } = readText(path);
 	if (text !== undefined) return readToml(toml, text, check);

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { ConfigError } from "../lib/config.ts";
+import { ConfigError, isPlaceholder } from "../lib/config.ts";
 import { build } from "../lib/program.ts";
 import { describeBits } from "./discord/permissions.ts";
 import { example } from "./example.ts";
@@ -16,7 +16,7 @@ import {
 	readInstances,
 } from "./new-instance.ts";
 import { toml } from "./settings.ts";
-import { isPlaceholder, readToml } from "./toml.ts";
+import { readToml } from "./toml.ts";
 
 /** Makes the instance `name` in `directory`, and prints what is left to do; a fault goes to stderr, with exit 1. */
 export function runNewInstance(name: string, directory = "instances"): void {

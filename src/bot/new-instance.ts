@@ -16,9 +16,9 @@ import {
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import * as v from "valibot";
-import { ConfigError, shown, trimEnv } from "../lib/config.ts";
+import { ConfigError, isPlaceholder, shown, trimEnv } from "../lib/config.ts";
+import { commentAbove } from "./example.ts";
 import { variables } from "./settings.ts";
-import { isPlaceholder } from "./toml.ts";
 
 /** What the gateway takes as a name, and what is safe to have as a directory. */
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,39}$/;
@@ -242,12 +242,7 @@ export function findGaps({
 		return lines.flatMap((line, index) => {
 			const [, key, value] = /^(\w+)\s*=\s*["']?(.*)/.exec(line) ?? [];
 			if (key === undefined || !isPlaceholder(value)) return [];
-			const start = lines.findLastIndex(
-				(above, at) => at < index && !above.startsWith("# "),
-			);
-			const comment = lines
-				.slice(start + 1, index)
-				.map((above) => above.slice(2));
+			const comment = commentAbove(lines, index);
 			return [{ file, line: index + 1, key, comment }];
 		});
 	});

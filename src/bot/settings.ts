@@ -12,7 +12,11 @@ import {
 } from "../lib/config.ts";
 import { logSettings } from "../lib/log.ts";
 import { isLoopbackAddress } from "../mcp/access.ts";
-import { isPrivateEnough, maxTokensFields } from "./ai/providers.ts";
+import {
+	apiKeyPattern,
+	isPrivateEnough,
+	maxTokensFields,
+} from "./ai/providers.ts";
 import {
 	defaultGreeting,
 	defaultSummary,
@@ -21,7 +25,7 @@ import {
 	unknownPlaces,
 } from "./features/greeting.ts";
 import type { TomlValues } from "./toml.ts";
-import { defaultChoice, toolsetNames } from "./toolsets.ts";
+import { defaultChoice, toolsetChoice } from "./toolsets.ts";
 
 const snowflake = v.pipe(
 	v.string(),
@@ -41,9 +45,6 @@ export const secret = v.pipe(
 	v.string(),
 	v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
 );
-
-/** The keys of the providers of AI that are known by name, and of any other: `<NAME>_API_KEY`. */
-export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
 
 /** Where its MCP server listens. */
 export const address = {
@@ -341,17 +342,7 @@ export const toml = v.strictObject({
 		v.strictObject({
 			audit_channel: v.optional(channelId),
 			audit_days: v.optional(whole(1, 3_650), 90),
-			toolsets: v.optional(
-				v.union(
-					[
-						v.literal("all"),
-						v.array(v.picklist([defaultChoice, ...toolsetNames])),
-					],
-					({ input }) =>
-						`expected "all" or a list of ${[defaultChoice, ...toolsetNames].join(", ")}, received ${shown(input)}`,
-				),
-				[defaultChoice],
-			),
+			toolsets: v.optional(toolsetChoice, [defaultChoice]),
 			read_only: flag(false),
 			guilds: v.optional(v.array(snowflake)),
 			tools: v.optional(
@@ -381,13 +372,18 @@ export const toml = v.strictObject({
 
 export type TomlSettings = v.InferOutput<typeof toml>;
 
-/** The features that are on and have no section, whatever else is wrong with config.toml. */
-export function missingSections(values: TomlValues): Fault[] {
+/** The features that are on and have no section, whatever else is wrong with config.toml; `off` are commented out. */
+export function missingSections(
+	values: TomlValues,
+	off: ReadonlySet<string>,
+): Fault[] {
 	const features = Object(values.features) as Record<string, unknown>;
 	return sectionNames
 		.filter((name) => features[name] === true && values[name] === undefined)
 		.map((name) => ({
 			path: ["features", name],
-			message: `is on, and there is no section [${name}]`,
+			message: off.has(name)
+				? `is on, and its section [${name}] is still commented out: take away the "# " before that line, and before its keys`
+				: `is on, and there is no section [${name}]`,
 		}));
 }

@@ -4,11 +4,17 @@ import * as v from "valibot";
 import {
 	baseUrlFault,
 	ConfigError,
+	checkSettings,
+	describeFault,
+	didYouMean,
 	hostList,
 	integer,
+	isPlaceholder,
+	nameNearMisses,
 	originList,
 	parseSettings,
 	port,
+	shown,
 	trimEnv,
 } from "../lib/config.ts";
 import type { HealthAddress } from "../lib/health.ts";
@@ -58,31 +64,40 @@ const address = {
 	GATEWAY_BIND_ADDR: v.optional(v.string(), "0.0.0.0"),
 };
 
-const environment = v.pipe(
-	v.object({
-		INSTANCES: v.pipe(v.string(), v.rawTransform(readInstances)),
-		MCP_AUTH_TOKEN: v.pipe(
-			v.string(),
-			v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
+const variables = {
+	INSTANCES: v.pipe(v.string(), v.rawTransform(readInstances)),
+	MCP_AUTH_TOKEN: v.pipe(
+		v.string(),
+		v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
+		v.check(
+			(token) => !isPlaceholder(token),
+			'is still a placeholder: what begins "your-" counts as not filled in. Put the bots\' MCP_AUTH_TOKEN there',
 		),
-		...address,
-		REFRESH_INTERVAL_SECONDS: v.optional(integer(1, 86_400), "300"),
-		// Less than what an exchange may be quiet for.
-		CALL_TIMEOUT_SECONDS: v.optional(integer(1, maxQuietSeconds - 15), "30"),
-		MAX_IN_FLIGHT: v.optional(integer(1, 10_000), "256"),
-		SHUTDOWN_SECONDS: v.optional(integer(0, 3_600), "10"),
-		DEFAULT_INSTANCE: v.optional(v.string()),
-		...logSettings,
-		MCP_ALLOWED_HOSTS: v.optional(hostList),
-		MCP_ALLOWED_ORIGINS: v.optional(originList),
-	}),
+	),
+	...address,
+	REFRESH_INTERVAL_SECONDS: v.optional(integer(1, 86_400), "300"),
+	// Less than what an exchange may be quiet for.
+	CALL_TIMEOUT_SECONDS: v.optional(integer(1, maxQuietSeconds - 15), "30"),
+	MAX_IN_FLIGHT: v.optional(integer(1, 10_000), "256"),
+	SHUTDOWN_SECONDS: v.optional(integer(0, 3_600), "10"),
+	DEFAULT_INSTANCE: v.optional(v.string()),
+	...logSettings,
+	MCP_ALLOWED_HOSTS: v.optional(hostList),
+	MCP_ALLOWED_ORIGINS: v.optional(originList),
+};
+
+const environment = v.pipe(
+	v.object(variables),
 	v.forward(
 		v.partialCheck(
 			[["INSTANCES"], ["DEFAULT_INSTANCE"]],
 			({ INSTANCES, DEFAULT_INSTANCE }) =>
 				DEFAULT_INSTANCE === undefined ||
 				INSTANCES.some(({ name }) => name === DEFAULT_INSTANCE),
-			"expected a name from INSTANCES",
+			({ input: { INSTANCES, DEFAULT_INSTANCE = "" } }) => {
+				const names = INSTANCES.map(({ name }) => name);
+				return `expected a name from INSTANCES, received ${shown(DEFAULT_INSTANCE)}${didYouMean(DEFAULT_INSTANCE, names)}`;
+			},
 		),
 		["DEFAULT_INSTANCE"],
 	),
@@ -92,8 +107,13 @@ const environment = v.pipe(
 export function readConfig(
 	env: Record<string, string | undefined>,
 ): GatewayConfig {
-	const { settings, faults } = parseSettings(environment, trimEnv(env));
-	if (!settings) throw new ConfigError("the environment", faults);
+	const given = trimEnv(env);
+	const { settings, faults } = checkSettings(environment, given);
+	if (!settings)
+		throw new ConfigError(
+			"the environment",
+			nameNearMisses(faults, given, Object.keys(variables)).map(describeFault),
+		);
 	const warnings: string[] = [];
 	if (settings.MCP_AUTH_TOKEN.length < minTokenLength)
 		warnings.push(
@@ -146,7 +166,7 @@ function readInstances({
 			continue;
 		}
 		if (equals < 0) {
-			fault("expected name=url");
+			fault("expected name=url, such as alpha=http://127.0.0.1:9090");
 			continue;
 		}
 		const name = entry.slice(0, equals).trim();

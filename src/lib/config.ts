@@ -46,7 +46,8 @@ export function parseSettings<
 export function checkSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>, Fault> {
-	const result = v.safeParse(schema, values);
+	// Valibot's own messages are replaced below; those of our schemas stay.
+	const result = v.safeParse(schema, values, { message: () => "" });
 	const unknown = unknownKeys(schema, values);
 	if (result.success && unknown.length === 0)
 		return { settings: result.output, faults: [] };
@@ -54,7 +55,7 @@ export function checkSettings<
 		...otherIssues(result.issues ?? [], unknown).map(toFault),
 		...unknown.map(({ path, known }) => ({
 			path,
-			message: `is not a known key${didYouMean(path.at(-1) ?? "", known)}`,
+			message: `${unknownKey}${didYouMean(path.at(-1) ?? "", known)}`,
 		})),
 	];
 	return { settings: undefined, faults };
@@ -63,6 +64,9 @@ export function checkSettings<
 export function describeFault({ path, message }: Fault): string {
 	return `${path.join(".") || "it"}: ${message}`;
 }
+
+/** What is said of a key that a section does not have. */
+export const unknownKey = "is not a known key";
 
 /** The issues that are not about one of these unknown keys: Valibot finds the first of each object as well. */
 export function otherIssues(
@@ -88,13 +92,7 @@ export function unknownKeys(
 	values: unknown,
 	path: readonly string[] = [],
 ): UnknownKey[] {
-	const { type, entries, wrapped, item, value } = schema as {
-		type?: string;
-		entries?: Record<string, object>;
-		wrapped?: object;
-		item?: object;
-		value?: object;
-	};
+	const { type, entries, wrapped, item, value } = schema as SchemaParts;
 	if (wrapped) return unknownKeys(wrapped, values, path);
 	// What is neither a list nor an object where one belongs is another fault.
 	if (item && Array.isArray(values))
@@ -116,20 +114,129 @@ export function unknownKeys(
 	});
 }
 
+/** What a Valibot schema may be made of. */
+interface SchemaParts {
+	type?: string;
+	entries?: Record<string, object>;
+	wrapped?: object;
+	item?: object;
+	value?: object;
+}
+
+/** The schema of a section, without what is around it; undefined where there is no such section. */
+export function sectionAt(
+	schema: object,
+	path: readonly string[],
+): { entries?: Record<string, object>; value?: object } | undefined {
+	const { wrapped, entries, type, value } = schema as SchemaParts;
+	if (wrapped) return sectionAt(wrapped, path);
+	const [first, ...rest] = path;
+	if (first === undefined)
+		return entries
+			? { entries }
+			: type === "record" && value
+				? { value }
+				: undefined;
+	const next =
+		entries && Object.hasOwn(entries, first)
+			? entries[first]
+			: type === "record"
+				? value
+				: undefined;
+	return next && sectionAt(next, rest);
+}
+
+/** The paths of the sections that name this key; those whose names are the operator's are left out. */
+export function sectionsWith(
+	schema: object,
+	key: string,
+	path: readonly string[] = [],
+): (readonly string[])[] {
+	const { entries = {} } = sectionAt(schema, []) ?? {};
+	return [
+		...(Object.hasOwn(entries, key) ? [path] : []),
+		...Object.entries(entries).flatMap(([name, entry]) =>
+			sectionsWith(entry, key, [...path, name]),
+		),
+	];
+}
+
 function toFault(issue: v.BaseIssue<unknown>): Fault {
 	const path = (issue.path ?? []).map(({ key }) => String(key));
 	return { path, message: describeIssue(issue, path.at(-1) ?? "") };
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
-	if (issue.kind !== "schema") return issue.message;
-	if (issue.type === "strict_object" && issue.expected === "never")
-		return "is not a known key";
+	if (issue.message !== "") return issue.message;
 	if (issue.received === "undefined") return "is required";
-	const expected = `expected ${issue.expected}`;
+	const given = issue.expected ?? "";
+	const expected = `expected ${Object.hasOwn(kinds, given) ? kinds[given] : given}`;
 	return holdsSecret(key)
 		? expected
-		: `${expected}, received ${masked(issue.received)}`;
+		: `${expected}, received ${masked(issue.received)}${nextStep(issue, given)}`;
+}
+
+/** What Valibot's names for kinds of values are called in files. */
+const kinds: Record<string, string> = {
+	string: "text",
+	boolean: "true or false",
+	number: "a number",
+	Array: "a list",
+	Object: "a section",
+};
+
+/** How to write a value that is nearly what was expected. */
+function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
+	if (typeof input !== "string") {
+		const isWord = ["number", "bigint", "boolean"].includes(typeof input);
+		if (!isWord || expected !== "string") return "";
+		return `; put it in quotation marks: ${shown(String(input))}`;
+	}
+	if (expected === "Array") return `; put it in brackets: [${shown(input)}]`;
+	const isBare =
+		expected === "boolean"
+			? /^(true|false)$/.test(input)
+			: expected === "number" && /^-?\d+(\.\d+)?$/.test(input);
+	if (isBare) return "; leave out the quotation marks";
+	const words = Array.from(expected.matchAll(/"([^"]+)"/g), ([, word]) => word);
+	return didYouMean(
+		input,
+		words.filter((word) => word !== undefined),
+	);
+}
+
+/** Whether a value was copied from an example and never filled in. */
+export function isPlaceholder(value: unknown): value is string {
+	return typeof value === "string" && value.startsWith("your-");
+}
+
+/**
+ * The faults, those of keys where a placeholder still stands told as such. `values` are those before placeholders were left
+ * out; `describe` says which placeholder it is, and what belongs there.
+ */
+export function namePlaceholders(
+	faults: readonly Fault[],
+	values: unknown,
+	describe: (path: readonly string[], placeholder: string) => string,
+): Fault[] {
+	return faults.map(({ path, message }) => {
+		const value = path.reduce<unknown>(
+			(within, key) => (Object(within) as Record<string, unknown>)[key],
+			values,
+		);
+		const placeholder = placeholderIn(value);
+		if (placeholder === undefined) return { path, message };
+		const rest = message === "is required" ? "" : `${message}; `;
+		return { path, message: `${rest}is still ${describe(path, placeholder)}` };
+	});
+}
+
+function placeholderIn(value: unknown): string | undefined {
+	if (isPlaceholder(value)) return value;
+	if (typeof value !== "object" || value === null) return undefined;
+	return Object.values(value)
+		.map(placeholderIn)
+		.find((found) => found !== undefined);
 }
 
 /** Whether a setting of this name is nobody else's business. */
@@ -152,13 +259,38 @@ export function shown(value: unknown): string {
 
 /** "; did you mean …?", where one of the known words is close to this one. */
 export function didYouMean(word: string, known: readonly string[]): string {
-	const near = known
+	const near = nearest(word, known);
+	return near === undefined ? "" : `; did you mean ${near}?`;
+}
+
+function nearest(word: string, known: readonly string[]): string | undefined {
+	return known
 		.map((candidate) => ({ candidate, distance: distance(word, candidate) }))
 		.filter(
-			({ candidate, distance }) => distance <= Math.ceil(candidate.length / 3),
+			({ candidate, distance }) =>
+				distance <= Math.ceil(Math.max(word.length, candidate.length) / 3),
 		)
-		.toSorted((a, b) => a.distance - b.distance)[0];
-	return near ? `; did you mean ${near.candidate}?` : "";
+		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
+}
+
+/** The faults, those of missing variables with one that is set and nobody reads, where its name is close to theirs. */
+export function nameNearMisses(
+	faults: readonly Fault[],
+	env: Readonly<Record<string, string>>,
+	known: readonly string[],
+): Fault[] {
+	const unread = Object.keys(env).filter((name) => !known.includes(name));
+	return faults.map(({ path, message }) => {
+		const near =
+			message === "is required" ? nearest(path.join(), unread) : undefined;
+		return {
+			path,
+			message:
+				near === undefined
+					? message
+					: `${message}; ${near} is set: is it meant to be this one?`,
+		};
+	});
 }
 
 /** How many letters have to be put in, taken out or changed to make one word of the other (Levenshtein). */

@@ -270,7 +270,7 @@ min_age = "three days"
 		'timezone: expected an IANA time zone such as "Europe/Berlin", received "Berlin"\n    3: timezone = "Berlin"   # home\n                  ^',
 		'note: is not a known key\n    4: note = """\n              ^',
 		"features.gmae: is not a known key; did you mean game?\n    7: features.gmae = true\n                       ^",
-		'mcp.audit_days: expected number, received "90"\n    9: audit_days = "90"\n                    ^',
+		'mcp.audit_days: expected a number, received "90"; leave out the quotation marks\n    9: audit_days = "90"\n                    ^',
 		'auto_role.to_role: expected an id of 17 to 20 digits, received "12"\n    11: "to_role" = "12"\n                    ^',
 		'auto_role.min_age: expected a duration such as "30m", "12h" or "3d", received "three days"\n    12: ',
 	])
@@ -285,10 +285,10 @@ test("no fault hides another: types, sections, the personality and ids without q
 	const faults = faultsOf(() => read(files));
 	for (const fault of [
 		"has 4 faults",
-		"command_prefix: expected string, received 3",
+		'command_prefix: expected text, received 3; put it in quotation marks: "3"',
 		"features.game: is on, and there is no section [game]",
 		"personality_file: ",
-		"mcp.audit_channel: expected string, received 123456789012345678",
+		'mcp.audit_channel: expected text, received 123456789012345678; put it in quotation marks: "123456789012345678"',
 	])
 		expect(faults).toContain(fault);
 });
@@ -415,7 +415,7 @@ test("a missing CONFIG_DIR is a fault that says how to make one", () => {
 test("the example itself says what is left to fill in, and nothing else", () => {
 	const example = join(import.meta.dir, "../../instances/example");
 	expect(faultsOf(() => readConfig({ CONFIG_DIR: example }))).toBe(
-		`${example} has 1 fault:\n  .env: DISCORD_TOKEN: is required`,
+		`${example} has 1 fault:\n  .env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot's token: with it, the bot logs in. Required. https://discord.com/developers/applications → your application → Bot → Reset Token. The same page has "Server Members Intent": switch it on. Each bot has a token of its own.`,
 	);
 });
 

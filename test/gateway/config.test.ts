@@ -125,6 +125,9 @@ test.each([
 	expect(read({ INSTANCES: `${name}=http://a` }).instances[0]?.name).toBe(name);
 });
 
+const noUrl =
+	"INSTANCES: entry 1: expected name=url, such as alpha=http://127.0.0.1:9090";
+
 describe("every fault is found", () => {
 	test.each<[INSTANCES: string | undefined, faults: string[]]>([
 		[undefined, ["INSTANCES: is required"]],
@@ -133,8 +136,8 @@ describe("every fault is found", () => {
 		[",", ["INSTANCES: entry 1: is empty", "INSTANCES: entry 2: is empty"]],
 		["a=http://a,", ["INSTANCES: entry 2: is empty"]],
 		["a=http://a,,b=http://b", ["INSTANCES: entry 2: is empty"]],
-		["a", ["INSTANCES: entry 1: expected name=url"]],
-		["http://a:9090", ["INSTANCES: entry 1: expected name=url"]],
+		["a", [noUrl]],
+		["http://a:9090", [noUrl]],
 		[
 			"a=http://a,a=http://b",
 			['INSTANCES: entry 2: the name "a" stands twice'],
@@ -199,6 +202,31 @@ describe("every fault is found", () => {
 		expect(faults({ MCP_AUTH_TOKEN })).toEqual([
 			expect.stringMatching(/^MCP_AUTH_TOKEN: (is required|expected visible)/),
 		]);
+	});
+
+	test.each<[env: Record<string, string | undefined>, fault: string]>([
+		[
+			{ INSTANCES: undefined, INSTANCE: "a=http://a" },
+			"INSTANCES: is required; INSTANCE is set: is it meant to be this one?",
+		],
+		[
+			{ MCP_AUTH_TOKEN: undefined, MCP_TOKEN: "hunter2" },
+			"MCP_AUTH_TOKEN: is required; MCP_TOKEN is set: is it meant to be this one?",
+		],
+		[
+			{ MCP_AUTH_TOKEN: "your-shared-token" },
+			'MCP_AUTH_TOKEN: is still a placeholder: what begins "your-" counts as not filled in. Put the bots\' MCP_AUTH_TOKEN there',
+		],
+		[
+			{ INSTANCES: "alpha=http://a", DEFAULT_INSTANCE: "alhpa" },
+			'DEFAULT_INSTANCE: expected a name from INSTANCES, received "alhpa"; did you mean alpha?',
+		],
+		[
+			{ LOG_LEVEL: "warning" },
+			'LOG_LEVEL: expected ("debug" | "info" | "warn" | "error"), received "warning"; did you mean warn?',
+		],
+	])("of the commonest in %j, with what to do", (env, fault) => {
+		expect(faults(env)).toEqual([fault]);
 	});
 
 	test("at once", () => {

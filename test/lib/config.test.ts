@@ -36,7 +36,7 @@ describe("parseSettings", () => {
 			"PORT: expected a whole number from 0 to 65535, received 70000",
 			"TOKEN: expected 40 characters",
 			"modes: is not a known key; did you mean MODE?",
-			'nested.deep: expected boolean, received "yes"',
+			'nested.deep: expected true or false, received "yes"',
 			"nested.depp: is not a known key; did you mean deep?",
 			"stray: is not a known key",
 		]);
@@ -65,7 +65,7 @@ describe("parseSettings", () => {
 		const { faults } = parseSettings(v.object({ max_tokens: v.number() }), {
 			max_tokens: "many",
 		});
-		expect(faults).toEqual(['max_tokens: expected number, received "many"']);
+		expect(faults).toEqual(['max_tokens: expected a number, received "many"']);
 	});
 
 	test.each([

@@ -101,6 +101,9 @@ export const byDefault = {
 	silence_seconds: 30,
 } as const;
 
+/** The keys of the providers of AI that are known by name, and of any other: `<NAME>_API_KEY`. */
+export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
+
 /** By variable, such as OPENAI_API_KEY. */
 export type ApiKeys = Readonly<Record<string, string>>;
 
@@ -147,7 +150,40 @@ export function aiFaults(values: TomlValues, apiKeys: ApiKeys): Fault[] {
 					),
 				];
 	});
-	return [...ofOrder, ...names.flatMap((name) => incomplete(name, providers))];
+	return [
+		...ofOrder,
+		...names.flatMap((name) => incomplete(name, providers)),
+		...Object.entries(providers).flatMap(([name, own]) =>
+			keyless(name, own, apiKeys),
+		),
+	];
+}
+
+/** What is no such name may be the key itself, and is not shown. */
+function isKeyName(name: unknown): name is string {
+	return typeof name === "string" && apiKeyPattern.test(name);
+}
+
+/** The variables of the keys of all providers, whatever stands in config.toml. */
+export function keyVariables(values: TomlValues): string[] {
+	const { providers } = Object(values.ai) as { providers?: object };
+	return namesOf(Object(providers)).flatMap((name) => {
+		const own = ownOf(Object(providers), name);
+		const variable: unknown = settingsOf(name, own).api_key_env;
+		return isKeyName(variable) ? [variable] : [];
+	});
+}
+
+/** What is wrong with the variable that a section names for its key: without it the provider would never be asked. */
+function keyless(name: string, own: unknown, apiKeys: ApiKeys): Fault[] {
+	const { api_key_env: variable } = Object(own) as { api_key_env?: unknown };
+	if (!isKeyName(variable) || apiKeys[variable] !== undefined) return [];
+	return [
+		{
+			path: ["ai", "providers", name, "api_key_env"],
+			message: `names ${variable}, which is not set: put the key into .env as ${variable}=…, or leave this line out where the provider wants no key`,
+		},
+	];
 }
 
 /** What a provider of one's own lacks. */

@@ -19,6 +19,9 @@ const maxTold = 200;
 
 type Sync = Pick<DonatorSync, "look" | "carryOut">;
 
+/** Their names, also where the feature is off: an operator may deny them all the same. */
+export const donatorToolNames = ["list_donators", "sync_donators"] as const;
+
 export function donatorTools(sync: Sync): BotTool[] {
 	return [listDonators(sync), syncDonators(sync)];
 }

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import {
 	type AiSettings,
 	type ApiKeys,
+	apiKeyPattern,
 	chooseProviders,
 	isPrivateEnough,
 	readyMade,
 } from "../../../src/bot/ai/providers.ts";
 import { readConfig } from "../../../src/bot/config.ts";
-import { apiKeyPattern } from "../../../src/bot/settings.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
 
 const names = (settings: AiSettings, apiKeys: ApiKeys = {}) =>
@@ -158,7 +158,7 @@ test.each([
 		'[ai]\norder = ["ollama", "ollama"]',
 		"config.toml: ai.order: names ollama twice\n    3: ",
 	],
-	["[ai]\norder = [3]", "config.toml: ai.order.0: expected string, received 3"],
+	["[ai]\norder = [3]", "config.toml: ai.order.0: expected text, received 3"],
 	[
 		'[ai.providers.opnai]\nmodel = "next"',
 		"config.toml: ai.providers.opnai: needs url: it is none of the ready-made deepseek, gemini, openai, anthropic, openrouter, ollama; did you mean openai?\n    2: [ai.providers.opnai]",
@@ -195,7 +195,7 @@ test.each([
 		'[ai.providers."a b"]\nurl = "https://a.example"\nmodel = "m"',
 		"expected a name of letters",
 	],
-	["ai = 3", "config.toml: ai: expected Object, received 3"],
+	["ai = 3", "config.toml: ai: expected a section, received 3"],
 ])("%j is a fault", (lines, fault) => {
 	expect(faultsOf(lines)).toContain(fault);
 });
