@@ -27,6 +27,7 @@ import type { Instance } from "./config.ts";
 import { readGuilds } from "./guilds.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import type { BackendMetrics } from "./metrics.ts";
+import type { Pins } from "./pins.ts";
 import { Slots } from "./slots.ts";
 
 /** How long a whole round of refresh may take. */
@@ -75,10 +76,13 @@ export interface ForwardedCall extends SessionRequest {
 export class Backend {
 	readonly name: string;
 	readonly url: string;
+	readonly pins: Pins;
 	/** Of every answer of its own; always the same object. */
 	readonly answerHeaders: Record<string, string>;
 	/** The guilds that it serves, id → name, as last known: they outlive its going offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
+	/** Those that it listed though they are pinned to others. */
+	ignoredGuilds: readonly string[] = [];
 	/** Its tools as last known; undefined until it has answered once. */
 	tools: readonly ListedTool[] | undefined;
 	/** The last thing that went wrong, however well it is now. */
@@ -91,6 +95,7 @@ export class Backend {
 	readonly #slots: Slots;
 	readonly #options: BackendOptions;
 	readonly #readOnly = new Set<string>();
+	readonly #saidIgnored = new Set<string>();
 	#state: BackendState = {
 		online: false,
 		since: performance.now(),
@@ -109,6 +114,7 @@ export class Backend {
 		const { instance, token, info, maxInFlight, metrics } = options;
 		this.name = instance.name;
 		this.url = instance.url;
+		this.pins = instance;
 		this.answerHeaders = { "X-Mcp-Instance": instance.name };
 		this.#options = options;
 		this.#slots = new Slots({ max: maxInFlight, maxWaitMs: slotWaitMs });
@@ -260,7 +266,7 @@ export class Backend {
 				},
 				signal,
 			);
-			this.guilds = readGuilds(message);
+			this.#setGuilds(readGuilds(message));
 			this.#failures = 0;
 			this.#cancelProbe();
 		} catch (error) {
@@ -314,6 +320,22 @@ export class Backend {
 				: `tools/list was answered with an error: ${JSON.stringify(message.error)}`,
 			"refused",
 		);
+	}
+
+	/** What is pinned to others is left out, and said once. */
+	#setGuilds(listed: Map<string, string>): void {
+		this.ignoredGuilds = [...this.pins.barred].filter((id) =>
+			listed.delete(id),
+		);
+		this.guilds = listed;
+		for (const guild of this.ignoredGuilds) {
+			if (this.#saidIgnored.has(guild)) continue;
+			this.#saidIgnored.add(guild);
+			this.#options.log.warn(
+				`${this.name} lists a guild that is pinned to another instance: ignored`,
+				{ guild },
+			);
+		}
 	}
 
 	#setTools(tools: readonly ListedTool[]): void {

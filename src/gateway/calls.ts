@@ -48,6 +48,7 @@ interface CallRecord {
 const outcomeOf: Record<RouteFault, CallOutcome> = {
 	InstanceNotFound: "not_routed",
 	GuildNotFound: "not_routed",
+	GuildPinned: "not_routed",
 	NoTarget: "not_routed",
 	BackendOffline: "offline",
 	BackendError: "http_error",

@@ -14,7 +14,9 @@ import { runs, version } from "../lib/program.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig, Instance } from "./config.ts";
 import { createMetrics } from "./metrics.ts";
+import { pinVariable } from "./pins.ts";
 import { findGuild } from "./routing.ts";
+import { describePins } from "./status.ts";
 
 /** What a backend tells a log is in its line of the list. */
 const silent: Log = createLog({ format: "text", level: "error" }, () => {});
@@ -115,8 +117,15 @@ async function checkInstance({
 		);
 	const { serverVersion } = backend.session;
 	const offers = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
-	if (guilds.size === 0) return { warning: `${offers}, but it is in no guild` };
-	return `${offers}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}`;
+	const amiss = describePins(backend).map((one) => `; it ${one}`);
+	if (guilds.size === 0)
+		return { warning: `${offers}, but it is in no guild${amiss.join("")}` };
+	const found = `${offers}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;
+	return amiss.length > 0 ? { warning: found + amiss.join("") } : found;
+}
+
+function pinnedTo({ name, pinned }: Instance): string {
+	return pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
 }
 
 /** Why a bot could not be asked, and what to do about it. */

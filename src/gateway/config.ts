@@ -21,9 +21,10 @@ import type { HealthAddress } from "../lib/health.ts";
 import { type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
 import type { AllowedHosts } from "../mcp/access.ts";
 import { maxQuietSeconds } from "../mcp/streamable-http.ts";
+import { type Pins, pinGuilds } from "./pins.ts";
 
-/** A bot behind the gateway. */
-export interface Instance {
+/** A bot behind the gateway, as INSTANCES has it. */
+interface Entry {
 	/** The routing key. */
 	name: string;
 	/** As the operator wrote it, for logs. */
@@ -31,6 +32,8 @@ export interface Instance {
 	/** Its MCP endpoint. */
 	endpoint: string;
 }
+
+export type Instance = Entry & Pins;
 
 export interface GatewayConfig {
 	instances: readonly Instance[];
@@ -109,18 +112,25 @@ export function readConfig(
 ): GatewayConfig {
 	const given = trimEnv(env);
 	const { settings, faults } = checkSettings(environment, given);
-	if (!settings)
-		throw new ConfigError(
-			"the environment",
-			nameNearMisses(faults, given, Object.keys(variables)).map(describeFault),
-		);
+	const listed = v.safeParse(variables.INSTANCES, given.INSTANCES);
+	// Where INSTANCES is at fault, nobody knows which names there are.
+	const pins = listed.success
+		? pinGuilds(listed.output, given)
+		: { instances: [], faults: [] };
+	if (!settings || pins.faults.length > 0)
+		throw new ConfigError("the environment", [
+			...nameNearMisses(faults, given, Object.keys(variables)).map(
+				describeFault,
+			),
+			...pins.faults,
+		]);
 	const warnings: string[] = [];
 	if (settings.MCP_AUTH_TOKEN.length < minTokenLength)
 		warnings.push(
 			`MCP_AUTH_TOKEN has fewer than ${minTokenLength} characters: whoever guesses it commands every bot`,
 		);
 	return {
-		instances: settings.INSTANCES,
+		instances: pins.instances,
 		token: settings.MCP_AUTH_TOKEN,
 		port: settings.GATEWAY_PORT,
 		bindAddress: settings.GATEWAY_BIND_ADDR,
@@ -154,8 +164,8 @@ export function readHealthAddress(
 function readInstances({
 	dataset,
 	addIssue,
-}: v.RawTransformContext<string>): Instance[] {
-	const instances: Instance[] = [];
+}: v.RawTransformContext<string>): Entry[] {
+	const instances: Entry[] = [];
 	for (const [index, text] of dataset.value.split(",").entries()) {
 		const fault = (message: string) =>
 			addIssue({ message: `entry ${index + 1}: ${message}` });

@@ -22,6 +22,8 @@ Environment:
   CALL_TIMEOUT_SECONDS      how long a call may take, the bot's whole answer included (30)
   MAX_IN_FLIGHT             how many calls one bot may be busy with at once (256)
   SHUTDOWN_SECONDS          how long calls in flight are waited for at the end (10)
+  GUILDS_<NAME>             ids of guilds, separated by commas, that belong to the instance of this name alone, whatever
+                            other bots list; GUILDS_MY_BOT is for my-bot (none)
   DEFAULT_INSTANCE          where a call goes that names neither instance nor guild_id (none)
   MCP_ALLOWED_HOSTS         the names that clients may call it by, separated by commas (any)
   MCP_ALLOWED_ORIGINS       origins of web pages that may call it from a browser, separated by commas (none)

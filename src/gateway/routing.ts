@@ -8,6 +8,7 @@ import type { Backend } from "./backend.ts";
 export type RouteFault =
 	| "InstanceNotFound"
 	| "GuildNotFound"
+	| "GuildPinned"
 	| "NoTarget"
 	| "BackendOffline"
 	| "BackendError"
@@ -27,15 +28,24 @@ export class RouteError extends ToolError {
 	}
 }
 
-/** The first backend, in the order of INSTANCES, that serves this guild as far as is known. */
+/**
+ * The first backend, in the order of INSTANCES, that this guild is pinned to; without a pin, the first that serves it as
+ * far as is known.
+ */
 export function findGuild(
 	backends: readonly Backend[],
 	guildId: string,
 ): Backend | undefined {
-	return backends.find(({ guilds }) => guilds.has(guildId));
+	return (
+		backends.find(({ pins }) => pins.pinned.has(guildId)) ??
+		backends.find(({ guilds }) => guilds.has(guildId))
+	);
 }
 
-/** The backend that `instance` names, else the one that serves `guild_id`, else the default. Throws a RouteError. */
+/**
+ * The backend that `instance` names, else the one that serves `guild_id`, else the default. Throws a RouteError, also
+ * where `instance` names another backend than the guild is pinned to.
+ */
 export function route(
 	args: JsonObject,
 	backends: readonly Backend[],
@@ -45,6 +55,12 @@ export function route(
 	const guildId = readText(args, "guild_id");
 	if (instance !== undefined) {
 		const backend = backends.find(({ name }) => name === instance);
+		if (backend && guildId !== undefined && backend.pins.barred.has(guildId))
+			throw new RouteError(
+				"GuildPinned",
+				`the guild ${quoted(guildId)} is pinned to ${findGuild(backends, guildId)?.name}: ${instance} is not asked about it. Leave instance out.`,
+				backends,
+			);
 		if (backend) return backend;
 		throw new RouteError(
 			"InstanceNotFound",

@@ -39,10 +39,29 @@ function describeGuilds(
 			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
 		// A name with the marks of a list in it could pass for two guilds.
 		const shown = /[,()|"]/.test(name) ? JSON.stringify(name) : name;
-		return `${shown} (${id}${elsewhere})`;
+		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
+		return `${shown} (${id}${pinned}${elsewhere})`;
 	});
 	const count = `${guilds.length} guild(s)`;
-	return guilds.length > 0 ? `${count}: ${guilds.join(", ")}` : count;
+	const list = guilds.length > 0 ? `${count}: ${guilds.join(", ")}` : count;
+	return [list, ...describePins(backend)].join(" | ");
+}
+
+/** What pins and the guilds that a bot lists say differently. */
+export function describePins({
+	guilds,
+	ignoredGuilds,
+	pins,
+}: Pick<Backend, "guilds" | "ignoredGuilds" | "pins">): string[] {
+	const missing = [...pins.pinned].filter((id) => !guilds.has(id));
+	return [
+		...(missing.length > 0
+			? [`does not list ${missing.join(", ")}, pinned to it`]
+			: []),
+		...(ignoredGuilds.length > 0
+			? [`lists ${ignoredGuilds.join(", ")}, pinned to others: ignored`]
+			: []),
+	];
 }
 
 function describeSkew({ lacks, differs }: Skew): string[] {
@@ -93,6 +112,8 @@ export function describeStatus(
 				sessions_opened: session.generation,
 				calls_in_flight: backend.inFlight,
 				guilds: Array.from(backend.guilds, ([id, name]) => ({ id, name })),
+				pinned_guilds: [...backend.pins.pinned],
+				ignored_guilds: backend.ignoredGuilds,
 				tools: backend.tools?.length ?? null,
 				...(skew.get(name) ?? { lacks: [], differs: [] }),
 			};

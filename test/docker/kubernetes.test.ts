@@ -148,8 +148,8 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	const podOf = (name: string): Pod =>
 		find(all, "Deployment", name).spec.template;
 	const instances = () => {
-		const name = find(all, "Deployment", "gateway").spec.template.spec
-			.containers[0].env?.[1]?.valueFrom?.configMapKeyRef?.name;
+		const [{ envFrom }] = podOf("gateway").spec.containers;
+		const name = envFrom?.[0]?.configMapRef?.name;
 		return find(all, "ConfigMap", name ?? "").data?.INSTANCES ?? "";
 	};
 
@@ -246,20 +246,22 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		const { metadata, spec } = podOf(name);
 		const [{ env = [], envFrom = [] }] = spec.containers;
 		const variables: Record<string, string> = {};
-		for (const { secretRef } of envFrom)
-			Object.assign(variables, secrets[secretRef.name]);
+		for (const { secretRef, configMapRef } of envFrom) {
+			Object.assign(variables, secrets[secretRef?.name ?? ""]);
+			if (configMapRef)
+				Object.assign(
+					variables,
+					find(all, "ConfigMap", configMapRef.name).data,
+				);
+		}
 		for (const { name, value, valueFrom } of env) {
-			const { fieldRef, secretKeyRef, configMapKeyRef } = valueFrom ?? {};
+			const { fieldRef, secretKeyRef } = valueFrom ?? {};
 			const label = /^metadata\.labels\['(.*)'\]$/.exec(
 				fieldRef?.fieldPath ?? "",
 			)?.[1];
 			variables[name] =
 				value?.replace(/\$\((\w+)\)/g, (_, one) => variables[one] ?? "") ??
 				(secretKeyRef && secrets[secretKeyRef.name]?.[secretKeyRef.key]) ??
-				(configMapKeyRef &&
-					find(all, "ConfigMap", configMapKeyRef.name).data?.[
-						configMapKeyRef.key
-					]) ??
 				(label && metadata.labels[label]) ??
 				(fieldRef?.fieldPath === "status.podIP" ? podIp : "");
 		}

@@ -22,6 +22,10 @@ function faults(env: Record<string, string | undefined>): string[] {
 	}
 }
 
+const guildA = "100000000000000001";
+const guildB = "200000000000000002";
+const unpinned = { pinned: new Set<string>(), barred: new Set<string>() };
+
 test("all but instances and token has a default", () => {
 	expect(read()).toEqual({
 		instances: [
@@ -29,6 +33,7 @@ test("all but instances and token has a default", () => {
 				name: "alpha",
 				url: "http://127.0.0.1:1",
 				endpoint: "http://127.0.0.1:1/mcp",
+				...unpinned,
 			},
 		],
 		token,
@@ -58,6 +63,8 @@ test("everything can be set, with white space around it", () => {
 			MAX_IN_FLIGHT: "3",
 			SHUTDOWN_SECONDS: " 0",
 			DEFAULT_INSTANCE: " beta ",
+			GUILDS_ALPHA: guildA,
+			GUILDS_BETA: ` ${guildA},\n${guildB} `,
 			MCP_ALLOWED_HOSTS: "Gateway.example, [::2]",
 			MCP_ALLOWED_ORIGINS: " https://chat.example ",
 			LOG_FORMAT: "text",
@@ -65,8 +72,14 @@ test("everything can be set, with white space around it", () => {
 		}),
 	).toEqual({
 		instances: [
-			{ name: "alpha", url: "http://a:1", endpoint: "http://a:1/mcp" },
-			{ name: "beta", url: "https://b", endpoint: "https://b/mcp" },
+			{
+				...{ name: "alpha", url: "http://a:1", endpoint: "http://a:1/mcp" },
+				...{ pinned: new Set([guildA]), barred: new Set([guildB]) },
+			},
+			{
+				...{ name: "beta", url: "https://b", endpoint: "https://b/mcp" },
+				...{ pinned: new Set([guildA, guildB]), barred: new Set() },
+			},
 		],
 		token,
 		port: 0,
@@ -90,6 +103,8 @@ test("empty variables count as unset", () => {
 			GATEWAY_BIND_ADDR: " ",
 			REFRESH_INTERVAL_SECONDS: "",
 			DEFAULT_INSTANCE: "",
+			GUILDS_ALPHA: " ",
+			GUILDS_NOBODY: "",
 		}),
 	).toEqual(read());
 });
@@ -107,7 +122,7 @@ describe("the endpoint of an instance", () => {
 		["http://a/x=y", "http://a/x=y/mcp"],
 	])("%s is %s, and the log shows it as it was written", (url, endpoint) => {
 		expect(read({ INSTANCES: `a=${url}` }).instances).toEqual([
-			{ name: "a", url, endpoint },
+			{ name: "a", url, endpoint, ...unpinned },
 		]);
 	});
 });
@@ -127,6 +142,78 @@ test.each([
 
 const noUrl =
 	"INSTANCES: entry 1: expected name=url, such as alpha=http://127.0.0.1:9090";
+
+describe("GUILDS_<NAME>", () => {
+	test.each([
+		["alpha", "GUILDS_ALPHA"],
+		["my-bot.eu", "GUILDS_MY_BOT_EU"],
+		["Bot_2", "GUILDS_BOT_2"],
+		["-", "GUILDS__"],
+	])("of %s is %s", (name, variable) => {
+		const INSTANCES = `${name}=http://a,other=http://b`;
+		const { instances } = read({ INSTANCES, [variable]: guildA });
+		expect(instances).toMatchObject([
+			{ name, pinned: new Set([guildA]), barred: new Set() },
+			{ name: "other", pinned: new Set(), barred: new Set([guildA]) },
+		]);
+	});
+
+	test.each<[env: Record<string, string>, faults: string[]]>([
+		[
+			{ GUILDS_ALHPA: guildA },
+			[
+				"GUILDS_ALHPA: no instance in INSTANCES is called so; did you mean GUILDS_ALPHA?",
+			],
+		],
+		[
+			{ GUILDS_alpha: guildA },
+			[
+				"GUILDS_alpha: no instance in INSTANCES is called so; did you mean GUILDS_ALPHA?",
+			],
+		],
+		[
+			{ GUILDS_: guildA, GUILDS_SOMEBODY_ELSE: guildA },
+			[
+				"GUILDS_: no instance in INSTANCES is called so",
+				"GUILDS_SOMEBODY_ELSE: no instance in INSTANCES is called so",
+			],
+		],
+		[
+			{
+				INSTANCES: "a-b=http://a,a_b=http://b,A.B=http://c",
+				GUILDS_A_B: guildA,
+			},
+			[
+				"GUILDS_A_B: means both a-b and a_b and A.B: rename one of them in INSTANCES",
+			],
+		],
+		...["x", `${guildA},`, `${guildA} ${guildB}`, "123", "1".repeat(21)].map(
+			(value): [Record<string, string>, string[]] => [
+				{ GUILDS_ALPHA: value },
+				[
+					expect.stringMatching(
+						/^GUILDS_ALPHA: expected guild ids of 17 to 20 digits, separated by commas, received "/,
+					),
+				],
+			],
+		),
+		[
+			{ GUILDS_ALPHA: "x", GATEWAY_PORT: "x" },
+			[
+				expect.stringMatching(/^GATEWAY_PORT: /),
+				expect.stringMatching(/^GUILDS_ALPHA: /),
+			],
+		],
+		// Where INSTANCES is at fault, nobody knows who is meant.
+		[{ INSTANCES: "alpha", GUILDS_ALPHA: guildA }, [noUrl]],
+	])("%j is a fault", (env, expected) => {
+		expect(faults(env)).toEqual(expected);
+	});
+
+	test("is no matter between two names that are written alike, where it is not set", () => {
+		expect(faults({ INSTANCES: "a-b=http://a,a_b=http://b" })).toEqual([]);
+	});
+});
 
 describe("every fault is found", () => {
 	test.each<[INSTANCES: string | undefined, faults: string[]]>([

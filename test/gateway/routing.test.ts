@@ -114,6 +114,43 @@ describe("a route error says what is wrong and lists the instances", () => {
 	});
 });
 
+describe("a pinned guild", () => {
+	const make = (name: string, listed: string[], pins: object) => {
+		const url = "http://127.0.0.1:1";
+		const { backend } = createTestBackend({ name, url, ...pins });
+		backend.guilds = new Map(listed.map((id) => [id, id]));
+		return backend;
+	};
+	const among = [
+		// It lists what is not its own: before its first answer is filtered, say.
+		make("alpha", ["1", "2", "3", "4"], { pinned: ["3"], barred: ["2", "4"] }),
+		make("beta", [], { pinned: ["2", "3", "4"], barred: [] }),
+		make("gamma", ["4"], { pinned: ["4"], barred: ["2", "3"] }),
+	];
+
+	test.each<[args: Record<string, unknown>, goes: string]>([
+		[{ guild_id: "1" }, "alpha"],
+		[{ guild_id: "2" }, "beta"],
+		// Pinned to two: the first in INSTANCES.
+		[{ guild_id: "3" }, "alpha"],
+		[{ guild_id: "4" }, "beta"],
+		[{ guild_id: "3", instance: "beta" }, "beta"],
+		[{ guild_id: "1", instance: "gamma" }, "gamma"],
+		[{ guild_id: "", instance: "alpha" }, "alpha"],
+	])("%j goes to %s", (args, goes) => {
+		expect(outcome(args, "gamma", among)).toBe(goes);
+	});
+
+	test.each<[args: Record<string, unknown>, owner: string]>([
+		[{ guild_id: "2", instance: "alpha" }, "beta"],
+		[{ guild_id: "3", instance: "gamma" }, "alpha"],
+	])("%j is refused", (args, owner) => {
+		expect(outcome(args, undefined, among)).toBe(
+			`Gateway error: GuildPinned: the guild "${args.guild_id}" is pinned to ${owner}: ${args.instance} is not asked about it. Leave instance out. Available instances: alpha, beta, gamma.`,
+		);
+	});
+});
+
 describe("another type is -32602 naming it", () => {
 	test.each<[args: Record<string, unknown>, field: string]>([
 		[{ instance: 1 }, "instance"],

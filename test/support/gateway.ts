@@ -154,10 +154,14 @@ export function createTestBackend({
 	name = "alpha",
 	url,
 	maxInFlight = 256,
+	pinned = [],
+	barred = [],
 }: {
 	name?: string;
 	url: string;
 	maxInFlight?: number;
+	pinned?: readonly string[];
+	barred?: readonly string[];
 }) {
 	const recorded = recordLog();
 	const changes = { count: 0 };
@@ -167,7 +171,11 @@ export function createTestBackend({
 		refreshAgeSeconds: () => 0,
 	});
 	const backend = new Backend({
-		instance: { name, url, endpoint: `${url}/mcp` },
+		instance: {
+			...{ name, url, endpoint: `${url}/mcp` },
+			pinned: new Set(pinned),
+			barred: new Set(barred),
+		},
 		token: gatewayToken,
 		info: { name: "test", version: "1" },
 		maxInFlight,

@@ -18,7 +18,6 @@ interface EnvVariable {
 	valueFrom?: {
 		fieldRef?: { fieldPath: string };
 		secretKeyRef?: { name: string; key: string };
-		configMapKeyRef?: { name: string; key: string };
 	};
 }
 
@@ -27,7 +26,7 @@ export interface Container {
 	image: string;
 	ports: { name: string; containerPort: number }[];
 	env?: EnvVariable[];
-	envFrom?: { secretRef: { name: string } }[];
+	envFrom?: { secretRef?: { name: string }; configMapRef?: { name: string } }[];
 	startupProbe: Probe;
 	livenessProbe: Probe;
 	readinessProbe: Probe;

@@ -1,0 +1,58 @@
+// GUILDS_<NAME>: the guilds that an operator pins to an instance. Without it a guild belongs to whichever bot lists it,
+// and all bots are believed.
+
+import { didYouMean, shown } from "../lib/config.ts";
+
+/** What an instance's pins and those of the others mean for it. */
+export interface Pins {
+	/** The guilds that are pinned to it: calls by guild_id go to it, whatever it lists. */
+	pinned: ReadonlySet<string>;
+	/** The guilds that are pinned to others alone: it is not asked about them, whatever it lists. */
+	barred: ReadonlySet<string>;
+}
+
+const prefix = "GUILDS_";
+
+/** The variable that pins guilds to this instance: a shell knows capital letters, digits and _. */
+export function pinVariable(name: string): string {
+	return prefix + name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
+}
+
+/** These instances with their pins in `env`, in the same order; and all that is wrong with those. */
+export function pinGuilds<Named extends { name: string }>(
+	instances: readonly Named[],
+	env: Readonly<Record<string, string>>,
+): { instances: (Named & Pins)[]; faults: string[] } {
+	const variables = instances.map(({ name }) => pinVariable(name));
+	const faults: string[] = [];
+	const byVariable = new Map<string, Set<string>>();
+	for (const [variable, value] of Object.entries(env)) {
+		if (!variable.startsWith(prefix)) continue;
+		const owners = instances
+			.map(({ name }) => name)
+			.filter((name) => pinVariable(name) === variable);
+		if (owners.length === 0)
+			faults.push(
+				`${variable}: no instance in INSTANCES is called so${didYouMean(variable, variables)}`,
+			);
+		if (owners.length > 1)
+			faults.push(
+				`${variable}: means both ${owners.join(" and ")}: rename one of them in INSTANCES`,
+			);
+		const ids = value.split(",").map((id) => id.trim());
+		const wrong = ids.find((id) => !/^\d{17,20}$/.test(id));
+		if (wrong !== undefined)
+			faults.push(
+				`${variable}: expected guild ids of 17 to 20 digits, separated by commas, received ${shown(wrong)}`,
+			);
+		byVariable.set(variable, new Set(ids));
+	}
+	const all = new Set([...byVariable.values()].flatMap((ids) => [...ids]));
+	return {
+		instances: instances.map((instance) => {
+			const pinned = byVariable.get(pinVariable(instance.name)) ?? new Set();
+			return { ...instance, pinned, barred: all.difference(pinned) };
+		}),
+		faults,
+	};
+}
