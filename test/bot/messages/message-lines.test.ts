@@ -154,11 +154,11 @@ test.each([
 		{
 			poll: {
 				question: { text: "?" },
-				expiry: "2026-01-31T12:00:00Z",
+				expiry: "2020-01-31T12:00:00Z",
 				answers: [],
 			},
 		},
-		" | poll: ? | poll ended: 2026-01-31T12:00:00Z",
+		" | poll: ? | poll ended: 2020-01-31T12:00:00Z",
 	],
 	["a message that was published", { flags: 1 }, " | crossposted"],
 	[
