@@ -21,6 +21,7 @@ import { example as exampleFiles } from "../../src/bot/example.ts";
 import { makeInstance } from "../../src/bot/new-instance.ts";
 import { readConfig as readGatewayConfig } from "../../src/gateway/config.ts";
 import { ConfigError } from "../../src/lib/config.ts";
+import { clock } from "../support/clock.ts";
 
 const main = join(import.meta.dir, "../../src/bot/new-instance-main.ts");
 const example = join(import.meta.dir, "../../instances/example");
@@ -36,7 +37,7 @@ function workplace() {
 		async run(...args: string[]) {
 			const child = Bun.spawn([process.execPath, main, ...args], {
 				cwd: path,
-				env: { PATH: process.env.PATH ?? "" },
+				env: { PATH: process.env.PATH ?? "", ...clock },
 				stdout: "pipe",
 				stderr: "pipe",
 			});

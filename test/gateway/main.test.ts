@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../../src/gateway/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
+import { clock } from "../support/clock.ts";
 import { createGatewayClient, gatewayToken } from "../support/gateway.ts";
 import { recordLog } from "../support/log.ts";
 import { result, stall, startStubBackend } from "../support/stub-backend.ts";
@@ -11,7 +12,7 @@ import { until } from "../support/until.ts";
 function spawnGateway(env: Record<string, string>) {
 	return Bun.spawn({
 		cmd: [process.execPath, `${import.meta.dir}/../../src/gateway/main.ts`],
-		env: { PATH: process.env.PATH ?? "", ...env },
+		env: { PATH: process.env.PATH ?? "", ...clock, ...env },
 		stdin: "pipe",
 		stdout: "pipe",
 		stderr: "pipe",

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { eachLine } from "../../src/demo/child.ts";
+import { clock } from "./clock.ts";
 import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
 
@@ -24,6 +25,11 @@ export const password = "pa%ss@w/o#r?d:";
 export interface PostgresOptions {
 	/** No file of it grows beyond this many KiB: at least 2048. */
 	maxFileKib?: number;
+	/**
+	 * It ends statements that take too long, under a shifted clock as well, and so has the clock of the machine: in a
+	 * signal handler that interrupts a wait libfaketime shows the real time, by which no statement is late.
+	 */
+	endsStatements?: boolean;
 }
 
 export interface Postgres extends AsyncDisposable {
@@ -47,6 +53,7 @@ export interface Postgres extends AsyncDisposable {
 /** A running server in a temporary directory, on a port of its own. It ends with the test process, however that ends. */
 export async function startPostgres({
 	maxFileKib,
+	endsStatements = false,
 }: PostgresOptions = {}): Promise<Postgres> {
 	if (postgresMissing) throw new Error(postgresMissing);
 	const user = unprivileged();
@@ -63,7 +70,11 @@ export async function startPostgres({
 	const base = {
 		...user,
 		cwd: directory,
-		env: { PATH: process.env.PATH, TZ: "UTC" },
+		env: {
+			PATH: process.env.PATH,
+			...(endsStatements ? {} : clock),
+			TZ: "UTC",
+		},
 	};
 
 	const made = Bun.spawnSync(

@@ -3,6 +3,7 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { eachLine } from "../../src/demo/child.ts";
+import { clock } from "./clock.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -34,7 +35,7 @@ export interface Program extends AsyncDisposable {
 	orphan(): void;
 }
 
-/** Runs a main file with this environment and nothing else. It ends with the test, or with the test run. */
+/** Runs a main file with this environment and the clock of the tests, nothing else. It ends with the test, or with the test run. */
 export function startProgram(
 	main: string,
 	env: Record<string, string>,
@@ -52,7 +53,7 @@ export function startCommand(
 ): Program {
 	const child = Bun.spawn([...command], {
 		...options,
-		env: { ...env, STOP_WITH_STDIN: "1" },
+		env: { ...clock, ...env, STOP_WITH_STDIN: "1" },
 		stdin: "pipe",
 		stdout: "pipe",
 		stderr: "pipe",

@@ -7,6 +7,7 @@ import { SQL } from "bun";
 import { createPostgres } from "../../../src/bot/store/postgres.ts";
 import { createSqlite } from "../../../src/bot/store/sqlite.ts";
 import { eachLine } from "../../../src/demo/child.ts";
+import { clock } from "../../support/clock.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -25,6 +26,7 @@ function startFilling({ settings }: Place) {
 		],
 		{
 			env: {
+				...clock,
 				NAME: "filler",
 				PADDING: "2000",
 				DATA_DIR: settings.directory,

@@ -18,6 +18,8 @@ import {
 } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
+const options = { endsStatements: true };
+
 onPostgres((databases) => {
 	/** The place's settings with another URL. */
 	const at = (url: URL, schema = "elsewhere") => ({
@@ -236,7 +238,7 @@ onPostgres((databases) => {
 		await until("it takes writes", () => store.state === "ready");
 		await store.sql`INSERT INTO things (id) VALUES (${"a"})`;
 	});
-});
+}, options);
 
 onBoth((databases) => {
 	test("a file or table that another program keeps locked fails one query, in time", async () => {
@@ -270,7 +272,7 @@ onBoth((databases) => {
 		expect(await store.sql`SELECT id FROM things`).toEqual([{ id: "ours" }]);
 		await other.close();
 	});
-});
+}, options);
 
 const directory = join(tmpdir(), `guildhall-outage-${process.pid}`);
 afterAll(() => rm(directory, { recursive: true, force: true }));

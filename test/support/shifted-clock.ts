@@ -1,0 +1,102 @@
+// `bun run test:clock`: test:quick at another time and in another time zone, both drawn at random and printed; with
+// arguments, `bun test` with these instead. CLOCK repeats a run. libfaketime (https://github.com/wolfcw/libfaketime)
+// shifts the wall clock of the tests and of every program that they start, not the monotonic clock and not file times.
+
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { seeded } from "./random.ts";
+
+const random = seeded(Math.random() * 2 ** 32);
+const dayS = 86_400;
+
+// Changes at midnight and by half an hour, offsets with odd minutes, both sides of the date line.
+const zones = [
+	"Africa/Cairo",
+	"America/Havana",
+	"America/Los_Angeles",
+	"America/St_Johns",
+	"Asia/Kathmandu",
+	"Australia/Lord_Howe",
+	"Europe/Berlin",
+	"Pacific/Chatham",
+	"Pacific/Kiritimati",
+	"Pacific/Pago_Pago",
+	"UTC",
+];
+
+/** A time within two years of now; every other time, one that comes shortly before something changes. */
+function draw(): Temporal.ZonedDateTime {
+	const zone = random.pick(zones);
+	const any = Temporal.Now.zonedDateTimeISO(zone).add({
+		seconds: random.below(4 * 365 * dayS) - 2 * 365 * dayS,
+	});
+	if (random.chance(0.5)) return any;
+	// The code reckons in UTC, the machine in its own zone.
+	const day = any.withTimeZone(random.pick([zone, "UTC"])).startOfDay();
+	const month = day.with({ day: 1 });
+	const year = month.with({ month: 1 });
+	const leapYear = year.with({ year: Math.ceil(day.year / 4) * 4 });
+	const change = random.pick([
+		day.add({ days: 1 }),
+		month.add({ months: 1 }),
+		year.add({ years: 1 }),
+		leapYear.with({ month: 2, day: 29 }),
+		leapYear.with({ month: 3 }),
+		any.getTimeZoneTransition("next") ?? day,
+	]);
+	return change.withTimeZone(zone).subtract({ seconds: random.below(90) });
+}
+
+const { CLOCK } = process.env;
+const start = CLOCK ? Temporal.ZonedDateTime.from(CLOCK) : draw();
+const shiftMs = start.epochMilliseconds - Date.now();
+const env = {
+	...process.env,
+	TZ: start.timeZoneId,
+	// Debian's place; ld.so puts in the name of the platform's directory.
+	LD_PRELOAD: "/usr/$LIB/faketime/libfaketimeMT.so.1",
+	FAKETIME: `${shiftMs < 0 ? "" : "+"}${Math.round(shiftMs / 1000)}`,
+	FAKETIME_DONT_FAKE_MONOTONIC: "1",
+};
+
+/** Whether a program that is started now has the time shifted. */
+function isShifted(): boolean {
+	const code = "console.log(Date.now())";
+	const { stdout } = Bun.spawnSync([process.execPath, "-e", code], { env });
+	const expected = Date.now() + shiftMs;
+	return Math.abs(Number(stdout.toString()) - expected) < 60_000;
+}
+
+/** What libfaketime leaves of processes that were killed. */
+function removeShared(): void {
+	const user = process.getuid?.();
+	for (const name of readdirSync("/dev/shm")) {
+		const path = `/dev/shm/${name}`;
+		const pid = /^(?:sem\.)?faketime_\w+_(\d+)$/.exec(name)?.[1];
+		if (!pid || existsSync(`/proc/${pid}`)) continue;
+		// Others may run tests here, too; PostgreSQL is run by somebody else only where the tests are run by root.
+		const owner = statSync(path, { throwIfNoEntry: false })?.uid;
+		if (user === 0 || owner === user) rmSync(path, { force: true });
+	}
+}
+
+if (isShifted()) {
+	const time = start.toString({ smallestUnit: "second" });
+	console.log(`the clock starts at ${time}; to repeat it:
+CLOCK='${time}' bun run test:clock`);
+	const args = process.argv.slice(2);
+	const tests = Bun.spawn(
+		[process.execPath].concat(
+			args.length > 0
+				? ["test", "--timeout", "30000", ...args]
+				: ["run", "test:quick", "test/support/clock.test.ts"],
+		),
+		{ env, stdio: ["inherit", "inherit", "inherit"] },
+	);
+	process.exitCode = await tests.exited;
+	removeShared();
+} else {
+	console.error(
+		"the clock cannot be shifted: libfaketime is missing or has no effect (on Debian: apt-get install libfaketime)",
+	);
+	process.exitCode = 1;
+}
