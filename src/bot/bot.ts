@@ -42,6 +42,8 @@ export interface Bot extends Running {
 	url: string;
 	/** Whether tools can act now. */
 	readonly ready: boolean;
+	/** Whether the start is complete: Discord is connected, the members of all guilds are known, the store is open. */
+	readonly loaded: boolean;
 	readonly failed: Promise<Error>;
 }
 
@@ -213,6 +215,13 @@ export function startBot(
 		url,
 		get ready() {
 			return connection.ready;
+		},
+		get loaded() {
+			return (
+				connection.ready &&
+				connection.guilds.every((guild) => connection.knowsMembers(guild)) &&
+				store.state === "ready"
+			);
 		},
 		failed: Promise.race([connection.failed, store.failed]),
 		async close() {

@@ -117,9 +117,7 @@ async function startAudited(
 	const ready = () =>
 		until("the bot is ready", async () => (await get("/mcp")).text === "ready");
 	await ready();
-	await until("its members are loaded", () =>
-		recorded.messages().includes("members loaded"),
-	);
+	await until("the bot has loaded", () => bot.loaded);
 	return {
 		...{ bot, simulator, guild, recorded, get, post, call, openSession, ready },
 		general: simulator.channel("The Cooks/general").id,

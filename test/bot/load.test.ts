@@ -147,7 +147,7 @@ test.concurrent("of a hundred calls at once each is answered, none runs twice, a
 	const { invalid } = simulator.requests;
 	expect(invalid).toBeGreaterThanOrEqual(3);
 	expect(invalid).toBeLessThan(calls.length);
-}, 30_000);
+});
 
 /** Deterministic, and different enough each time. */
 function createRandom(seed: number) {
@@ -301,4 +301,4 @@ test.concurrent("in a guild of ten thousand look-ups are right from the start an
 	expect(
 		simulator.requests.list().filter(({ path }) => path.includes("/members")),
 	).toEqual([]);
-}, 30_000);
+});

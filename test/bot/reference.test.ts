@@ -14,4 +14,4 @@ test("the reference shows every tool as it is", async () => {
 	}
 	// When this fails: bun run reference.
 	expect(await Bun.file(file).text()).toBe(reference);
-}, 120_000);
+});

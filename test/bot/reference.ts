@@ -94,9 +94,7 @@ async function gameExamples(examples: Map<string, Example>): Promise<void> {
 			return { donator_sync: true, donators: { tiers: { gold } } };
 		},
 	});
-	await until("the first run is over", () =>
-		world.logged.some((line) => line.includes("supporters' roles compared")),
-	);
+	await world.compared();
 	world.game.addDonator({
 		chat_id: world.simulator.user("zoe").id,
 		tier: "gold",

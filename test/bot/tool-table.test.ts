@@ -297,7 +297,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 		expect(text).toStartWith("Discord API request timed out. ");
 		expect(text).toContain("nothing was changed");
 		expect(arrivals(scene, ask)).toBe(1);
-	}, 20_000);
+	});
 
 	test("after a server error it asks once more", async () => {
 		await using scene = await startScene();
@@ -376,7 +376,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 		expect(text).toContain("whether it took effect is unknown");
 		expect(arrivals(scene, act)).toBe(1);
 		expect(executions(scene, act)).toBe(1);
-	}, 20_000);
+	});
 
 	test.each(["before", "after"] as const)(
 		"a connection that drops %s it is executed leaves the outcome unknown, sent once",

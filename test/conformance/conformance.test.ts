@@ -47,7 +47,7 @@ beforeAll(async () => {
 		throw new Error(`the suite could not be installed: ${output}`);
 	servers = await startServers();
 	directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-}, 120_000);
+});
 
 afterAll(async () => {
 	await servers[Symbol.asyncDispose]();
@@ -81,5 +81,4 @@ test.each(runs)(
 			/✓ tools-call-mixed-content: [1-9]\d* passed, 0 failed/,
 		);
 	},
-	60_000,
 );

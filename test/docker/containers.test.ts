@@ -18,7 +18,7 @@ import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
-import { readCompose, type Service, seconds } from "../support/compose.ts";
+import { readCompose, type Service } from "../support/compose.ts";
 import { type Container, startContainer } from "../support/containers.ts";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image } from "../support/images.ts";
@@ -29,7 +29,7 @@ import {
 	postgresMissing,
 	startPostgres,
 } from "../support/postgres.ts";
-import type { Program } from "../support/program.ts";
+import { becomesReady, type Program } from "../support/program.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
 import { until } from "../support/until.ts";
 
@@ -67,7 +67,7 @@ beforeAll(async () => {
 		`CREATE ROLE guildhall LOGIN PASSWORD '${password.replaceAll("'", "''")}'`,
 	);
 	await postgres.admin("CREATE DATABASE guildhall OWNER guildhall");
-}, 60_000);
+});
 
 afterAll(async () => {
 	await simulator?.close();
@@ -119,17 +119,15 @@ function becomesHealthy({ healthy, program }: Container): Promise<string> {
 	});
 }
 
-/** Ends it as an engine does; the seconds that it took. */
-async function stop(program: Program): Promise<number> {
-	const begin = performance.now();
+/** Ends it as an engine does. */
+async function stop(program: Program): Promise<void> {
 	program.kill("SIGTERM");
 	expect(await program.exited).toBe(0);
-	return (performance.now() - begin) / 1000;
 }
 
 describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 	test.skipIf(postgresMissing !== undefined)(
-		"its services become healthy one after the other, serve, and stop in time",
+		"its services become healthy one after the other, serve, and stop",
 		async () => {
 			await using stack = new AsyncDisposableStack();
 			const { gateway, ...others } = (
@@ -143,7 +141,7 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 			if (!gateway) throw new Error("there is no gateway");
 
 			const addresses: Record<string, string> = {};
-			const started: [Service, Container][] = [];
+			const started: Container[] = [];
 			for (const [bot, service] of Object.entries(bots)) {
 				const port = String(await freePort());
 				addresses[`${bot}:9090`] = `127.0.0.1:${port}`;
@@ -156,9 +154,9 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 					},
 				});
 				stack.use(container.program);
-				started.push([service, container]);
+				started.push(container);
 			}
-			for (const [, container] of started)
+			for (const container of started)
 				expect(await becomesHealthy(container)).toContain("ready");
 			for (const bot of Object.keys(bots)) {
 				// Whoever calls it by its name is none of those that it expects.
@@ -188,15 +186,12 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 					(await schemas()).includes(bot),
 				);
 
-			started.push([gateway, front]);
-			for (const [service, { program, healthy }] of started.reverse()) {
-				expect(await stop(program)).toBeLessThan(
-					seconds(service.stop_grace_period),
-				);
+			started.push(front);
+			for (const { program, healthy } of started.reverse()) {
+				await stop(program);
 				expect((await healthy()).code).toBe(1);
 			}
 		},
-		60_000,
 	);
 });
 
@@ -214,20 +209,20 @@ test("a bot without PostgreSQL keeps its file in the volume, as the image's user
 		for (const path of ["", ".env", "config.toml"])
 			chownSync(join(config, path), 65_532, 65_532);
 	const { DATABASE_URL: _, DB_SCHEMA: __, ...environment } = bot.environment;
-	const container = startContainer(
+	const port = String(await freePort());
+	const { program } = startContainer(
 		image,
 		{ ...bot, environment },
 		{
 			here: {
 				"/config": config,
 				"/data": join(image.root, "data"),
-				"9090": String(await freePort()),
+				"9090": port,
 			},
 		},
 	);
-	await using program = container.program;
-	await becomesHealthy(container);
-	await program.line((line) => line.includes("the store is open") || undefined);
+	await using _program = program;
+	await becomesReady(program, `http://127.0.0.1:${port}`);
 	const files = [...new Bun.Glob("*").scanSync(join(image.root, "data"))];
 	expect(files.length).toBeGreaterThan(0);
 	await stop(program);
@@ -251,7 +246,7 @@ test("the demo becomes healthy, and its gateway answers", async () => {
 	const { call } = await connectTo(facts.gateway.url, facts.gateway.token);
 	expect((await call("list_instances")).text).toContain("alpha");
 	await stop(program);
-}, 30_000);
+});
 
 test.skipIf(!Bun.which("pg_isready") || postgresMissing !== undefined)(
 	"the database's health check knows one that is there from one that is not",

@@ -234,7 +234,7 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 				const env = { MCP_ALLOWED_HOSTS: host };
 				gateway = stack.use(await startTestGateway({ alpha: stub }, { env }));
 				port = await startProxy(Number(new URL(gateway.url).port));
-			}, 30_000);
+			});
 
 			afterAll(() => stack.disposeAsync());
 
@@ -310,7 +310,7 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 				await until("the first event", () => call.body === "data: 1\n\n");
 				more.resolve();
 				expect((await call.answer).body).toBe("data: 1\n\ndata: 2\n\n");
-			}, 30_000);
+			});
 
 			test("a call whose gateway dies is sent once, and answered 502", async () => {
 				let calls = 0;
@@ -331,7 +331,7 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 				const { status } = await send(await startProxy(port)).answer;
 				expect(status).toBe(502);
 				expect(calls).toBe(1);
-			}, 30_000);
+			});
 		});
 	},
 );

@@ -381,5 +381,5 @@ describe.skipIf(serverMissing)("PostgreSQL", () => {
 			run("sh", "-c", command);
 		}
 		run("sh", "-c", restore);
-	}, 60_000);
+	});
 });

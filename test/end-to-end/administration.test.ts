@@ -414,4 +414,4 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 		"behave",
 		"Rum is sold at the market.",
 	]);
-}, 60_000);
+});

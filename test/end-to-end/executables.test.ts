@@ -18,7 +18,7 @@ import { version } from "../../src/lib/program.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
-import { executables, startCommand } from "../support/program.ts";
+import { becomesReady, executables, startCommand } from "../support/program.ts";
 import { until } from "../support/until.ts";
 
 /** A directory with the executables in it, and nothing else. */
@@ -106,7 +106,7 @@ describe.skipIf(executables === undefined)("the executables", () => {
 			REFRESH_INTERVAL_SECONDS: "1",
 		};
 		await using gateway = place.start("gateway", [], gatewayEnv);
-		await bot.line((line) => (/logged in/.test(line) ? true : undefined));
+		await becomesReady(bot, `http://127.0.0.1:${port}`);
 		await until("the gateway is ready", async () => {
 			expect(gateway.end).toBeNull();
 			const asked = await place.run("gateway", ["--health"], gatewayEnv);
@@ -125,5 +125,5 @@ describe.skipIf(executables === undefined)("the executables", () => {
 		bot.kill();
 		gateway.kill();
 		expect(await Promise.all([bot.exited, gateway.exited])).toEqual([0, 0]);
-	}, 60_000);
+	});
 });

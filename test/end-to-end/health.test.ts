@@ -68,7 +68,7 @@ test("bot and gateway are asked whether they are ready, with exit 0 and 1", asyn
 		]);
 		return true;
 	});
-}, 60_000);
+});
 
 test("a fault in what says where to ask is told on stderr, with exit 1", async () => {
 	expect(await ask("src/gateway/main.ts", { GATEWAY_PORT: "x" })).toEqual({

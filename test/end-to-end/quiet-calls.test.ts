@@ -33,4 +33,4 @@ test("a call that is quiet for over 12 s is answered, by bot and gateway, in bot
 		expect(response.status).toBe(200);
 		expect(await response.text()).toContain("at last");
 	}
-}, 30_000);
+});

@@ -32,6 +32,7 @@ import {
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
 import {
+	becomesReady,
 	type Program,
 	startCommand,
 	startProgram,
@@ -103,7 +104,7 @@ const fates: Record<string, Fate> = {
 		"WRITE_REFERENCE",
 	),
 	"bun install": reinstalls,
-	"bun test --timeout 30000 test/bot/turns.test.ts": allOfIt,
+	"bun test --timeout 120000 test/bot/turns.test.ts": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
 	"CHAOS_SECONDS=600 bun test test/end-to-end/chaos.test.ts": elsewhere(
 		"test/end-to-end/chaos.test.ts",
@@ -420,9 +421,6 @@ describe("a bot of one's own", () => {
 		await program.exited;
 	}
 
-	const serving = (program: Program, what: RegExp) =>
-		program.line((line) => what.test(line) || undefined);
-
 	test("its steps lead to a call; health, backup, restoring and dropping it do what they say", async () => {
 		const made = await run("bun run new-instance alpha");
 		expect(made.code).toBe(0);
@@ -441,8 +439,7 @@ describe("a bot of one's own", () => {
 		expect([checked.code, checked.said]).toEqual([0, expect.any(String)]);
 
 		let alpha = start(bot);
-		await serving(alpha, /logged in/);
-		await serving(alpha, /the store is open/);
+		await becomesReady(alpha, `http://127.0.0.1:${ports.get("9090")}`);
 		const front = start(gateway);
 		const url = `http://127.0.0.1:${ports.get("9100")}`;
 		await until("the gateway is ready", async () => {
@@ -471,13 +468,13 @@ describe("a bot of one's own", () => {
 				tables.query("SELECT name FROM sqlite_master").values().flat(),
 			).toContain("tool_calls");
 			alpha = start(bot);
-			await serving(alpha, /the store is open/);
+			await becomesReady(alpha, `http://127.0.0.1:${ports.get("9090")}`);
 			await stop(alpha);
 		} else tried.add(backup);
 
 		await run("rm -r instances/alpha");
 		expect(readdirSync(join(place, "instances"))).toEqual(["example"]);
-	}, 60_000);
+	});
 
 	test("the command for a token makes one that is long enough", async () => {
 		expect((await run("openssl rand -hex 32")).said).toMatch(/^[0-9a-f]{64}$/);

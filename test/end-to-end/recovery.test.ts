@@ -83,7 +83,7 @@ test("a gateway that is started before its bot serves it within one refresh", as
 	expect(await mcp.listTools()).toHaveLength(tools.length + 1);
 	expect(bot.lines.join("\n")).not.toContain(token);
 	expect(gateway.lines.join("\n")).not.toContain(token);
-}, 20_000);
+});
 
 test("a bot killed with SIGKILL and started again answers the next call, and the gateway ends its session at the end", async () => {
 	const bot = startBot(0);
@@ -107,7 +107,7 @@ test("a bot killed with SIGKILL and started again answers the next call, and the
 	expect(gateway.lines.join("\n")).not.toContain("its session was not ended");
 	again.kill("SIGTERM");
 	expect(await again.exited).toBe(0);
-}, 20_000);
+});
 
 test("a bot whose token Discord refuses exits 1 and says what to do", async () => {
 	await using bot = startProgram("src/bot/main.ts", {

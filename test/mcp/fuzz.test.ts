@@ -219,7 +219,7 @@ async function repeat(batches: number, batch: (random: Random) => unknown) {
 		await batch(random);
 }
 
-const timeoutMs = 30_000 + seconds * 1_000;
+const timeoutMs = 120_000 + seconds * 1_000;
 const shown = (parts: readonly (string | Uint8Array)[]) =>
 	JSON.stringify(
 		parts.map((part) => Buffer.from(part).toString("latin1")).join(""),

@@ -134,7 +134,7 @@ test("no first answer to an interaction is more than its bot's fault", async () 
 			}
 	expect(faults).toEqual([]);
 	expect([...statuses].sort()).toEqual([200, 204, 400, 404]);
-}, 30_000);
+});
 
 test("no payload on the socket is more than its sender's fault", async () => {
 	await using simulator = await startSimulator();

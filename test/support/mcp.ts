@@ -28,14 +28,14 @@ export async function connectTo(
 		...(token !== undefined && { token }),
 		info: { name: "test", version: "0" },
 	});
-	const session = await client.connect(AbortSignal.timeout(10_000));
+	const session = await client.connect(AbortSignal.timeout(90_000));
 	const request = async (method: string, params: unknown) =>
 		(
 			await client.request(
 				session,
 				method,
 				JSON.stringify(params),
-				AbortSignal.timeout(40_000),
+				AbortSignal.timeout(90_000),
 			)
 		).message;
 	return {

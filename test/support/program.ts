@@ -104,6 +104,22 @@ export function listeningUrl(program: Program): Promise<string> {
 	return program.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]);
 }
 
+/** Resolves when a program that listens at `url` is ready and lacks nothing; rejects when it ends before. */
+export async function becomesReady(
+	program: Program,
+	url: string,
+): Promise<void> {
+	await until(`${url} is ready`, async () => {
+		if (program.end !== null)
+			throw new Error(
+				`it ended with ${program.end}:\n${program.lines.join("\n")}`,
+			);
+		// Before it listens, the connection is refused.
+		const answer = await fetch(new URL("/readyz", url)).catch(() => undefined);
+		return answer && (await answer.text()) === "ok\n";
+	});
+}
+
 /** The processes that have this one as their parent. */
 export async function childrenOf(pid: number): Promise<number[]> {
 	const table = await new Response(

@@ -67,6 +67,16 @@ export function sampleOf(
 	return undefined;
 }
 
+/** One sample of a program that asks nobody for a token, at any of its URLs; 0 where there is none. */
+export async function fetchSample(
+	url: string,
+	name: string,
+	labels: Record<string, string> = {},
+): Promise<number> {
+	const response = await fetch(new URL("/metrics", url));
+	return sampleOf(parseMetrics(await response.text()), name, labels) ?? 0;
+}
+
 function parseSample(line: string): Family["samples"][number] {
 	const [, name, braced = "", value] =
 		/^([a-zA-Z_:][\w:]*)(?:\{(.+)\})? (\S+)$/s.exec(line) ?? [];

@@ -1,8 +1,9 @@
 // Waiting for a condition, never for time.
 
-const limitMs = 15_000;
+/** A safety net, for a loaded machine to be wide of: below the limit of a test, so that a failure says what never came. */
+const limitMs = 90_000;
 
-/** Resolves with the first value of `look` that is neither undefined nor false; rejects when none comes for 15 s. */
+/** Resolves with the first value of `look` that is neither undefined nor false; rejects when none ever comes. */
 export async function until<T>(
 	what: string,
 	look: () => T | undefined | false | Promise<T | undefined | false>,

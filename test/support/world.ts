@@ -47,13 +47,7 @@ export async function startWorld(
 		guildId: guild.id,
 	});
 	const bot = startBot(config, log);
-	await until("the bot is ready", () => bot.ready);
-	await until("its store is open", () =>
-		logged.some((line) => line.includes("the store is open")),
-	);
-	await until("its members are loaded", () =>
-		logged.some((line) => line.includes("members loaded")),
-	);
+	await until("the bot has loaded", () => bot.loaded);
 	const mcp = await connectTo(bot.url);
 	const me = guild.members.get(simulator.bot("alpha").id);
 	if (!me) throw new Error("alpha is a member");

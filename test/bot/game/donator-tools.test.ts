@@ -27,9 +27,7 @@ async function startDonatorWorld(options: GameWorldOptions = {}) {
 			};
 		},
 	});
-	await until("the first run", () =>
-		world.logged.some((line) => line.includes("supporters' roles compared")),
-	);
+	await world.compared();
 	const { simulator, game } = world;
 	return Object.assign(world, {
 		ids,

@@ -17,6 +17,7 @@ import {
 } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { connectTo, type Outcome } from "../../support/mcp.ts";
+import { fetchSample } from "../../support/prometheus.ts";
 import { until } from "../../support/until.ts";
 
 export const general = "The Cooks/general";
@@ -50,6 +51,8 @@ export interface GameWorld extends AsyncDisposable {
 	answers(): Message[];
 	/** Types in #general, and gives the bot's next `count` messages there. */
 	ask(person: string, text: string, count?: number): Promise<Message[]>;
+	/** Resolves when the supporters' roles have been compared since the bot started. */
+	compared(): Promise<void>;
 	/** Ends the bot, and starts one with the settings of then and the same data. */
 	restart(): Promise<void>;
 }
@@ -87,10 +90,7 @@ export async function startGameWorld(
 	const start = async () => {
 		logged.length = 0;
 		const bot = startBot({ toml: readToml(), ...config }, log);
-		await until("the bot is ready", () => bot.ready);
-		await until("its members are loaded", () =>
-			logged.some((line) => line.includes("members loaded")),
-		);
+		await until("the bot has loaded", () => bot.loaded);
 		return bot;
 	};
 	let bot = await start();
@@ -114,6 +114,14 @@ export async function startGameWorld(
 				const now = answers().slice(before);
 				return now.length >= count && now;
 			});
+		},
+		async compared() {
+			const runs = "guildhall_bot_donator_runs_total";
+			const done = { outcome: "done" };
+			await until(
+				"the supporters' roles are compared",
+				async () => (await fetchSample(bot.url, runs, done)) > 0,
+			);
 		},
 		async restart() {
 			await bot.close();

@@ -139,7 +139,7 @@ test("when Discord stops answering, what was found so far is said, and where to 
 	);
 	expect(text).toEndWith(`next_before=${ids[100]}`);
 	expect(world.simulator.requests.list(route)).toHaveLength(2);
-}, 20_000);
+});
 
 test("it ends within the time of a call though Discord is slow, and says where to go on", async () => {
 	await using world = await startWorld({
@@ -165,7 +165,7 @@ test("it ends within the time of a call though Discord is slow, and says where t
 	expect(slow.isError).toBe(false);
 	expect(slow.text).toContain("because the time for one call is over.");
 	expect(slow.text).toMatch(/^next_before=\d+$/m);
-}, 30_000);
+});
 
 test.each([
 	[{ after: "2026-02-30" }, "after: expected a date"],

@@ -78,13 +78,8 @@ export async function startModerationWorld(
 		...changes,
 	});
 	const start = async () => {
-		const from = logged.length;
 		const started = startBot(config, log);
-		await until("the bot is ready", () => started.ready);
-		for (const what of ["members loaded", "the store is open"])
-			await until(what, () =>
-				logged.slice(from).some((line) => line.includes(what)),
-			);
+		await until("the bot has loaded", () => started.loaded);
 		return started;
 	};
 	let bot = await start();
