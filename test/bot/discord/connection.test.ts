@@ -7,6 +7,7 @@ import { createLog } from "../../../src/lib/log.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
+import { freePort } from "../../support/free-port.ts";
 import { recordLog } from "../../support/log.ts";
 import { fetchSample } from "../../support/prometheus.ts";
 import { until } from "../../support/until.ts";
@@ -22,9 +23,7 @@ function startBotAt(api: string, discordToken: string) {
 }
 
 test.concurrent("a bot that is started before its platform logs in once that is there", async () => {
-	const gone = await startSimulator();
-	const { port } = gone;
-	await gone.close();
+	const port = await freePort();
 	const seed = demoSeed();
 	const token = "a-token-that-outlives-the-platform";
 	await using alpha = startBotAt(`http://127.0.0.1:${port}/api`, token);
