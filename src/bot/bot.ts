@@ -47,11 +47,18 @@ export interface Bot extends Running {
 	readonly failed: Promise<Error>;
 }
 
+export interface BotOptions {
+	/** What it offers; without it, what its configuration chooses. */
+	tools?: readonly Tool<BotContext>[] | undefined;
+	/** Fires when a request to Discord has had its time; by the system's timer unless it is given. */
+	timeoutSignal?: (ms: number) => AbortSignal;
+}
+
 /** Serves MCP at once, and logs in to Discord meanwhile, for as long as that takes. */
 export function startBot(
 	config: BotConfig,
 	log: Log,
-	givenTools?: readonly Tool<BotContext>[],
+	{ tools: givenTools, timeoutSignal }: BotOptions = {},
 ): Bot {
 	const store = startStore({
 		databaseUrl: config.databaseUrl,
@@ -83,6 +90,7 @@ export function startBot(
 		log,
 		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
 		readsMessages: readsMessages(config),
+		timeoutSignal,
 		watchesBans: config.toml.features.moderation,
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		attach(client) {

@@ -29,6 +29,11 @@ export class Journal {
 		);
 	}
 
+	/** Forgets what came so far. */
+	clear(): void {
+		this.#entries.length = 0;
+	}
+
 	record(entry: Omit<JournalEntry, "seq" | "at">): void {
 		this.#entries.push({
 			seq: this.#entries.length + 1,
@@ -88,6 +93,12 @@ export class RequestLog {
 		if (this.#records.length > 2 * kept)
 			this.#records = this.#records.slice(-kept);
 		return (known) => Object.assign(record, known);
+	}
+
+	/** Forgets what came so far. */
+	clear(): void {
+		this.#records = [];
+		this.#invalid = 0;
 	}
 
 	countInvalid(): void {

@@ -80,7 +80,7 @@ async function startAudited(
 			...configure(simulator),
 		}),
 		recorded.log,
-		botTools,
+		{ tools: botTools },
 	);
 	const headers = { Authorization: `Bearer ${token}` };
 	const get = async (path: string) => {

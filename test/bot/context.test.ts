@@ -53,7 +53,7 @@ async function startWith(make: (send: Work) => ReturnType<typeof tool>) {
 			discordApiUrl: simulator.api,
 		}),
 		recorded.log,
-		[make(send)],
+		{ tools: [make(send)] },
 	);
 	stack.defer(() => bot.close());
 	await until("the bot is ready", () => bot.ready);

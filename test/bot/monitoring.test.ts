@@ -50,7 +50,7 @@ function startTestBot(
 	const bot = startBot(
 		botConfig({ mcpToken: token, ...config }),
 		recorded.log,
-		tools,
+		{ tools },
 	);
 	const get = (path: string, init: RequestInit = {}) =>
 		fetch(new URL(path, bot.url), init);

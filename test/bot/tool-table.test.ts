@@ -1,11 +1,12 @@
 // Every tool against everything that can happen to a call of it. What is particular to a tool is in its row.
 
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import { isThread } from "../../src/simulator/entities.ts";
 import { withoutToken } from "../../src/simulator/paths.ts";
+import { until } from "../support/until.ts";
 import {
 	type Act,
 	type Args,
@@ -26,6 +27,40 @@ const asking = withEffect<AskingRow>("asks");
 const writing = withEffect<WritingRow>("writes");
 const unknownId = "123456789012345678";
 
+/**
+ * The scene of one tool's tests, who have it one after the other: a bot for each of them would be most of the work. What one
+ * of them has made, none of the others looks at; what was injected, sent and executed is forgotten in between.
+ */
+function sharedScene(): () => Promise<Scene & AsyncDisposable> {
+	let started: ReturnType<typeof startScene> | undefined;
+	let free: Promise<void> = Promise.resolve();
+	afterAll(async () => (await started)?.[Symbol.asyncDispose]());
+	return async () => {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const before = free;
+		free = promise;
+		await before;
+		try {
+			started ??= startScene();
+			const scene = await started;
+			const { simulator } = scene.world;
+			return {
+				...scene,
+				async [Symbol.asyncDispose]() {
+					simulator.clearFaults();
+					await scene.world.heard();
+					simulator.requests.clear();
+					simulator.journal.clear();
+					resolve();
+				},
+			};
+		} catch (error) {
+			resolve();
+			throw error;
+		}
+	};
+}
+
 /** How often the act's request arrived. */
 function arrivals({ world }: Scene, { request }: { request: string }): number {
 	return countOf(request, world.simulator.requests.list());
@@ -45,6 +80,19 @@ function countOf(
 	const shown = withoutToken(target);
 	return all.filter(({ method, path }) => method === wanted && path === shown)
 		.length;
+}
+
+/** What comes of a call whose request stalls until its time is up. */
+async function expired(
+	{ world }: Scene,
+	stall: { hits: number },
+	name: string,
+	args: Args,
+) {
+	const answer = world.call(name, args);
+	await until("the request has arrived", () => stall.hits > 0);
+	world.expireRequests();
+	return answer;
 }
 
 /** An act that the bot has heard the ingredients of. */
@@ -118,8 +166,9 @@ test.each(rows)(
 );
 
 describe.concurrent.each(reading)("%s", (name, row) => {
+	const enter = row.alone ? startScene : sharedScene();
 	test("answers from what Discord's Gateway told, and asks Discord nothing", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const { simulator, call } = scene.world;
 		const args = row.args(scene);
 		await scene.world.heard();
@@ -133,7 +182,7 @@ describe.concurrent.each(reading)("%s", (name, row) => {
 
 	if (schemaOf(name).guild_id)
 		test("answers for the guild it is told, if the bot is in it", async () => {
-			await using scene = await startScene();
+			await using scene = await enter();
 			const { call } = scene.world;
 			const args = row.args(scene);
 			const there = {
@@ -149,7 +198,7 @@ describe.concurrent.each(reading)("%s", (name, row) => {
 			expect(answer.text).not.toContain(scene.world.simulator.user("ada").id);
 		});
 
-	refusesIds(name, row, async (scene) => {
+	refusesIds(name, row, enter, async (scene) => {
 		const args = row.args(scene);
 		await scene.world.heard();
 		return args;
@@ -160,6 +209,7 @@ describe.concurrent.each(reading)("%s", (name, row) => {
 function refusesIds(
 	name: string,
 	row: Row,
+	enter: () => Promise<Scene & AsyncDisposable>,
 	argsFor: (scene: Scene) => Promise<Args>,
 ): void {
 	for (const [key, { unknown, foreign }] of Object.entries(row.ids)) {
@@ -172,7 +222,7 @@ function refusesIds(
 		// What a writer does with any id is for its own tests.
 		if (refused || row.effect !== "writes")
 			test(`an unknown ${key} is ${refused ? "refused" : "taken"}`, async () => {
-				await using scene = await startScene();
+				await using scene = await enter();
 				const { simulator, call } = scene.world;
 				const args = await argsFor(scene);
 				const { text, isError } = await call(name, withId(args, unknownId));
@@ -183,7 +233,7 @@ function refusesIds(
 
 		if ("id" in foreign)
 			test(`another guild's ${key} is refused by ${foreign.refusedBy}`, async () => {
-				await using scene = await startScene();
+				await using scene = await enter();
 				const { simulator, call } = scene.world;
 				const args = await argsFor(scene);
 				const id = foreign.id(scene);
@@ -242,6 +292,7 @@ function forbid(
 }
 
 describe.concurrent.each(asking)("%s", (name, row) => {
+	const enter = row.alone ? startScene : sharedScene();
 	const prepare = async (scene: Scene) => {
 		const ask = row.ask(scene);
 		await scene.world.heard();
@@ -249,7 +300,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 	};
 
 	test("answers, and changes nothing", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const { args, answer } = await prepare(scene);
 		const { text, isError } = await scene.world.call(name, args);
 		expect({ text, isError }).toMatchObject({ isError: false });
@@ -258,7 +309,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 	});
 
 	test("answers for the guild it is told, if the bot is in it", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const { other, world } = scene;
 		const { args, answer } = await prepare({
 			...scene,
@@ -275,7 +326,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 	});
 
 	test("says Discord's refusal with its code", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const ask = await prepare(scene);
 		scene.world.simulator.faults.refuse(ask.request, 50013);
 		const { text, isError } = await scene.world.call(name, ask.args);
@@ -286,13 +337,13 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 		expect(arrivals(scene, ask)).toBe(1);
 	});
 
-	refusesIds(name, row, async (scene) => (await prepare(scene)).args);
+	refusesIds(name, row, enter, async (scene) => (await prepare(scene)).args);
 
-	test("a stall ends after 10 seconds, and nothing was changed", async () => {
-		await using scene = await startScene();
+	test("a stall ends when its time is up, and nothing was changed", async () => {
+		await using scene = await enter();
 		const ask = await prepare(scene);
-		scene.world.simulator.faults.stall(ask.request);
-		const { text, isError } = await scene.world.call(name, ask.args);
+		const stall = scene.world.simulator.faults.stall(ask.request);
+		const { text, isError } = await expired(scene, stall, name, ask.args);
 		expect(isError).toBe(true);
 		expect(text).toStartWith("Discord API request timed out. ");
 		expect(text).toContain("nothing was changed");
@@ -300,7 +351,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 	});
 
 	test("after a server error it asks once more", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const ask = await prepare(scene);
 		scene.world.simulator.faults.fail(ask.request, 502, { times: 1 });
 		const { text } = await scene.world.call(name, ask.args);
@@ -324,8 +375,9 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 });
 
 describe.concurrent.each(writing)("%s", (name, row) => {
+	const enter = row.alone ? startScene : sharedScene();
 	test("does it, once", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const act = await prepare(scene, row);
 		const { text, isError } = await scene.world.call(name, act.args);
 		expect({ text, isError }).toMatchObject({ isError: false });
@@ -335,7 +387,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	});
 
 	test("does it in the guild it is told, if the bot is in it", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const { other, world } = scene;
 		const act = await prepare(
 			{ ...scene, guild: other, other: scene.guild },
@@ -352,7 +404,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	});
 
 	test("says Discord's refusal with its code, and has done nothing", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const act = await prepare(scene, row);
 		scene.world.simulator.faults.refuse(act.request, 50013);
 		const { text, isError } = await scene.world.call(name, act.args);
@@ -364,13 +416,19 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 		expect(arrivals(scene, act)).toBe(1);
 	});
 
-	refusesIds(name, row, async (scene) => (await prepare(scene, row)).args);
+	refusesIds(
+		name,
+		row,
+		enter,
+		async (scene) => (await prepare(scene, row)).args,
+	);
 
-	test("a stall ends after 10 seconds, its outcome unknown, executed at most once", async () => {
-		await using scene = await startScene();
+	test("a stall ends when its time is up, its outcome unknown, executed at most once", async () => {
+		await using scene = await enter();
 		const act = await prepare(scene, row);
-		scene.world.simulator.faults.stall(act.request, { after: true });
-		const { text, isError } = await scene.world.call(name, act.args);
+		const after = { after: true };
+		const stall = scene.world.simulator.faults.stall(act.request, after);
+		const { text, isError } = await expired(scene, stall, name, act.args);
 		expect(isError).toBe(true);
 		expect(text).toStartWith("Discord API request timed out. ");
 		expect(text).toContain("whether it took effect is unknown");
@@ -381,7 +439,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	test.each(["before", "after"] as const)(
 		"a connection that drops %s it is executed leaves the outcome unknown, sent once",
 		async (when) => {
-			await using scene = await startScene();
+			await using scene = await enter();
 			const act = await prepare(scene, row);
 			scene.world.simulator.faults.drop(act.request, { when });
 			const { text, isError } = await scene.world.call(name, act.args);
@@ -394,7 +452,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	);
 
 	test("a rate limit is waited for, and it is done once", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const act = await prepare(scene, row);
 		const { faults } = scene.world.simulator;
 		const limit = faults.rateLimit(act.request, { retryAfterMs: 1, times: 1 });
@@ -405,7 +463,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	});
 
 	test("a server error after the execution leaves the outcome unknown, sent once", async () => {
-		await using scene = await startScene();
+		await using scene = await enter();
 		const act = await prepare(scene, row);
 		scene.world.simulator.faults.fail(act.request, 502, { executed: true });
 		const { text, isError } = await scene.world.call(name, act.args);
@@ -419,7 +477,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	const { dryRun, reason } = row;
 	if (dryRun !== "not destructive")
 		test("a dry run says what would happen, and does nothing", async () => {
-			await using scene = await startScene();
+			await using scene = await enter();
 			const act = await prepare(scene, row);
 			const { text, isError } = await scene.world.call(name, {
 				...act.args,
@@ -435,7 +493,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 
 	if (typeof reason === "number")
 		test("the reason is in the audit log: the given one, or via MCP", async () => {
-			await using scene = await startScene();
+			await using scene = await enter();
 			const { simulator, call } = scene.world;
 			// 512 characters after URL-encoding.
 			const longest = `${"ä".repeat(85)}ab`;

@@ -36,7 +36,7 @@ export async function startBothServers({
 	const bot = startBot(
 		botConfig({ mcpToken: token, allowedHosts, allowedOrigins }),
 		log,
-		tools,
+		{ tools },
 	);
 	stack.defer(() => bot.close());
 	const gateway = await startGateway(

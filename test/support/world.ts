@@ -27,6 +27,8 @@ export interface TestWorld extends AsyncDisposable {
 	/** What the bot logged, a line each. */
 	logged: string[];
 	call(tool: string, args?: Record<string, unknown>): Promise<Outcome>;
+	/** Ends the time of the requests to Discord that the bot waits for. */
+	expireRequests(): void;
 	/** Resolves when the bot has heard of everything that has happened so far: events come in order. */
 	heard(): Promise<void>;
 }
@@ -46,7 +48,11 @@ export async function startWorld(
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
 	});
-	const bot = startBot(config, log);
+	let expiry = new AbortController();
+	const bot = startBot(config, log, {
+		timeoutSignal: (ms) =>
+			AbortSignal.any([AbortSignal.timeout(ms), expiry.signal]),
+	});
 	await until("the bot has loaded", () => bot.loaded);
 	const mcp = await connectTo(bot.url);
 	const me = guild.members.get(simulator.bot("alpha").id);
@@ -60,6 +66,11 @@ export async function startWorld(
 		mcp,
 		logged,
 		call: mcp.call,
+		expireRequests() {
+			const due = expiry;
+			expiry = new AbortController();
+			due.abort(new DOMException("The time is up", "TimeoutError"));
+		},
 		async heard() {
 			marks += 1;
 			const nick = `mark-${marks}-`;

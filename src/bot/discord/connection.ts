@@ -90,6 +90,8 @@ export interface ConnectionOptions {
 	sessionStartsFile?: string;
 	/** Is given each client before it logs in: there is another one after a login that failed before it had a socket. */
 	attach?(client: Client): void;
+	/** Fires when a request to Discord has had its time: see `guardRest`. */
+	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
 }
 
 export interface ConnectionState {
@@ -323,6 +325,7 @@ export class Connection {
 		this.#early = [];
 		guardRest(client.rest, {
 			timeoutMs: platformTimeoutMs,
+			timeoutSignal: this.#options.timeoutSignal,
 			onUnauthorized: () => void this.#verifyToken(client),
 		});
 

@@ -282,6 +282,8 @@ type Request = REST["request"];
 export interface GuardOptions {
 	/** What one call may take, waiting in the queue included. */
 	timeoutMs: number;
+	/** Fires when `timeoutMs` have passed; by the system's timer unless it is given. */
+	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
 	/** Is told of every 401. */
 	onUnauthorized(): void;
 }
@@ -291,7 +293,11 @@ export interface GuardOptions {
  */
 export function guardRest(
 	rest: REST,
-	{ timeoutMs, onUnauthorized }: GuardOptions,
+	{
+		timeoutMs,
+		timeoutSignal = (ms) => AbortSignal.timeout(ms),
+		onUnauthorized,
+	}: GuardOptions,
 ): void {
 	// After one 401 the manager would forget the token, and every later call would fail for good.
 	const setToken = rest.setToken.bind(rest);
@@ -306,7 +312,7 @@ export function guardRest(
 		const reads = readsOnly(options);
 		if (!reads && run && !run.mayWrite)
 			throw new Error(`a tool that may not write sent ${options.method}`);
-		const timeout = AbortSignal.timeout(timeoutMs);
+		const timeout = timeoutSignal(timeoutMs);
 		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
 		const reason = takesReason(options)

@@ -11,6 +11,7 @@ export const auditRows: Record<string, Row> = {
 	},
 	get_audit_log: {
 		effect: "asks",
+		alone: "its answer counts all that the guild has",
 		ids: { user_id: anyId("who did nothing is not found") },
 		ask({ world, guild }) {
 			const { simulator } = world;

@@ -48,6 +48,7 @@ const needs = {
 export const automodRows: Record<string, Row> = {
 	list_automod_rules: {
 		effect: "asks",
+		alone: "its answer counts all that the guild has",
 		ids: { rule_id: ruleId },
 		ask(scene) {
 			const { rule, all } = newRule(scene);
@@ -64,6 +65,7 @@ export const automodRows: Record<string, Row> = {
 	},
 	create_automod_rule: {
 		effect: "writes",
+		alone: "a guild takes six rules of a kind",
 		ids: otherIds,
 		act({ world, guild }) {
 			const name = freshName();

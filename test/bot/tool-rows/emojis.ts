@@ -35,6 +35,7 @@ const manage = {
 export const emojisRows: Record<string, Row> = {
 	list_emojis: {
 		effect: "asks",
+		alone: "its answer counts all that the guild has",
 		ids: {},
 		ask(scene) {
 			const emoji = emojiBy(scene, "ada");

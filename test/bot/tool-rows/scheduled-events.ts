@@ -46,6 +46,7 @@ const eventId: IdCase = {
 export const scheduledEventsRows: Record<string, Row> = {
 	list_scheduled_events: {
 		effect: "asks",
+		alone: "its answer counts all that the guild has",
 		ids: {},
 		ask(scene) {
 			const { event, all } = newEvent(scene);
