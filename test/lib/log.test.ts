@@ -126,7 +126,7 @@ describe("settings", () => {
 		const { faults } = parseSettings(schema, settings);
 		expect(faults).toHaveLength(1);
 		expect(faults[0]).toMatch(
-			/^LOG_FORMAT: expected \("text" \| "json"\), received ".*"$|^LOG_LEVEL: expected \("debug" \| "info" \| "warn" \| "error"\), received ".*"$/,
+			/^LOG_FORMAT: expected \("text" \| "json"\), received ".*"$|^LOG_LEVEL: expected \("debug" \| "info" \| "warn" \| "error"\), received ("loud"|"INFO"; did you mean info\?)$/,
 		);
 	});
 });
