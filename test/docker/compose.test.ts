@@ -2,19 +2,24 @@
 // say works is in containers.test.ts.
 
 import { describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { readConfig } from "../../src/gateway/config.ts";
 import {
 	type ComposeFile,
 	composeDirectory,
+	databasePasswords,
 	readCompose,
 	type Service,
 	seconds,
 } from "../support/compose.ts";
 import { readStages } from "../support/images.ts";
 
-const env = { MCP_AUTH_TOKEN: "0123456789abcdef", POSTGRES_PASSWORD: "secret" };
+const env = {
+	...{ MCP_AUTH_TOKEN: "0123456789abcdef", POSTGRES_PASSWORD: "secret" },
+	...databasePasswords,
+};
 const stages = await readStages();
 
 function required<T>(found: T | undefined, what: string): T {
@@ -95,34 +100,40 @@ describe.each([
 		expect(postgres.ports).toEqual([]);
 	});
 
-	test.each(["MCP_AUTH_TOKEN", "POSTGRES_PASSWORD"])(
-		"nothing starts without %s",
-		(variable) => {
-			for (const missing of [undefined, ""])
-				expect(
-					readCompose(name, { ...env, [variable]: missing } as typeof env),
-				).rejects.toThrow(`${variable} is missing`);
-		},
-	);
+	test.each([
+		...["MCP_AUTH_TOKEN", "POSTGRES_PASSWORD"],
+		...botNames.map((bot) => `${bot.toUpperCase()}_DB_PASSWORD`),
+	])("nothing starts without %s", (variable) => {
+		for (const missing of [undefined, ""])
+			expect(
+				readCompose(name, { ...env, [variable]: missing } as typeof env),
+			).rejects.toThrow(`${variable} is missing`);
+	});
 
 	test("gateway and bots have the same token", () => {
 		for (const { environment } of [gateway, ...bots.map(([, bot]) => bot)])
 			expect(environment.MCP_AUTH_TOKEN).toBe(env.MCP_AUTH_TOKEN);
 	});
 
-	test("bots share a database, each with a schema called as it is", () => {
+	test("bots share a database, each with a role and a schema called as it is", () => {
 		for (const [bot, { environment }] of bots)
 			expect(environment).toMatchObject({
-				DATABASE_URL: "postgres://guildhall:secret@postgres:5432/guildhall",
+				DATABASE_URL: `postgres://${bot}:of-${bot}@postgres:5432/guildhall`,
 				DB_SCHEMA: bot,
 			});
 		expect(postgres.image).toBe("postgres:17");
-		expect(postgres.volumes).toEqual(["postgres:/var/lib/postgresql/data"]);
+		const [data, script = "", ...more] = postgres.volumes;
+		expect([data, more]).toEqual(["postgres:/var/lib/postgresql/data", []]);
+		const [path = "", ...there] = script.split(":");
+		expect(there).toEqual(["/docker-entrypoint-initdb.d/bot-roles.sh", "ro"]);
+		// What cannot be executed the image would take into its own shell.
+		expect(statSync(join(composeDirectory, path)).mode & 0o111).toBe(0o111);
 		expect(file.volumes).toEqual({ postgres: null });
 		expect(postgres.environment).toEqual({
 			POSTGRES_USER: "guildhall",
 			POSTGRES_DB: "guildhall",
 			POSTGRES_PASSWORD: "secret",
+			BOT_ROLES: botNames.map((bot) => `${bot}=of-${bot}`).join(" "),
 		});
 	});
 

@@ -18,14 +18,17 @@ import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
-import { readCompose, type Service } from "../support/compose.ts";
+import {
+	databasePasswords,
+	readCompose,
+	type Service,
+} from "../support/compose.ts";
 import { type Container, startContainer } from "../support/containers.ts";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
 import {
 	type Postgres,
-	password,
 	postgresMissing,
 	startPostgres,
 } from "../support/postgres.ts";
@@ -35,6 +38,11 @@ import { until } from "../support/until.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
 const names = ["bot", "alpha", "beta", "gamma"];
+/** docker/.env. */
+const environment = {
+	...{ MCP_AUTH_TOKEN: token, POSTGRES_PASSWORD: "none" },
+	...databasePasswords,
+};
 /** Whose the instances are; root alone can give something away. */
 const isRoot = process.getuid?.() === 0;
 const owner = isRoot ? 12_345 : (process.getuid?.() ?? 0);
@@ -63,10 +71,14 @@ beforeAll(async () => {
 	});
 	if (postgresMissing) return;
 	postgres = await startPostgres();
-	await postgres.admin(
-		`CREATE ROLE guildhall LOGIN PASSWORD '${password.replaceAll("'", "''")}'`,
-	);
-	await postgres.admin("CREATE DATABASE guildhall OWNER guildhall");
+	await postgres.admin("CREATE DATABASE guildhall");
+	const url = postgres.url.replace(/postgres$/, "guildhall");
+	await using sql = new SQL({ url, max: 1 });
+	// What bot-roles.sh does is in bot-roles.test.ts.
+	for (const name of names)
+		await sql.unsafe(
+			`CREATE ROLE ${name} LOGIN PASSWORD 'of-${name}'; CREATE SCHEMA ${name} AUTHORIZATION ${name}`,
+		);
 });
 
 afterAll(async () => {
@@ -132,8 +144,7 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 			await using stack = new AsyncDisposableStack();
 			const { gateway, ...others } = (
 				await readCompose(name, {
-					MCP_AUTH_TOKEN: token,
-					POSTGRES_PASSWORD: encodeURIComponent(password),
+					...environment,
 					GUILDHALL_USER: `${owner}:${owner}`,
 				})
 			).services;
@@ -198,8 +209,7 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 test("a bot without PostgreSQL keeps its file in the volume, as the image's user", async () => {
 	const { bot } = (
 		await readCompose("compose.yaml", {
-			MCP_AUTH_TOKEN: token,
-			POSTGRES_PASSWORD: "none",
+			...environment,
 		})
 	).services;
 	if (!bot) throw new Error("there is no bot");
@@ -208,11 +218,11 @@ test("a bot without PostgreSQL keeps its file in the volume, as the image's user
 	if (isRoot)
 		for (const path of ["", ".env", "config.toml"])
 			chownSync(join(config, path), 65_532, 65_532);
-	const { DATABASE_URL: _, DB_SCHEMA: __, ...environment } = bot.environment;
+	const { DATABASE_URL: _, DB_SCHEMA: __, ...given } = bot.environment;
 	const port = String(await freePort());
 	const { program } = startContainer(
 		image,
-		{ ...bot, environment },
+		{ ...bot, environment: given },
 		{
 			here: {
 				"/config": config,
@@ -253,8 +263,7 @@ test.skipIf(!Bun.which("pg_isready") || postgresMissing !== undefined)(
 	async () => {
 		const { postgres: service } = (
 			await readCompose("compose.yaml", {
-				MCP_AUTH_TOKEN: token,
-				POSTGRES_PASSWORD: "none",
+				...environment,
 			})
 		).services;
 		const [, ...command] = service?.healthcheck.test ?? [];
@@ -268,8 +277,7 @@ test.skipIf(!Bun.which("pg_isready") || postgresMissing !== undefined)(
 test("a fault of configuration ends a container with exit 1 and its reason", async () => {
 	const { gateway } = (
 		await readCompose("compose.yaml", {
-			MCP_AUTH_TOKEN: token,
-			POSTGRES_PASSWORD: "none",
+			...environment,
 			INSTANCES: "alpha",
 		})
 	).services;

@@ -179,8 +179,14 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 		for (const name of bots) {
 			const { containers, volumes } = podOf(name).spec;
 			expect(containers[0].envFrom).toEqual([{ secretRef: { name } }]);
-			expect(find(all, "Secret", name).stringData).toHaveProperty(
-				"DISCORD_TOKEN",
+			const { DISCORD_TOKEN, DATABASE_URL } =
+				find(all, "Secret", name).stringData ?? {};
+			expect(DISCORD_TOKEN).toBeString();
+			// Its role and its schema are called as it is; the password is one of those that the roles get.
+			expect(DATABASE_URL).toStartWith(`postgres://${name}:<`);
+			expect(DATABASE_URL).toEndWith("@postgres:5432/guildhall");
+			expect(find(all, "Secret", "postgres").stringData?.BOT_ROLES).toMatch(
+				new RegExp(`(^| )${name}=<`),
 			);
 			const config = volumes?.[0]?.configMap?.name ?? "";
 			expect(config).toStartWith(`${name}-`);
@@ -315,11 +321,9 @@ describe.skipIf(kustomizeMissing !== undefined)("the example", () => {
 	test("its containers pass their probes and serve, and Prometheus gets its figures", async () => {
 		await using stack = new AsyncDisposableStack();
 		const secrets = (name: string) => ({
-			guildhall: {
-				MCP_AUTH_TOKEN: token,
-				DATABASE_URL: "postgres://guildhall:x@127.0.0.1:1/guildhall",
-			},
+			guildhall: { MCP_AUTH_TOKEN: token },
 			[name]: {
+				DATABASE_URL: `postgres://${name}:x@127.0.0.1:1/guildhall`,
 				DISCORD_TOKEN: simulator.bot(name).token,
 				DISCORD_API_URL: simulator.api,
 			},

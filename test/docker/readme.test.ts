@@ -1,10 +1,12 @@
 // docker/README.md: each command in it is tried here or elsewhere, or cannot be tried without what is named.
 
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { example } from "../../src/bot/example.ts";
+import { makeInstance } from "../../src/bot/new-instance.ts";
 import { readCompose } from "../support/compose.ts";
 
 const project = join(import.meta.dir, "../..");
@@ -28,6 +30,7 @@ test("every section with commands is one that is tried", () => {
 		"systemd",
 		// upkeep.test.ts carries them out, or holds them against the files.
 		"Back up, upgrade, go back",
+		"A bot more, or a volume without roles",
 	]);
 });
 
@@ -51,6 +54,7 @@ test("containers: what the commands name is there, and the secrets that they mak
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-readme-"));
 	try {
 		mkdirSync(join(directory, "docker"));
+		const made = makeInstance("bot", join(directory, "instances"), example);
 		const { success } = Bun.spawnSync(["sh", "-c", secrets?.command ?? ""], {
 			cwd: directory,
 		});
@@ -60,10 +64,13 @@ test("containers: what the commands name is there, and the secrets that they mak
 			"compose.yaml",
 			env as Record<string, string>,
 		);
-		expect(services.bot?.environment).toMatchObject({
-			MCP_AUTH_TOKEN: expect.stringMatching(/^[0-9a-f]{64}$/),
-			DATABASE_URL: expect.stringMatching(/guildhall:[0-9a-f]{64}@postgres/),
-		});
+		// One token, wherever one looks.
+		for (const name of ["bot", "gateway"])
+			expect(services[name]?.environment.MCP_AUTH_TOKEN).toBe(made.token);
+		expect(services.bot?.environment.DATABASE_URL).toMatch(
+			/bot:[0-9a-f]{64}@postgres/,
+		);
+		expect(statSync(join(directory, "docker/.env")).mode & 0o777).toBe(0o600);
 		expect(services.bot?.user).toBe(
 			`${process.getuid?.()}:${process.getgid?.()}`,
 		);

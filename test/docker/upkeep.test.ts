@@ -18,7 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
-import { readCompose } from "../support/compose.ts";
+import { databasePasswords, readCompose } from "../support/compose.ts";
 import { project, readDocument, wordsOf } from "../support/documents.ts";
 import { freePort } from "../support/free-port.ts";
 import { manifests, readManifests } from "../support/kubernetes.ts";
@@ -47,7 +47,12 @@ const compose = part("### With Compose");
 const kubernetes = part("### With Kubernetes");
 const systemd = part("### With systemd");
 
-const env = { MCP_AUTH_TOKEN: "token", POSTGRES_PASSWORD: "password" };
+const roles = part("## A bot more, or a volume without roles");
+
+const env = {
+	...{ MCP_AUTH_TOKEN: "token", POSTGRES_PASSWORD: "password" },
+	...databasePasswords,
+};
 
 /** The database programs among the commands: what runs in the container of PostgreSQL, as a shell there would have it. */
 const inPostgres = (commands: readonly string[]) =>
@@ -57,6 +62,9 @@ const inPostgres = (commands: readonly string[]) =>
 			[];
 		return command === undefined ? [] : [command];
 	});
+
+/** The one of them that is no program of PostgreSQL's. */
+const makesRoles = "sh /docker-entrypoint-initdb.d/bot-roles.sh";
 
 describe("Compose", async () => {
 	const file = await readCompose("compose.yaml", env);
@@ -73,7 +81,9 @@ describe("Compose", async () => {
 	};
 
 	test("its commands name a file, services and options that there are", () => {
-		const lines = compose.commands.filter((line) => !line.startsWith("cp "));
+		const lines = [...compose.commands, ...roles.commands].filter(
+			(line) => !/^(cp|kubectl) /.test(line),
+		);
 		expect(lines.length).toBeGreaterThan(6);
 		for (const line of lines) {
 			const [docker, word, f, path, name = "", ...rest] = wordsOf(
@@ -98,9 +108,12 @@ describe("Compose", async () => {
 			expect(compose.said).toContain(
 				`\`${Object.keys(volumes)}\`, which Docker calls \`${name}_${Object.keys(volumes)}\``,
 			);
-			expect(services.postgres?.volumes).toEqual([
+			expect(services.postgres?.volumes).toContain(
 				"postgres:/var/lib/postgresql/data",
-			]);
+			);
+			expect(services.postgres?.volumes.join()).toContain(
+				makesRoles.slice("sh ".length),
+			);
 		}
 		expect((await readCompose("compose.demo.yaml", {})).volumes).toEqual({});
 	});
@@ -122,8 +135,9 @@ describe("Compose", async () => {
 		const { POSTGRES_USER, POSTGRES_DB } =
 			file.services.postgres?.environment ?? {};
 		const commands = inPostgres(compose.commands);
-		expect(commands).toHaveLength(3);
-		for (const command of commands) {
+		expect(commands).toHaveLength(4);
+		expect(commands[3]).toBe(makesRoles);
+		for (const command of commands.slice(0, 3)) {
 			expect(command).toContain(`--username=${POSTGRES_USER} `);
 			expect(command).toMatch(
 				new RegExp(` (--dbname=)?${POSTGRES_DB}( --single-transaction <| >|$)`),
@@ -159,12 +173,14 @@ describe("Kubernetes", async () => {
 		expect(alpha).toContain("app.kubernetes.io/instance: alpha");
 		expect(alpha).toContain("includeTemplates: true");
 		for (const image of example.images) expect(image).toHaveProperty("newTag");
-		for (const line of kubernetes.commands) {
+		const ours = roles.commands.filter((line) => line.startsWith("kubectl "));
+		expect(ours.length).toBeGreaterThan(2);
+		for (const line of [...kubernetes.commands, ...ours]) {
 			if (line === "kubectl apply --kustomize docker/kubernetes/example")
 				continue;
 			expect(line).toStartWith(`kubectl --namespace ${example.namespace} `);
 			expect(line).toMatch(
-				/ (postgres-0 -- |deployment\/alpha\b|pod --selector=app\.kubernetes\.io\/instance=alpha )/,
+				/ (postgres-0 -- |deployment\/alpha\b|statefulset\/postgres$|pod --selector=app\.kubernetes\.io\/instance=alpha )/,
 			);
 		}
 	});
@@ -178,6 +194,12 @@ describe("Kubernetes", async () => {
 				line.replaceAll("alpha", "bot"),
 			),
 		).toEqual(inPostgres(compose.commands));
+		expect(new Set(inPostgres(roles.commands))).toEqual(new Set([makesRoles]));
+		const [container] = set?.spec.template.spec.containers ?? [];
+		expect(container?.volumeMounts).toContainEqual({
+			...{ name: "bot-roles", mountPath: dirname(makesRoles.slice(3)) },
+			readOnly: true,
+		});
 	});
 
 	test.skipIf(!Bun.which("kubectl"))("kubectl has all options", () => {
@@ -295,6 +317,8 @@ describe("systemd", async () => {
 	});
 });
 
+const rolesScript = join(manifests, "postgres/bot-roles.sh");
+
 /** Where PostgreSQL is installed with its server; npm's has no pg_dump. */
 const installed = Bun.which("pg_config")
 	? Bun.spawnSync(["pg_config", "--bindir"]).stdout.toString().trim()
@@ -303,7 +327,7 @@ const serverMissing = !["initdb", "pg_ctl", "pg_dump"].every((name) =>
 	existsSync(join(installed, name)),
 );
 
-/** A server that lets its own machine in without a password, as the image does; a URL of its database. */
+/** A server that lets its own machine in without a password, as the image does; the URL of its database for a user. */
 async function startServer(stack: AsyncDisposableStack) {
 	const root = mkdtempSync(join(tmpdir(), "guildhall-dump-"));
 	stack.defer(() => rmSync(root, { recursive: true, force: true }));
@@ -318,7 +342,11 @@ async function startServer(stack: AsyncDisposableStack) {
 		const { exitCode } = Bun.spawnSync(words, {
 			...user,
 			cwd: root,
-			env: { PATH, PGHOST: "127.0.0.1", PGPORT: String(port) },
+			env: {
+				...{ PATH, PGHOST: "127.0.0.1", PGPORT: String(port) },
+				...{ POSTGRES_USER: "guildhall", POSTGRES_DB: "guildhall" },
+				BOT_ROLES: "bot=of-bot",
+			},
 			// A server that stays would keep a pipe open.
 			stdio: ["ignore", Bun.file(log), Bun.file(log)],
 		});
@@ -331,24 +359,32 @@ async function startServer(stack: AsyncDisposableStack) {
 	run("pg_ctl", "-D", data, "-w", "-o", options, "start");
 	stack.defer(() => run("pg_ctl", "-D", data, "-w", "-m", "fast", "stop"));
 	run("createdb", "--username=guildhall", "guildhall");
-	return { run, url: `postgres://guildhall@127.0.0.1:${port}/guildhall` };
+	const urlOf = (user: string) =>
+		`postgres://${user}@127.0.0.1:${port}/guildhall`;
+	return { run, urlOf };
 }
 
 describe.skipIf(serverMissing)("PostgreSQL", () => {
 	test("a schema that a newer program has changed comes back as it was, and the older one runs on it", async () => {
 		await using stack = new AsyncDisposableStack();
-		const { run, url } = await startServer(stack);
-		const settings = { databaseUrl: url, schema: "bot", directory: "/none" };
+		const { run, urlOf } = await startServer(stack);
+		const of = (user: string) => ({
+			...{ databaseUrl: urlOf(user), schema: "bot", directory: "/none" },
+		});
+		const settings = of("bot");
 		const [dump = "", drop = "", restore = "", ...more] = inPostgres(
 			compose.commands,
-		);
-		expect(more).toEqual([]);
+		).map((command) => command.replace(makesRoles, `sh ${rolesScript}`));
+		expect(more).toEqual([`sh ${rolesScript}`]);
+		const afterwards = [restore, ...more];
 		{
-			await using older = await openStore({ settings });
+			// Before each bot had a role.
+			await using older = await openStore({ settings: of("guildhall") });
 			await older.store.sql`INSERT INTO things (id, big) VALUES ('old', 1)`;
 			// While it runs.
 			run("sh", "-c", dump);
 		}
+		run("sh", "-c", more.join());
 		{
 			const added = {
 				number: 2,
@@ -369,7 +405,7 @@ describe.skipIf(serverMissing)("PostgreSQL", () => {
 			expect(promised).not.toBe("");
 			expect(message).toStartWith(promised);
 		}
-		for (const command of [drop, restore]) run("sh", "-c", command);
+		for (const command of [drop, ...afterwards]) run("sh", "-c", command);
 		await using older = await openStore({ settings });
 		expect(older.store.state).toBe("ready");
 		expect(await older.store.sql`SELECT id FROM things`).toEqual([
@@ -380,6 +416,6 @@ describe.skipIf(serverMissing)("PostgreSQL", () => {
 			await older.store.close();
 			run("sh", "-c", command);
 		}
-		run("sh", "-c", restore);
+		for (const command of afterwards) run("sh", "-c", command);
 	});
 });

@@ -213,7 +213,6 @@ test.skipIf(!chromium).each(["gateway", "bot"] as const)(
 		});
 		expect(calls).toBe(before + 1);
 	},
-	120_000,
 );
 
 test.skipIf(!chromium).each([
@@ -231,5 +230,4 @@ test.skipIf(!chromium).each([
 		);
 		expect(calls).toBe(before);
 	},
-	120_000,
 );

@@ -6,6 +6,14 @@ import * as v from "valibot";
 
 export const composeDirectory = join(import.meta.dir, "../../docker");
 
+/** The passwords of the bots' roles, for both files. */
+export const databasePasswords = Object.fromEntries(
+	["bot", "alpha", "beta", "gamma"].map((bot) => [
+		`${bot.toUpperCase()}_DB_PASSWORD`,
+		`of-${bot}`,
+	]),
+);
+
 const duration = v.pipe(v.string(), v.regex(/^\d+s$/));
 
 const service = v.strictObject({
