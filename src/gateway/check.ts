@@ -117,7 +117,7 @@ async function checkInstance({
 		);
 	const { serverVersion } = backend.session;
 	const offers = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
-	const amiss = describePins(backend).map((one) => `; it ${one}`);
+	const amiss = describePins(backend).map((one) => `; ${one}`);
 	if (guilds.size === 0)
 		return { warning: `${offers}, but it is in no guild${amiss.join("")}` };
 	const found = `${offers}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;

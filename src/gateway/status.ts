@@ -47,7 +47,7 @@ function describeGuilds(
 	return [list, ...describePins(backend)].join(" | ");
 }
 
-/** What pins and the guilds that a bot lists say differently. */
+/** Where the pins and the guilds that a bot lists differ. */
 export function describePins({
 	guilds,
 	ignoredGuilds,
@@ -56,10 +56,10 @@ export function describePins({
 	const missing = [...pins.pinned].filter((id) => !guilds.has(id));
 	return [
 		...(missing.length > 0
-			? [`does not list ${missing.join(", ")}, pinned to it`]
+			? [`pinned, not listed: ${missing.join(", ")}`]
 			: []),
 		...(ignoredGuilds.length > 0
-			? [`lists ${ignoredGuilds.join(", ")}, pinned to others: ignored`]
+			? [`ignored, pinned elsewhere: ${ignoredGuilds.join(", ")}`]
 			: []),
 	];
 }

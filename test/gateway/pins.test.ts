@@ -73,10 +73,10 @@ test("a guild that is listed though it is pinned to another is ignored, said onc
 	expect(lines).toEqual([
 		"2 instance(s):",
 		expect.stringContaining(
-			`liar | online | 2 guild(s): Bakers (${bakers}, pinned), Cats (${unpinned}) | lists ${cooks}, pinned to others: ignored | since `,
+			`liar | online | 2 guild(s): Bakers (${bakers}, pinned), Cats (${unpinned}) | ignored, pinned elsewhere: ${cooks} | since `,
 		),
 		expect.stringContaining(
-			`honest | online | 1 guild(s): Cooks (${cooks}, pinned) | does not list ${absent}, pinned to it | since `,
+			`honest | online | 1 guild(s): Cooks (${cooks}, pinned) | pinned, not listed: ${absent} | since `,
 		),
 	]);
 	const response = await fetch(`${gateway.url}/status`, {
@@ -116,10 +116,10 @@ test("--check says what is pinned, and where that and the lists differ", async (
 		`${name} (${url}): version 1, 1 tool(s), `;
 	const apart = await check(env);
 	expect(apart).toContain(
-		`! ${bot("liar", liar)}2 guild(s): Bakers, Cats; GUILDS_LIAR pins 1; it lists ${cooks}, pinned to others: ignored`,
+		`! ${bot("liar", liar)}2 guild(s): Bakers, Cats; GUILDS_LIAR pins 1; ignored, pinned elsewhere: ${cooks}`,
 	);
 	expect(apart).toContain(
-		`! ${bot("honest", honest)}1 guild(s): Cooks; GUILDS_HONEST pins 2; it does not list ${absent}, pinned to it`,
+		`! ${bot("honest", honest)}1 guild(s): Cooks; GUILDS_HONEST pins 2; pinned, not listed: ${absent}`,
 	);
 	expect(await check({ GUILDS_HONEST: cooks })).toContain(
 		`✓ ${bot("honest", honest)}1 guild(s): Cooks; GUILDS_HONEST pins 1`,
