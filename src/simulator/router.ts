@@ -65,6 +65,12 @@ export interface UnknownRoute {
 	readonly count: number;
 }
 
+/** By the number of their paths' parts. */
+const routesByLength = Map.groupBy(
+	allRoutes,
+	({ path }) => path.split("/").length,
+);
+
 export class Router {
 	readonly #parts: Parts;
 	readonly #unknown = new Map<string, UnknownRoute>();
@@ -206,7 +212,9 @@ export class Router {
 
 	#findRoute(method: string, path: string) {
 		const parts = path.split("/").map(decoded);
-		const fitting = allRoutes.filter((route) => fits(route.path, parts));
+		const fitting = (routesByLength.get(parts.length) ?? []).filter((route) =>
+			fits(route.path, parts),
+		);
 		// Webhooks and interactions share their paths: the id tells whose token it is.
 		const isWebhook = this.#parts.world.webhooks.has(parts[2] ?? "");
 		const other = isWebhook ? ":interaction_token" : ":webhook_token";

@@ -38,8 +38,6 @@ interface StageOptions {
 	prepare?(simulator: Simulator): void;
 	/** Whether all members are waited for. */
 	withMembers?: boolean;
-	/** What the game server may take to answer. */
-	listTimeoutMs?: number;
 }
 
 /** The real connection, store and client of the game server, and the sync between them. */
@@ -80,12 +78,16 @@ async function startStage(options: StageOptions = {}) {
 	const ids = Object.fromEntries(
 		Object.entries(roles).map(([name, { id }]) => [name, id]),
 	);
+	/** What holds from the next list on. */
+	const limits: { timeoutMs?: number } = {};
 	const create = () =>
 		createDonatorSync({
-			game: createGameClient({
-				...{ url: game.url, secret: game.secret, log },
-				...(options.listTimeoutMs && { timeoutMs: options.listTimeoutMs }),
-			}),
+			game: {
+				donators: () =>
+					createGameClient({
+						...{ url: game.url, secret: game.secret, log, ...limits },
+					}).donators(),
+			},
 			...{ connection, store, guildId: guild.id },
 			tiers: options.tiers?.(roles, simulator) ?? ids,
 			intervalMs: 3_600_000,
@@ -127,6 +129,7 @@ async function startStage(options: StageOptions = {}) {
 			member,
 			has,
 			heard,
+			limits,
 		},
 		get sync() {
 			return sync;
@@ -371,17 +374,19 @@ describe.concurrent("nobody loses a role", () => {
 		);
 	});
 
-	test.each<[Misbehaviour, RegExp, { listTimeoutMs?: number }]>([
-		["slow", /^no answer within 0.3 seconds$/, { listTimeoutMs: 300 }],
-		["trickle", /^no answer within 0.3 seconds$/, { listTimeoutMs: 300 }],
+	test.each<[Misbehaviour, RegExp, { timeoutMs?: number }]>([
+		["slow", /^no answer within 0.3 seconds$/, { timeoutMs: 300 }],
+		["trickle", /^no answer within 0.3 seconds$/, { timeoutMs: 300 }],
 		["huge", /^its answer is longer than 4096 KiB$/, {}],
 	])(
 		"by a list that does not end in time or size: %s",
 		async (kind, reason, limits) => {
-			await using stage = await startSettled(limits);
+			await using stage = await startSettled();
 			stage.game.misbehave(kind);
+			Object.assign(stage.limits, limits);
 			await expect(stage.run()).rejects.toThrow(reason);
 			stage.game.behave();
+			delete stage.limits.timeoutMs;
 			expect(await stage.run()).toMatchObject({ given: 0, taken: 0 });
 		},
 	);
