@@ -58,6 +58,8 @@ export interface Simulator extends AsyncDisposable {
 	readonly faults: Faults;
 	/** Every use of a command or a button, and what was answered. */
 	readonly interactions: Interactions;
+	/** Answers a request to the API that does not come over the network. */
+	handle(request: Request): Promise<Response>;
 	clearFaults(): void;
 	/** Discord's Gateway: who is connected, and its faults. */
 	readonly sockets: SocketHub;
@@ -166,6 +168,7 @@ export async function startSimulator(
 		get unknownRoutes() {
 			return router.unknownRoutes;
 		},
+		handle: (request) => router.handle(request, new URL(request.url)),
 		clearFaults: () => faults.clear(),
 		disconnectSockets: (given) => sockets.disconnect(given),
 		bot: (username) => {
