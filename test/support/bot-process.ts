@@ -4,7 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
-import { listeningUrl, type Program, startProgram } from "./program.ts";
+import {
+	listeningUrl,
+	type Program,
+	startCommand,
+	startProgram,
+} from "./program.ts";
 import { until } from "./until.ts";
 
 /** How much of its log is shown of one that is not ready. */
@@ -26,10 +31,11 @@ export interface BotProcess extends AsyncDisposable {
 	ready(): Promise<void>;
 }
 
-/** Starts it; resolves when it is ready. `env` is what it needs beside CONFIG_DIR and MCP_PORT; `toml` is its config.toml. */
+/** Starts it; resolves when it is ready. `env` is what it needs beside CONFIG_DIR and MCP_PORT; `toml` is its config.toml. `executable`: what is started in place of its sources. */
 export async function startBotProcess(
 	env: Record<string, string>,
 	toml = 'bot_name = "Test"\n',
+	executable?: string,
 ): Promise<BotProcess> {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	writeFileSync(join(directory, "config.toml"), toml);
@@ -43,11 +49,10 @@ export async function startBotProcess(
 		// Someone may hold the port for a moment: then it ends at once, and is started again.
 		for (let attempt = 0; ; attempt++) {
 			if (ended) return;
-			program = startProgram("src/bot/main.ts", {
-				...env,
-				CONFIG_DIR: directory,
-				MCP_PORT: String(port),
-			});
+			const all = { ...env, CONFIG_DIR: directory, MCP_PORT: String(port) };
+			program = executable
+				? startCommand([executable], all, { cwd: directory })
+				: startProgram("src/bot/main.ts", all);
 			try {
 				await listeningUrl(program);
 				return await ready();

@@ -1,13 +1,14 @@
 // PostgreSQL itself, from npm: one server for a test file, which it can kill, stop and restart.
 
 import { existsSync } from "node:fs";
-import { chmod, chown, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, chown, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { eachLine } from "../../src/demo/child.ts";
 import { clock } from "./clock.ts";
 import { freePort } from "./free-port.ts";
+import { madeOnce } from "./made-once.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -59,13 +60,12 @@ export async function startPostgres({
 	const user = unprivileged();
 	const directory = await mkdtemp(join(tmpdir(), "guildhall-postgres-"));
 	const data = join(directory, "data");
-	const passwordFile = join(directory, "password");
-	await mkdir(data, { mode: 0o700 });
-	await Bun.write(passwordFile, password);
-	if (user)
-		for (const path of [directory, data, passwordFile])
-			await chown(path, user.uid, user.gid);
-	const binaries = await readableBinaries(directory, user);
+	if (user) await chown(directory, user.uid, user.gid);
+	const shared = await sharedDirectory();
+	const binaries = await readableBinaries(shared, user);
+	const empty = await emptyDatabase(shared, binaries, user);
+	// With its owners and modes.
+	run(["cp", "-a", empty, data], {});
 	// A server has its own idea of where it runs and in which language.
 	const base = {
 		...user,
@@ -77,17 +77,6 @@ export async function startPostgres({
 		},
 	};
 
-	const made = Bun.spawnSync(
-		[
-			join(binaries, "bin/initdb"),
-			...["-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-N"],
-			...["-A", "scram-sha-256", "--pwfile", passwordFile],
-			// Small segments, so that a small limit on files leaves room for them.
-			"--wal-segsize=1",
-		],
-		base,
-	);
-	if (!made.success) throw new Error(`initdb: ${made.stderr}`);
 	const port = await freePort();
 	const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 
@@ -189,18 +178,69 @@ function unprivileged(): User | undefined {
 	return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 }
 
+/** Where servers have what they share, of this version and for this user; it stays. */
+async function sharedDirectory(): Promise<string> {
+	const { version } = await Bun.file(join(native, "../package.json")).json();
+	const ours = process.getuid?.() ?? 0;
+	const directory = join(tmpdir(), `guildhall-postgres-${version}-${ours}`);
+	await mkdir(directory, { recursive: true, mode: 0o755 });
+	// Whoever else made it could have put anything into it.
+	if ((await stat(directory)).uid !== ours)
+		throw new Error(`${directory} belongs to somebody else`);
+	return directory;
+}
+
+/** The data of a server that nobody has used yet: making it takes most of a start. */
+async function emptyDatabase(
+	shared: string,
+	binaries: string,
+	user: User | undefined,
+): Promise<string> {
+	const empty = join(shared, "empty");
+	await madeOnce(empty, async (data) => {
+		const passwordFile = `${data}.password`;
+		await mkdir(data, { mode: 0o700 });
+		await Bun.write(passwordFile, password);
+		if (user)
+			for (const path of [data, passwordFile])
+				await chown(path, user.uid, user.gid);
+		run(
+			[
+				join(binaries, "bin/initdb"),
+				...["-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-N"],
+				...["-A", "scram-sha-256", "--pwfile", passwordFile],
+				// Small segments, so that a small limit on files leaves room for them.
+				"--wal-segsize=1",
+			],
+			{ ...user, cwd: shared, env: { PATH: process.env.PATH, TZ: "UTC" } },
+		);
+		await rm(passwordFile);
+	});
+	return empty;
+}
+
+function run(
+	command: string[],
+	options: Parameters<typeof Bun.spawnSync>[1],
+): void {
+	const { success, stderr } = Bun.spawnSync(command, options);
+	if (!success) throw new Error(`${command[0]}: ${stderr}`);
+}
+
 /** Where the binaries are for this user: a home directory may be shut to them. */
 async function readableBinaries(
-	directory: string,
+	shared: string,
 	user: User | undefined,
 ): Promise<string> {
 	if (!user) return native;
 	const postgres = join(native, "bin/postgres");
 	const look = Bun.spawnSync(["test", "-x", postgres], { ...user, cwd: "/" });
 	if (look.success) return native;
-	const copy = join(directory, "native");
-	await cp(native, copy, { recursive: true, verbatimSymlinks: true });
-	await chmod(copy, 0o755);
+	const copy = join(shared, "native");
+	await madeOnce(copy, async (path) => {
+		await cp(native, path, { recursive: true, verbatimSymlinks: true });
+		await chmod(path, 0o755);
+	});
 	return copy;
 }
 
