@@ -9,6 +9,7 @@ import {
 	ClientError,
 	type ClientResponse,
 	type ClientSession,
+	type RequestOptions,
 	SessionNotFound,
 } from "../mcp/client.ts";
 
@@ -17,12 +18,10 @@ export const handshakeTimeoutMs = 5_000;
 const goodbyeTimeoutMs = 1_000;
 
 /** A request to send in the session. */
-export interface SessionRequest {
+export interface SessionRequest extends RequestOptions {
 	method: "tools/call" | "tools/list";
 	/** JSON text. */
 	params: string;
-	/** What we call it in our log. */
-	requestId?: string;
 }
 
 export interface BackendSessionOptions {
@@ -110,16 +109,12 @@ export class BackendSession {
 
 	#send(
 		session: ClientSession,
-		{ method, params, requestId }: SessionRequest,
+		request: SessionRequest,
 		signal: Signal,
 	): Promise<ClientResponse> {
-		return this.#options.client.request(
-			session,
-			method,
-			params,
-			signal,
-			requestId,
-		);
+		const { method, params } = request;
+		const { client } = this.#options;
+		return client.request(session, method, params, signal, request);
 	}
 
 	/** The session, opened if there is none. However many ask at once, one is opened. */

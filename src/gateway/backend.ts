@@ -6,6 +6,7 @@
 // A call is sent again only where it cannot have been carried out, or where it changes nothing: a request in a lost
 // session (backend-session.ts), one that never left, and once more a tool that only reads.
 
+import { ByteBudget } from "../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../lib/http.ts";
 import type { Log } from "../lib/log.ts";
 import type { Signal } from "../lib/signal.ts";
@@ -22,13 +23,19 @@ import {
 	type SessionRequest,
 	untilAborted,
 } from "./backend-session.ts";
-import { type ListedTool, readTools } from "./catalog.ts";
+import {
+	type DroppedTool,
+	type ListedTool,
+	type OfferedTools,
+	readTools,
+} from "./catalog.ts";
 import type { Instance } from "./config.ts";
 import { readGuilds } from "./guilds.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import type { BackendMetrics } from "./metrics.ts";
 import type { Pins } from "./pins.ts";
 import { Slots } from "./slots.ts";
+import { describeDropped } from "./status.ts";
 
 /** How long a whole round of refresh may take. */
 const refreshTimeoutMs = handshakeTimeoutMs;
@@ -40,8 +47,13 @@ const slotWaitMs = 2_000;
 const spareConnections = 8;
 /** Waits between probes of a bot that is away: doubled each time, from the first to the second. */
 const probeMs = [1_000, 60_000] as const;
-/** A tools/list of more pages than this does not end. */
+/** Of a bot's tools/list; what comes after that is not listed. */
 const maxPages = 100;
+const maxTools = 500;
+/** Of all pages of a tools/list, and of each answer to a request of our own. */
+const maxOwnBytes = 2 * 1024 * 1024;
+/** Of answers that have begun and not ended, from all bots. Few are larger than a packet, and none is larger than 16 MiB. */
+const maxAnswerBytes = 64 * 1024 * 1024;
 /** What is said of one that nobody has spoken to. */
 const notYetReached = "not yet reached";
 /** How much of a fault is shown. */
@@ -59,11 +71,13 @@ export interface BackendOptions {
 	/** How many calls it may be busy with at once. */
 	maxInFlight: number;
 	metrics: BackendMetrics;
+	/** What all backends share; a budget of its own where nothing is said. */
+	budget?: ByteBudget;
 	log: Log;
 	/** Is told when its state, its tools or its guilds are others than before. */
 	onChange(): void;
 	/** What carries requests to an endpoint; our own client where nothing is said. */
-	connect?: ((endpoint: string) => Send) | undefined;
+	connect?: ((endpoint: string, budget: ByteBudget) => Send) | undefined;
 }
 
 /** A call to forward. */
@@ -71,6 +85,11 @@ export interface ForwardedCall extends SessionRequest {
 	method: "tools/call";
 	/** The name in its params. */
 	tool: string;
+}
+
+/** The room for the answers of all backends that are on their way. */
+export function createAnswerBudget(): ByteBudget {
+	return new ByteBudget(maxAnswerBytes);
 }
 
 export class Backend {
@@ -85,6 +104,8 @@ export class Backend {
 	ignoredGuilds: readonly string[] = [];
 	/** Its tools as last known; undefined until it has answered once. */
 	tools: readonly ListedTool[] | undefined;
+	/** Those that it has and that are not among them. */
+	dropped: readonly DroppedTool[] = [];
 	/** The last thing that went wrong, however well it is now. */
 	lastError: { message: string; at: number } | undefined;
 	/** When it is asked next how it is, beside the regular refresh; undefined while all is well. */
@@ -112,6 +133,7 @@ export class Backend {
 
 	constructor(options: BackendOptions) {
 		const { instance, token, info, maxInFlight, metrics } = options;
+		const { budget = createAnswerBudget() } = options;
 		this.name = instance.name;
 		this.url = instance.url;
 		this.pins = instance;
@@ -124,10 +146,11 @@ export class Backend {
 			this.#http = createHttpClient({
 				url,
 				maxConnections: maxInFlight + spareConnections,
+				budget,
 			});
 		this.session = new BackendSession({
 			client: createClient({
-				send: this.#http?.send ?? connect(url),
+				send: this.#http?.send ?? connect(url, budget),
 				token,
 				info,
 				// Bots accept loopback names only, whatever name we reach them by.
@@ -263,6 +286,7 @@ export class Backend {
 				{
 					method: "tools/call",
 					params: '{"name":"list_guilds","arguments":{}}',
+					maxBodyBytes: maxOwnBytes,
 				},
 				signal,
 			);
@@ -281,7 +305,7 @@ export class Backend {
 	}
 
 	/** All its tools. A session that answers wrongly is given up for a new one, once. */
-	async #tools(signal: Signal): Promise<ListedTool[]> {
+	async #tools(signal: Signal): Promise<OfferedTools> {
 		const open = this.session.open;
 		try {
 			return await this.#toolPages(signal);
@@ -294,22 +318,35 @@ export class Backend {
 		}
 	}
 
-	async #toolPages(signal: Signal): Promise<ListedTool[]> {
+	/** The tools of all pages; of a list without end, or beyond all measure, those that come first. */
+	async #toolPages(signal: Signal): Promise<OfferedTools> {
 		const tools: ListedTool[] = [];
+		const dropped: DroppedTool[] = [];
+		const cut = (limit: string): OfferedTools => {
+			dropped.push({ name: "the rest", reason: `over the limit of ${limit}` });
+			return { tools: tools.slice(0, maxTools), dropped };
+		};
 		let params = "{}";
+		let bytes = 0;
 		for (let page = 0; page < maxPages; page++) {
 			const { text, result } = await this.#listTools(params, signal);
-			tools.push(...readTools(text));
+			bytes += Buffer.byteLength(text);
+			if (bytes > maxOwnBytes) return cut(`${maxOwnBytes} bytes`);
+			const read = readTools(text);
+			tools.push(...read.tools);
+			dropped.push(...read.dropped);
+			if (tools.length > maxTools) return cut(`${maxTools} tools`);
 			const { nextCursor } = result;
-			if (typeof nextCursor !== "string" || nextCursor === "") return tools;
+			if (typeof nextCursor !== "string" || nextCursor === "")
+				return { tools, dropped };
 			params = JSON.stringify({ cursor: nextCursor });
 		}
-		throw new ClientError(`tools/list has over ${maxPages} pages`, "refused");
+		return cut(`${maxPages} pages`);
 	}
 
 	async #listTools(params: string, signal: Signal) {
 		const { text, message } = await this.session.request(
-			{ method: "tools/list", params },
+			{ method: "tools/list", params, maxBodyBytes: maxOwnBytes },
 			signal,
 		);
 		if (isObject(message.result) && Array.isArray(message.result.tools))
@@ -338,11 +375,19 @@ export class Backend {
 		}
 	}
 
-	#setTools(tools: readonly ListedTool[]): void {
+	#setTools({ tools, dropped }: OfferedTools): void {
 		this.tools = tools;
 		this.#readOnly.clear();
 		for (const { name, readOnly } of tools)
 			if (readOnly) this.#readOnly.add(name);
+		const before = describeDropped(this.dropped);
+		const now = describeDropped(dropped);
+		this.dropped = dropped;
+		if (now !== "" && now !== before)
+			this.#options.log.warn("tools dropped", {
+				instance: this.name,
+				tools: now,
+			});
 	}
 
 	#setOnline(): void {

@@ -1,8 +1,10 @@
 // The tools/list that clients see: one bot's tools, `instance` added to each, and `list_instances`.
 // Schemas are passed on as text: what we do not know in them stays as it is.
 
-import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
+import { shownName } from "../lib/text.ts";
+import type { JsonObject } from "../mcp/json-rpc.ts";
 import { findMember, readElements, readMembers } from "../mcp/json-text.ts";
+import { readListedTool } from "./listed-tool.ts";
 
 const instanceProperty = JSON.stringify({
 	type: "string",
@@ -27,6 +29,19 @@ export interface ListedTool {
 	text: string;
 	/** Whether it changes nothing, as the bot has it. */
 	readOnly: boolean;
+}
+
+/** A tool that a bot lists and the gateway does not, and why. */
+export interface DroppedTool {
+	/** Fit to be shown. */
+	name: string;
+	reason: string;
+}
+
+/** What a bot offers, as far as clients can take it. */
+export interface OfferedTools {
+	tools: readonly ListedTool[];
+	dropped: readonly DroppedTool[];
 }
 
 /** A bot, and its tools as last known; undefined until it has answered once. */
@@ -92,24 +107,35 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	};
 }
 
-/**
- * The tools in a backend's answer to `tools/list`. What is no tool is left out, and so is a `list_instances`: that name
- * is ours.
- */
-export function readTools(text: string): ListedTool[] {
+/** The tools in a backend's answer to `tools/list`. A tool that clients refuse is dropped. */
+export function readTools(text: string): OfferedTools {
+	const tools: ListedTool[] = [];
+	const dropped: DroppedTool[] = [];
+	for (const [index, element] of toolTexts(text).entries()) {
+		const read = readListedTool(element);
+		if ("fault" in read) {
+			const { name, fault } = read;
+			dropped.push({
+				name:
+					typeof name === "string" ? shownName(name) : `the ${index + 1}. tool`,
+				reason: fault,
+			});
+		} else if (read.name === listInstances.name)
+			dropped.push({ name: read.name, reason: "is the gateway's own" });
+		else tools.push({ ...read, text: element });
+	}
+	return { tools, dropped };
+}
+
+/** Each tool in a response to `tools/list`, as it is written. */
+function toolTexts(text: string): string[] {
 	const result = findMember(readMembers(text), "result");
 	if (!result || text[result.start] !== "{") return [];
 	const tools = findMember(readMembers(text, result.start), "tools");
 	if (!tools || text[tools.start] !== "[") return [];
-	return readElements(text, tools.start).flatMap(({ start, end }) => {
-		const element = text.slice(start, end);
-		const tool: unknown = JSON.parse(element);
-		if (!isObject(tool) || typeof tool.name !== "string") return [];
-		const { name, annotations } = tool;
-		if (name === listInstances.name) return [];
-		const readOnly = isObject(annotations) && annotations.readOnlyHint === true;
-		return [{ name, text: element, readOnly }];
-	});
+	return readElements(text, tools.start).map(({ start, end }) =>
+		text.slice(start, end),
+	);
 }
 
 /** A tool's text, whose description says which instances do not have it. */

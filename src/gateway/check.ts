@@ -16,7 +16,7 @@ import type { GatewayConfig, Instance } from "./config.ts";
 import { createMetrics } from "./metrics.ts";
 import { pinVariable } from "./pins.ts";
 import { findGuild } from "./routing.ts";
-import { describePins } from "./status.ts";
+import { describeDropped, describePins } from "./status.ts";
 
 /** What a backend tells a log is in its line of the list. */
 const silent: Log = createLog({ format: "text", level: "error" }, () => {});
@@ -108,7 +108,7 @@ async function checkInstance({
 	answered,
 }: Asked): Promise<Found> {
 	await answered;
-	const { state, lastError, guilds, tools = [] } = backend;
+	const { state, lastError, guilds, tools = [], dropped } = backend;
 	if (!state.online) throw explain(state.reason, instance);
 	if (lastError)
 		throw new CheckFailed(
@@ -118,6 +118,8 @@ async function checkInstance({
 	const { serverVersion } = backend.session;
 	const offers = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
 	const amiss = describePins(backend).map((one) => `; ${one}`);
+	if (dropped.length > 0)
+		amiss.push(`; not listed: ${describeDropped(dropped)}`);
 	if (guilds.size === 0)
 		return { warning: `${offers}, but it is in no guild${amiss.join("")}` };
 	const found = `${offers}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;

@@ -16,7 +16,7 @@ import { countRequest, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
 import { ToolList } from "../mcp/tool-list.ts";
-import { Backend, type BackendOptions } from "./backend.ts";
+import { Backend, type BackendOptions, createAnswerBudget } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -63,6 +63,7 @@ export function createGateway(
 		toolsListBytes: () => Buffer.byteLength(catalog.list),
 		refreshAgeSeconds: () => (performance.now() - refreshedAt) / 1000,
 	});
+	const budget = createAnswerBudget();
 	const backends = config.instances.map(
 		(instance) =>
 			new Backend({
@@ -71,6 +72,7 @@ export function createGateway(
 				info,
 				maxInFlight: config.maxInFlight,
 				metrics,
+				budget,
 				log,
 				onChange: rebuildCatalog,
 				connect,

@@ -1,14 +1,17 @@
 // A keep-alive HTTP/1.1 client for one `http:` URL, on `Bun.connect` (https://www.rfc-editor.org/rfc/rfc9112): a bounded
 // pool, answers read strictly, and of a failed request how far it got. A request is never sent twice.
 
+import type { ByteBudget, ByteHolder } from "../lib/byte-budget.ts";
 import {
 	describeFault,
 	givenUp,
 	HttpFailure,
 	type HttpRequest,
 	type HttpResponse,
+	noRoom,
 	type Progress,
 	type Send,
+	tooLarge,
 } from "../lib/http.ts";
 import type { Signal } from "../lib/signal.ts";
 
@@ -23,6 +26,8 @@ export interface HttpClientOptions {
 	maxHeadBytes?: number;
 	/** Of an answer's body, with the framing of its chunks. Default 16 MiB. */
 	maxBodyBytes?: number;
+	/** Limits the answers that are on their way, with those of other clients. */
+	budget?: ByteBudget | undefined;
 }
 
 export interface HttpClient {
@@ -45,6 +50,7 @@ const maxInterimAnswers = 8;
 class Pool implements HttpClient {
 	open = 0;
 	readonly limits: Limits;
+	readonly budget: ByteBudget | undefined;
 	/** The one used last is last: it is the next to be used, and the first is the next to be too old. */
 	readonly #idle: Connection[] = [];
 	readonly #waiting = new Set<Exchange>();
@@ -63,6 +69,7 @@ class Pool implements HttpClient {
 		idleTimeoutMs = 4_000,
 		maxHeadBytes = 16 * 1_024,
 		maxBodyBytes = 16 * 1_024 * 1_024,
+		budget,
 	}: HttpClientOptions) {
 		this.#url = new URL(url);
 		if (this.#url.protocol !== "http:")
@@ -73,6 +80,7 @@ class Pool implements HttpClient {
 		this.#maxConnections = maxConnections;
 		this.#idleTimeoutMs = idleTimeoutMs;
 		this.limits = { maxHeadBytes, maxBodyBytes, heads: new Map() };
+		this.budget = budget;
 	}
 
 	send: Send = (request, signal) =>
@@ -80,7 +88,15 @@ class Pool implements HttpClient {
 			if (signal.aborted) throw givenUp(signal, "unsent");
 			if (this.#closed) throw new HttpFailure("the client is closed", "unsent");
 			const text = this.#requestText(request);
-			const exchange = new Exchange(this, text, signal, resolve, reject);
+			const { maxBodyBytes = this.limits.maxBodyBytes } = request;
+			const exchange = new Exchange(
+				this,
+				text,
+				maxBodyBytes,
+				signal,
+				resolve,
+				reject,
+			);
 			const kept = this.#takeIdle();
 			if (kept) kept.carry(exchange);
 			else if (this.open < this.#maxConnections) this.connect(exchange);
@@ -271,7 +287,8 @@ class Connection {
 			this.drop();
 			return exchange.fail(asFailure(cause));
 		}
-		if (!whole) return;
+		// Most answers come in one piece, and are never counted.
+		if (!whole) return exchange.hold(bytes.length);
 		this.#exchange = undefined;
 		exchange.finish();
 		if (this.#reader.keepsConnection && !this.#unwritten) this.#pool.free(this);
@@ -320,7 +337,10 @@ class Connection {
  * One request and its answer, wherever they are on their way: to whoever sent the request it is the answer, once the head
  * of that is there. It holds what came of the body until that is read.
  */
-class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array> {
+class Exchange
+	implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder
+{
+	heldBytes = 0;
 	progress: Progress = "unsent";
 	connection: Connection | undefined;
 	hasBegun = false;
@@ -340,6 +360,7 @@ class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 	constructor(
 		pool: Pool,
 		readonly text: string,
+		readonly maxBodyBytes: number,
 		signal: Signal,
 		resolve: (answer: HttpResponse) => void,
 		reject: (reason: unknown) => void,
@@ -353,6 +374,21 @@ class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 
 	get body(): AsyncIterable<Uint8Array> {
 		return this;
+	}
+
+	/** All exchanges with a bot are one owner. */
+	get owner(): object {
+		return this.#pool;
+	}
+
+	/** More of the answer is there, and not all of it. */
+	hold(bytes: number) {
+		this.#pool.budget?.hold(this, bytes);
+	}
+
+	overflow() {
+		const { budget } = this.#pool;
+		if (budget) this.#giveUp(noRoom(budget));
 	}
 
 	advance(progress: Progress) {
@@ -434,13 +470,18 @@ class Exchange implements HttpResponse, AsyncIterableIterator<Uint8Array> {
 
 	#abort = () => {
 		this.#pool.forget(this);
-		const { connection } = this;
-		this.fail(givenUp(this.#signal, this.progress));
-		connection?.drop();
+		this.#giveUp(givenUp(this.#signal, this.progress));
 	};
+
+	#giveUp(reason: HttpFailure) {
+		const { connection } = this;
+		this.fail(reason);
+		connection?.drop();
+	}
 
 	#leave() {
 		this.connection = undefined;
+		if (this.heldBytes > 0) this.#pool.budget?.release(this);
 		this.#signal.removeEventListener("abort", this.#abort);
 	}
 }
@@ -534,9 +575,12 @@ class AnswerReader {
 
 	#countBody(count: number) {
 		this.#bodyBytes += count;
-		const { maxBodyBytes } = this.#limits;
-		if (this.#bodyBytes > maxBodyBytes)
-			throw new BadAnswer(`its body is larger than ${maxBodyBytes} bytes`);
+		this.#checkLength(this.#bodyBytes);
+	}
+
+	#checkLength(bytes: number) {
+		const { maxBodyBytes = this.#limits.maxBodyBytes } = this.#exchange ?? {};
+		if (bytes > maxBodyBytes) throw tooLarge(maxBodyBytes);
 	}
 
 	#readHead(input: Buffer): number {
@@ -554,9 +598,9 @@ class AnswerReader {
 
 	#newHead(text: string): Head {
 		const head = parseHead(text);
-		const { maxBodyBytes, heads } = this.#limits;
+		const { heads } = this.#limits;
 		// Of an interim answer nothing follows but the next head.
-		const framing = head.status < 200 ? noBody : framingOf(head, maxBodyBytes);
+		const framing = head.status < 200 ? noBody : framingOf(head);
 		const { fields } = head;
 		const headers = {
 			get: (name: string) => fields.get(name.toLowerCase()) ?? null,
@@ -586,6 +630,7 @@ class AnswerReader {
 
 	#begin(head: Head) {
 		const { length, chunked } = head;
+		this.#checkLength(length ?? 0);
 		this.keepsConnection = head.keepsConnection;
 		if (head.hasNoBody) {
 			this.#step = undefined;
@@ -725,9 +770,9 @@ const noBody: Framing = {
 };
 
 /** Throws a BadAnswer for what leaves a doubt where the body ends. */
-function framingOf(head: HeadLines, maxBodyBytes: number): Framing {
+function framingOf(head: HeadLines): Framing {
 	const { status, fields } = head;
-	const length = contentLength(fields, maxBodyBytes);
+	const length = contentLength(fields);
 	const chunked = isChunked(head);
 	checkContentEncoding(fields);
 	return {
@@ -738,12 +783,10 @@ function framingOf(head: HeadLines, maxBodyBytes: number): Framing {
 	};
 }
 
-function contentLength(fields: HeadLines["fields"], max: number) {
+function contentLength(fields: HeadLines["fields"]) {
 	const length = fields.get("content-length");
 	if (length === undefined) return undefined;
 	if (!/^\d+$/.test(length)) throw new BadAnswer("its Content-Length");
-	if (Number(length) > max)
-		throw new BadAnswer(`its body is larger than ${max} bytes`);
 	return Number(length);
 }
 

@@ -3,7 +3,7 @@
 import { version } from "../lib/program.ts";
 import { shownName } from "../lib/text.ts";
 import type { Backend, BackendState } from "./backend.ts";
-import type { Catalog, Skew } from "./catalog.ts";
+import type { Catalog, DroppedTool, Skew } from "./catalog.ts";
 import { findGuild } from "./routing.ts";
 
 /** How many tools are listed by name where bots differ. */
@@ -24,6 +24,9 @@ export async function describeInstances(
 			describeGuilds(backend, backends),
 			`since ${duration(performance.now() - state.since)}`,
 			...(skew ? describeSkew(skew) : []),
+			...(backend.dropped.length > 0
+				? [`not listed: ${describeDropped(backend.dropped)}`]
+				: []),
 		].join(" | ");
 	});
 	return [`${backends.length} instance(s):`, ...lines];
@@ -71,10 +74,19 @@ function describeSkew({ lacks, differs }: Skew): string[] {
 	];
 }
 
+/** The tools of a bot that are not listed, each with the reason; empty where there are none. */
+export function describeDropped(dropped: readonly DroppedTool[]): string {
+	return listSome(dropped.map(({ name, reason }) => `${name} (${reason})`));
+}
+
 /** Names of tools, which a bot may choose as it likes. */
 function listNames(names: readonly string[]): string {
-	const more = names.length - maxNames;
-	const listed = names.slice(0, maxNames).map(shownName).join(", ");
+	return listSome(names.map(shownName));
+}
+
+function listSome(items: readonly string[]): string {
+	const more = items.length - maxNames;
+	const listed = items.slice(0, maxNames).join(", ");
 	return more > 0 ? `${listed} and ${more} more` : listed;
 }
 
@@ -115,6 +127,7 @@ export function describeStatus(
 				pinned_guilds: [...backend.pins.pinned],
 				ignored_guilds: backend.ignoredGuilds,
 				tools: backend.tools?.length ?? null,
+				tools_dropped: backend.dropped,
 				...(skew.get(name) ?? { lacks: [], differs: [] }),
 			};
 		}),

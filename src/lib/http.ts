@@ -1,5 +1,6 @@
 // One HTTP exchange, as those see it who ask for it, whoever carries it out.
 
+import type { ByteBudget } from "./byte-budget.ts";
 import { type Signal, toAbortSignal } from "./signal.ts";
 
 export interface HttpRequest {
@@ -9,6 +10,8 @@ export interface HttpRequest {
 	/** What the request is called in logs: it goes as X-Request-Id. */
 	requestId?: string | undefined;
 	body: string | undefined;
+	/** Of the answer's body. A larger one fails the exchange. */
+	maxBodyBytes?: number | undefined;
 }
 
 export interface HttpResponse {
@@ -49,14 +52,34 @@ export type Send = (
 	signal: Signal,
 ) => Promise<HttpResponse>;
 
+/** The failure of an exchange whose answer is larger than is read. */
+export function tooLarge(maxBytes: number): HttpFailure {
+	return new HttpFailure(
+		`the answer is not valid: its body is larger than ${maxBytes} bytes`,
+		"answered",
+	);
+}
+
+/** The failure of an exchange whose answer was the largest when there was no more room. */
+export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
+	return new HttpFailure(
+		`the answer was given up: all that are on their way are larger than ${maxBytes} bytes`,
+		"answered",
+	);
+}
+
 /**
  * `fetch` to one URL, over a connection of its own for each request: over one that was kept, Bun may send a request again,
  * and say of it what became of the second attempt. Of how far a request got it knows whether there was a connection.
+ * `budget` limits the answers that are on their way.
  */
-export function createFetchSend(url: string): Send {
-	return async ({ method, headers, requestId, body }, signal) => {
+export function createFetchSend(url: string, budget?: ByteBudget): Send {
+	const owner = {};
+	return async ({ method, headers, requestId, body, maxBodyBytes }, signal) => {
 		if (signal.aborted) throw givenUp(signal, "unsent");
+		const own = new AbortController();
 		const fail = (cause: unknown, progress: Progress) => {
+			if (own.signal.aborted) throw own.signal.reason;
 			if (signal.aborted) throw givenUp(signal, progress);
 			throw new HttpFailure(describeFault(cause), progress, { cause });
 		};
@@ -64,7 +87,7 @@ export function createFetchSend(url: string): Send {
 			method,
 			headers: requestId ? { ...headers, "X-Request-Id": requestId } : headers,
 			body: body ?? null,
-			signal: toAbortSignal(signal),
+			signal: AbortSignal.any([toAbortSignal(signal), own.signal]),
 			// A redirect would carry the token to another place.
 			redirect: "manual",
 			keepalive: false,
@@ -74,7 +97,10 @@ export function createFetchSend(url: string): Send {
 		return {
 			status: response.status,
 			headers: response.headers,
-			body: readBody(response, (cause) => fail(cause, "answered")),
+			body: limitBody(
+				readBody(response, (cause) => fail(cause, "answered")),
+				{ owner, budget, maxBodyBytes, abort: (cause) => own.abort(cause) },
+			),
 			// Its failing changes nothing: nobody reads on.
 			discard: () => void response.body?.cancel().catch(() => {}),
 		};
@@ -100,6 +126,36 @@ async function* readBody({ body }: Response, fail: (cause: unknown) => never) {
 		yield* body;
 	} catch (cause) {
 		fail(cause);
+	}
+}
+
+interface BodyLimits {
+	owner: object;
+	budget: ByteBudget | undefined;
+	maxBodyBytes: number | undefined;
+	/** Ends the exchange, whose body fails for this cause. */
+	abort(cause: HttpFailure): void;
+}
+
+async function* limitBody(
+	body: AsyncIterable<Uint8Array>,
+	{ owner, budget, maxBodyBytes = Number.POSITIVE_INFINITY, abort }: BodyLimits,
+) {
+	const holder = {
+		owner,
+		heldBytes: 0,
+		overflow: () => budget && abort(noRoom(budget)),
+	};
+	let length = 0;
+	try {
+		for await (const chunk of body) {
+			length += chunk.length;
+			if (length > maxBodyBytes) throw tooLarge(maxBodyBytes);
+			budget?.hold(holder, chunk.length);
+			yield chunk;
+		}
+	} finally {
+		budget?.release(holder);
 	}
 }
 

@@ -79,19 +79,25 @@ export interface ClientOptions {
 	info: { name: string; version: string };
 }
 
+export interface RequestOptions {
+	/** What we call the request in our log. */
+	requestId?: string | undefined;
+	/** Of the answer. A larger one is no answer. */
+	maxBodyBytes?: number | undefined;
+}
+
 export interface Client {
 	/** `initialize`, then `notifications/initialized`. Rejects as `request` does. */
 	connect(signal: Signal): Promise<ClientSession>;
 	/**
-	 * Sends one request. `params` is JSON text; `requestId`, if given, is what we call it in our log. Rejects with a
-	 * ClientError. The server is told when a `tools/call` is given up because the signal fires.
+	 * Sends one request. `params` is JSON text. Rejects with a ClientError. The server is told when a `tools/call` is given up because the signal fires.
 	 */
 	request(
 		session: ClientSession,
 		method: string,
 		params: string,
 		signal: Signal,
-		requestId?: string,
+		options?: RequestOptions,
 	): Promise<ClientResponse>;
 	/** Ends a session with DELETE. */
 	disconnect(session: ClientSession, signal: Signal): Promise<void>;
@@ -128,7 +134,7 @@ export function createClient(options: ClientOptions): Client {
 		method: string,
 		params: string,
 		signal: Signal,
-		requestId?: string,
+		{ requestId, maxBodyBytes }: RequestOptions = {},
 		onHead?: (response: HttpResponse) => void,
 	): Promise<ClientResponse> {
 		const id = ++lastId;
@@ -140,6 +146,7 @@ export function createClient(options: ClientOptions): Client {
 					headers: session ? headersIn(session) : common,
 					requestId,
 					body,
+					maxBodyBytes,
 				},
 				signal,
 			);
@@ -192,8 +199,8 @@ export function createClient(options: ClientOptions): Client {
 	}
 
 	return {
-		request: (session, method, params, signal, requestId) =>
-			exchange(session, method, params, signal, requestId),
+		request: (session, method, params, signal, options) =>
+			exchange(session, method, params, signal, options),
 		async connect(signal) {
 			const params = JSON.stringify({
 				protocolVersion: "2025-11-25",

@@ -17,7 +17,11 @@ interface ListedTool {
 /** A bot with these tools, each as JSON text. */
 const bot = (name: string, ...tools: string[]): CatalogSource => ({
 	name,
-	tools: readTools(`{"result":{"tools":[${tools.join(",")}]}}`),
+	tools: tools.map((text) => ({
+		name: JSON.parse(text).name,
+		text,
+		readOnly: false,
+	})),
 });
 const build = (...tools: string[]): ListedTool[] =>
 	parse(bot("alpha", ...tools));
@@ -139,41 +143,132 @@ describe("bots that differ", () => {
 	});
 });
 
+/** The members that each tool has to have, for others after or before them. */
+const named = '"name":"a","inputSchema":{"type":"object"}';
+const read = (...tools: string[]) =>
+	readTools(`{"jsonrpc":"2.0","id":1,"result":{"tools":[${tools.join(",")}]}}`);
+
 describe("readTools", () => {
 	test("takes each tool as it is written", () => {
-		const tools = ['{"name":"a","n":1.0}', '{"n\\u0061me":"b" }'];
+		const tools = [
+			`{${named},"n":1.0,"title":"A","x":{"y":[1,"é",null,true]}}`,
+			'{"n\\u0061me":"B_2-c" ,"inputSchema":{ "type":"object","properties":{"b":{}},"required":["b"],"$schema":"s","x":1}}',
+			`{${named.replace('"a"', `"${"a".repeat(64)}"`)},"outputSchema":{"type":"object"},"icons":[{"src":"x","sizes":["any"]}],"_meta":{},"execution":{}}`,
+		];
 		expect(
 			readTools(
 				`{"jsonrpc":"2.0","id":1,"result":{"x":[{"name":"no"}],"tools":[ ${tools.join(" ,\n")} ],"nextCursor":"c"}}`,
 			),
-		).toEqual([
-			{ name: "a", text: tools[0] as string, readOnly: false },
-			{ name: "b", text: tools[1] as string, readOnly: false },
-		]);
+		).toEqual({
+			tools: [
+				{ name: "a", text: tools[0] as string, readOnly: false },
+				{ name: "B_2-c", text: tools[1] as string, readOnly: false },
+				{ name: "a".repeat(64), text: tools[2] as string, readOnly: false },
+			],
+			dropped: [],
+		});
 	});
 
 	test.each<[annotations: string, readOnly: boolean]>([
 		['{"readOnlyHint":true}', true],
 		['{"readOnlyHint":false}', false],
-		['{"readOnlyHint":"true"}', false],
-		['{"readOnlyHint":1}', false],
 		['{"idempotentHint":true}', false],
 		["{}", false],
-		["null", false],
-		["true", false],
 	])("with annotations %s has readOnly %p", (annotations, readOnly) => {
-		const tool = `{"name":"a","annotations":${annotations}}`;
-		expect(readTools(`{"result":{"tools":[${tool}]}}`)).toEqual([
-			{ name: "a", text: tool, readOnly },
-		]);
+		const tool = `{${named},"annotations":${annotations}}`;
+		expect(read(tool).tools).toEqual([{ name: "a", text: tool, readOnly }]);
 	});
 
-	test("leaves out what is no tool, and a list_instances that is not ours", () => {
-		expect(
-			readTools(
-				'{"result":{"tools":[null,1,"a",[],{},{"name":1},{"name":"list_instances"},{"name":"list\\u005finstances"},{"name":"a"}]}}',
-			),
-		).toEqual([{ name: "a", text: '{"name":"a"}', readOnly: false }]);
+	const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+	const schema = (inputSchema: string) =>
+		`{"name":"a","inputSchema":${inputSchema}}`;
+	test.each<[tool: string, reason: string | RegExp, name?: string]>([
+		["null", "expected an object", "the 1. tool"],
+		["[]", "expected an object", "the 1. tool"],
+		['"a"', "expected an object", "the 1. tool"],
+		["{}", /^name: /, "the 1. tool"],
+		['{"name":1}', /^name: /, "the 1. tool"],
+		...["", "a b", "a.b", "a/b", "ä", "a\\n", "x".repeat(65)].map(
+			(name): [string, string, string] => [
+				named.replace('"a"', `"${name}"`).replace(/.*/, "{$&}"),
+				'name: expected 1 to 64 letters, digits, "_" and "-"',
+				/^[a-z.]+$/.test(name) ? name : `"${name}"`,
+			],
+		),
+		['{"name":"a"}', /^inputSchema: /],
+		[schema("null"), /^inputSchema: /],
+		[schema("true"), /^inputSchema: /],
+		[schema("[]"), /^inputSchema: /],
+		[schema("{}"), /^inputSchema.type: /],
+		[schema('{"type":"string"}'), /^inputSchema.type: /],
+		[schema('{"type":["object"]}'), /^inputSchema.type: /],
+		[schema('{"type":"object","properties":[]}'), /^inputSchema.properties: /],
+		[
+			schema('{"type":"object","properties":null}'),
+			/^inputSchema.properties: /,
+		],
+		[
+			schema('{"type":"object","properties":{"b":true}}'),
+			/^inputSchema.properties.b: /,
+		],
+		[schema('{"type":"object","required":"b"}'), /^inputSchema.required: /],
+		[schema('{"type":"object","required":[1]}'), /^inputSchema.required.0: /],
+		[`{${named},"outputSchema":{"type":"array"}}`, /^outputSchema.type: /],
+		[`{${named},"title":null}`, /^title: /],
+		[`{${named},"description":1}`, /^description: /],
+		[`{${named},"annotations":null}`, /^annotations: /],
+		[`{${named},"annotations":[]}`, /^annotations: /],
+		[
+			`{${named},"annotations":{"readOnlyHint":"true"}}`,
+			/^annotations.readOnlyHint: /,
+		],
+		[
+			`{${named},"annotations":{"destructiveHint":1}}`,
+			/^annotations.destructiveHint: /,
+		],
+		[`{${named},"annotations":{"title":1}}`, /^annotations.title: /],
+		[`{${named},"icons":{}}`, /^icons: /],
+		[`{${named},"icons":[{}]}`, /^icons.0.src: /],
+		[`{${named},"icons":[{"src":"x","theme":"red"}]}`, /^icons.0.theme: /],
+		[
+			`{${named},"execution":{"taskSupport":"yes"}}`,
+			/^execution.taskSupport: /,
+		],
+		[`{${named},"_meta":[]}`, /^_meta: /],
+		[`{${named},"n\\u0061me":"b"}`, "repeats a key", "b"],
+		[`{${named},"x":"\\ud800"}`, "has a lone surrogate"],
+		[`{${named},"x":{"\\udc00":1}}`, "has a lone surrogate"],
+		[`{${named},"x":[1e400]}`, "has a number beyond a double"],
+		[`{${named},"x":${"9".repeat(400)}}`, "has a number beyond a double"],
+		[`{${named},"x":${nested(64)}}`, "is nested deeper than 64"],
+		[
+			'{"name":"list_instances","inputSchema":{"type":"object"}}',
+			"is the gateway's own",
+			"list_instances",
+		],
+		[
+			'{"name":"list\\u005finstances","inputSchema":{"type":"object"}}',
+			"is the gateway's own",
+			"list_instances",
+		],
+	])(
+		"drops %s, which clients refuse, and no other",
+		(tool, reason, name = "a") => {
+			const good = '{"name":"b","inputSchema":{"type":"object"}}';
+			const { tools, dropped } = read(tool, good);
+			expect(tools.map(({ text }) => text)).toEqual([good]);
+			expect(dropped).toEqual([
+				{
+					name,
+					reason:
+						typeof reason === "string" ? reason : expect.stringMatching(reason),
+				},
+			]);
+		},
+	);
+
+	test("takes what is nested as deeply as may be", () => {
+		expect(read(`{${named},"x":${nested(63)}}`).tools).toHaveLength(1);
 	});
 
 	test.each([
@@ -187,6 +282,6 @@ describe("readTools", () => {
 		'{"result":null}',
 		'{"error":{}}',
 	])("finds none in %s", (text) => {
-		expect(readTools(text)).toEqual([]);
+		expect(readTools(text)).toEqual({ tools: [], dropped: [] });
 	});
 });

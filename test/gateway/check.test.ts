@@ -6,6 +6,7 @@ import { recordLog } from "../support/log.ts";
 import { startProgram } from "../support/program.ts";
 import {
 	type Behaviour,
+	echoTool,
 	json,
 	rpcError,
 	type StubOptions,
@@ -164,15 +165,20 @@ test("what is unwise is a warning, and no failure", async () => {
 	await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
 	await using beta = startStubBackend({ guilds: { "300": "Cooks" } });
 	await using none = startStubBackend();
+	await using odd = startStubBackend({
+		guilds: { "400": "Odd" },
+		tools: [echoTool, '{"name":"bare"}'],
+	});
 	await using taken = startStubBackend();
 	const { passed, lines } = await check(
-		{ alpha, beta, none },
+		{ alpha, beta, none, odd },
 		{ MCP_AUTH_TOKEN: "short-of-16", GATEWAY_PORT: String(taken.port) },
 	);
 	expect(lines.filter((line) => line.startsWith("!")).sort()).toEqual([
 		expect.stringMatching(/^! configuration: MCP_AUTH_TOKEN has fewer than 16/),
 		"! guilds: alpha and beta serve Cooks (ID: 300): calls by guild_id go to alpha",
 		`! none (${none.url}): version 1, 1 tool(s), but it is in no guild`,
+		`! odd (${odd.url}): version 1, 1 tool(s), 1 guild(s): Odd; not listed: bare (inputSchema: is missing)`,
 		`! port: 127.0.0.1:${taken.port} is in use (is a gateway running?)`,
 	]);
 	expect(passed).toBe(true);

@@ -5,7 +5,9 @@ import {
 	createHttpClient,
 	type HttpClientOptions,
 } from "../../src/gateway/http-client.ts";
+import { ByteBudget } from "../../src/lib/byte-budget.ts";
 import {
+	createFetchSend,
 	HttpFailure,
 	type HttpRequest,
 	type HttpResponse,
@@ -417,10 +419,12 @@ describe("an answer", () => {
 		expect(client.open).toBe(0);
 	});
 
-	test.each([
-		["chunks", `${chunked}5\r\n12345\r\n5\r\n12345\r\n`],
+	const tooLong = [
+		["chunks", `${chunked}5\r\n12345\r\n5\r\n67890\r\n0\r\n\r\n`],
 		["no length", `${head}\r\n1234567890`],
-	])(
+		["a length", `${head}Content-Length: 10\r\n\r\n1234567890`],
+	] as const;
+	test.each(tooLong)(
 		"whose body of %s is larger than the limit is refused",
 		async (_what, bytes) => {
 			const stub = startStub((peer) => peer.write(bytes));
@@ -432,6 +436,93 @@ describe("an answer", () => {
 			);
 		},
 	);
+
+	test.each(tooLong)(
+		"whose body of %s is larger than its request wants is refused, over fetch as well, and no other",
+		async (_what, bytes) => {
+			const stub = startStub((peer) => void peer.end(bytes));
+			for (const { send } of [
+				clientFor(stub.url),
+				{ send: createFetchSend(stub.url) },
+			]) {
+				const wanting = (maxBodyBytes: number) =>
+					send({ ...post, maxBodyBytes }, never);
+				await expectFailure(wanting(9), "answered", "larger than 9 bytes");
+				expect(await read(await wanting(50))).toBe("1234567890");
+			}
+		},
+	);
+});
+
+describe("a budget of bytes", () => {
+	const part = (bytes: number, length = 1_000) =>
+		`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${"x".repeat(bytes)}`;
+	/** Two clients of one stub with a budget of 1,000 bytes, over either carrier. */
+	const carriers = {
+		"our client": (url: string, budget: ByteBudget) =>
+			clientFor(url, { budget }).send,
+		fetch: (url: string, budget: ByteBudget) => createFetchSend(url, budget),
+	};
+	const full = "all that are on their way are larger than 1000 bytes";
+
+	test.each(Object.keys(carriers) as (keyof typeof carriers)[])(
+		"is shared: over %s the largest of who holds most is given up, and another goes on",
+		async (name) => {
+			const budget = new ByteBudget(1_000);
+			const peers: Peer[] = [];
+			const flooding = startStub((peer) => peer.write(part(400)));
+			const honest = startStub((peer) => {
+				peers.push(peer);
+				peer.write(part(300, 550));
+			});
+			const start = (url: string, count: number) => {
+				const send = carriers[name](url, budget);
+				return Array.from({ length: count }, () => {
+					const done = send(post, never).then(read);
+					return { done, failure: done.then(() => "", String) };
+				});
+			};
+			const floods = start(flooding.url, 2);
+			await until("both are held", () => budget.usedBytes >= 800);
+			const [other] = start(honest.url, 1);
+			const lost = await Promise.race(floods.map(({ failure }) => failure));
+			expect(lost).toContain(full);
+			peers[0]?.write("x".repeat(250));
+			expect(await other?.done).toHaveLength(550);
+		},
+	);
+
+	test.each(Object.keys(carriers) as (keyof typeof carriers)[])(
+		"is free again when answers over %s end, fail or are given up",
+		async (name) => {
+			const budget = new ByteBudget(1_000_000);
+			const pieces: Peer[] = [];
+			const stub = startStub((peer) => {
+				pieces.push(peer);
+				peer.write(part(400));
+			});
+			const send = carriers[name](stub.url, budget);
+			const controller = new AbortController();
+			for (const end of [
+				(peer: Peer) => peer.write("x".repeat(600)),
+				(peer: Peer) => peer.terminate(),
+				() => controller.abort("enough"),
+			]) {
+				const outcome = send(post, controller.signal).then(read).catch(String);
+				await until("it is held", () => budget.usedBytes >= 400);
+				end(pieces.at(-1) as Peer);
+				await outcome;
+				expect(budget.usedBytes).toBe(0);
+			}
+		},
+	);
+
+	test("does not count what comes in one piece", async () => {
+		const budget = new ByteBudget(1);
+		const stub = startStub((peer) => void peer.write(ok("hello")));
+		const { send } = clientFor(stub.url, { budget });
+		expect(await read(await send(post, never))).toBe("hello");
+	});
 });
 
 describe("a failure tells how far the request got:", () => {
@@ -674,14 +765,15 @@ describe("a signal", () => {
 	/** Aborts a send once `when` holds; the reason, the pool and the socket are as they should be. */
 	async function abortWhen(
 		stub: ReturnType<typeof startStub>,
-		when: () => boolean,
+		when: (heldBytes: number) => boolean,
 		progress: Progress,
 	) {
-		const client = clientFor(stub.url, { maxConnections: 1 });
+		const budget = new ByteBudget(1_000);
+		const client = clientFor(stub.url, { maxConnections: 1, budget });
 		const given = new AbortController();
 		const sent = client.send(post, given.signal).then(read);
 		sent.catch(() => "looked at below");
-		await until("the moment", when);
+		await until("the moment", () => when(budget.usedBytes));
 		given.abort("enough");
 		expect(await sent.catch(givenUpAt)).toBe(progress);
 		expect(client.open).toBe(0);
@@ -727,14 +819,14 @@ describe("a signal", () => {
 
 	test("ends the wait in the middle of the head", async () => {
 		const stub = startStub((peer) => peer.write("HTTP/1.1 2"));
-		await abortWhen(stub, () => stub.requests === 1, "answered");
+		await abortWhen(stub, (heldBytes) => heldBytes > 0, "answered");
 	});
 
 	test("ends the reading of the body", async () => {
 		const stub = startStub((peer) =>
 			peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1"),
 		);
-		await abortWhen(stub, () => stub.requests === 1, "answered");
+		await abortWhen(stub, (heldBytes) => heldBytes > 0, "answered");
 	});
 
 	test("ends the reading of a body that is there", async () => {

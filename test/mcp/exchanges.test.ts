@@ -1081,7 +1081,9 @@ describe.each<ServerName>(["bot", "gateway"])("the %s", (at) => {
 			return result.tools.map(({ name }: { name: string }) => name);
 		};
 		const own = ["odd", "own_type", "empty", "grüße 日本"];
-		const expected = at === "bot" ? own : [...own, "list_instances"];
+		// The gateway leaves out a name that clients refuse.
+		const expected =
+			at === "bot" ? own : [...own.slice(0, -1), "list_instances"];
 		for (const row of [{ body: list }, modern("tools/list"), { body: list }])
 			expect(await names(row)).toEqual(expected);
 	});

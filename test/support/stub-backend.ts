@@ -67,6 +67,10 @@ export const echoTool = JSON.stringify({
 	},
 });
 
+/** A tool of this name that takes nothing. */
+export const bareTool = (name: string) =>
+	JSON.stringify({ name, inputSchema: { type: "object" } });
+
 export function startStubBackend(options: StubOptions = {}): StubBackend {
 	const sessions = new Set<string>();
 	const waiting = new Set<() => void>();

@@ -1,0 +1,118 @@
+// Which of a bot's tools can be listed. Official clients check the whole list at once: a single tool that they refuse takes
+// the tools of all bots from them. What is checked here is what they refuse:
+// - Claude, names: https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1063
+// - the TypeScript SDK (ToolSchema in src/types.ts of 1.29) and the Python SDK (Tool in mcp/types.py), the members
+// - parsers of other languages: numbers beyond a double, lone surrogates, deep nesting, repeated keys
+// https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
+
+import * as v from "valibot";
+import { onOneLine } from "../lib/text.ts";
+import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
+import { readMembers } from "../mcp/json-text.ts";
+
+/** Less than the 128 at which the parsers of Rust clients stop, with the list around the tool. */
+const maxDepth = 64;
+
+const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
+	v.pipe(
+		v.custom<JsonObject>(isObject, "expected an object"),
+		v.looseObject(entries),
+	);
+const text = v.optional(v.string());
+const flag = v.optional(v.boolean());
+const texts = v.optional(v.array(v.string()));
+
+const schema = object({
+	type: v.literal("object"),
+	properties: v.optional(v.pipe(object({}), v.record(v.string(), object({})))),
+	required: texts,
+	$schema: text,
+});
+
+const listedTool = object({
+	name: v.pipe(
+		v.string(),
+		v.regex(
+			/^[A-Za-z0-9_-]{1,64}$/,
+			'expected 1 to 64 letters, digits, "_" and "-"',
+		),
+	),
+	title: text,
+	description: text,
+	inputSchema: schema,
+	outputSchema: v.optional(schema),
+	annotations: v.optional(
+		object({
+			title: text,
+			readOnlyHint: flag,
+			destructiveHint: flag,
+			idempotentHint: flag,
+			openWorldHint: flag,
+		}),
+	),
+	icons: v.optional(
+		v.array(
+			object({
+				src: v.string(),
+				mimeType: text,
+				sizes: texts,
+				theme: v.optional(v.picklist(["light", "dark"])),
+			}),
+		),
+	),
+	execution: v.optional(
+		object({
+			taskSupport: v.optional(
+				v.picklist(["forbidden", "optional", "required"]),
+			),
+		}),
+	),
+	_meta: v.optional(object({})),
+});
+
+/** A tool's name and hint, or why clients would refuse a list with it. `json` is its JSON text. */
+export function readListedTool(
+	json: string,
+): { name: string; readOnly: boolean } | { name: unknown; fault: string } {
+	const value: unknown = JSON.parse(json);
+	const name = isObject(value) ? value.name : undefined;
+	const { success, output, issues } = v.safeParse(listedTool, value, {
+		abortEarly: true,
+	});
+	if (!success) {
+		return { name, fault: describeIssue(issues[0]) };
+	}
+	const keys = readMembers(json).map(({ key }) => key);
+	if (new Set(keys).size < keys.length) return { name, fault: "repeats a key" };
+	const fault = valueFault(output, maxDepth);
+	if (fault) return { name, fault };
+	const readOnly = output.annotations?.readOnlyHint === true;
+	return { name: output.name, readOnly };
+}
+
+/** Of what the bot wrote there is at most the name of a property in it. */
+function describeIssue(issue: v.BaseIssue<unknown>): string {
+	const fault =
+		issue.received === "undefined"
+			? "is missing"
+			: issue.kind === "schema" && issue.type !== "custom"
+				? `expected ${issue.expected}`
+				: issue.message;
+	const path = v.getDotPath(issue);
+	return path ? `${onOneLine(path, 100)}: ${fault}` : fault;
+}
+
+/** What parsers stumble over in a value, wherever it stands. */
+function valueFault(value: unknown, depthLeft: number): string | undefined {
+	if (typeof value === "string" && !value.isWellFormed())
+		return "has a lone surrogate";
+	if (typeof value === "number" && !Number.isFinite(value))
+		return "has a number beyond a double";
+	if (typeof value !== "object" || value === null) return undefined;
+	if (depthLeft === 0) return `is nested deeper than ${maxDepth}`;
+	for (const [key, member] of Object.entries(value)) {
+		const fault = valueFault(key, 0) ?? valueFault(member, depthLeft - 1);
+		if (fault) return fault;
+	}
+	return undefined;
+}
