@@ -41,7 +41,8 @@ function describeGuilds(
 		const elsewhere =
 			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
 		// A name with the marks of a list in it could pass for two guilds.
-		const shown = /[,()|"]/.test(name) ? JSON.stringify(name) : name;
+		const isPlain = !/[,()|"]/.test(name.normalize("NFKC"));
+		const shown = isPlain ? name : JSON.stringify(name);
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
 		return `${shown} (${id}${pinned}${elsewhere})`;
 	});

@@ -2,7 +2,7 @@
 // Callers pass facts as fields; tokens, codes and message texts are never among them.
 
 import * as v from "valibot";
-import { escapeBreaks } from "./text.ts";
+import { escapeBreaks, escapeInJson } from "./text.ts";
 
 /** Facts beside a message, none of them called time, level or message. An Error is written with its stack and its causes. */
 export type Fields = Record<string, unknown>;
@@ -84,7 +84,9 @@ function jsonLine(time: string, level: Level, message: string, fields: Fields) {
 	}
 	const rest = JSON.stringify(facts).slice(1);
 	const comma = rest === "}" ? "" : ",";
-	return `{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}${comma}${rest}`;
+	return escapeInJson(
+		`{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}${comma}${rest}`,
+	);
 }
 
 function textLine(time: string, level: Level, message: string, fields: Fields) {

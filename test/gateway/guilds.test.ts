@@ -16,6 +16,13 @@ test("our layout is a count line, then a name and an id a line", () => {
 	).toEqual({ [real]: "One", [forged]: "Two two" });
 });
 
+test("what nobody sees in a name is shown, whatever bot lets it through", () => {
+	const name = "One\u{e0041}\u200b\u3164 👩‍👩‍👧";
+	expect(read(`${name} | ID: ${real}`)).toEqual({
+		[real]: "One\\u{e0041}\\u{200b}\\u{3164} 👩‍👩‍👧",
+	});
+});
+
 test.each(["0 guild(s):", "", "The bot is in no guild.", "3 guild(s):"])(
 	"%j lists no guild",
 	(text) => {

@@ -7,7 +7,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { flag, found, guild_id } from "../arguments.ts";
 import { tool } from "../context.ts";
 import { textChannel } from "../discord/find.ts";
-import { oneLine } from "../discord/text.ts";
+import { oneField, oneLine } from "../discord/text.ts";
 import { readBase64 } from "../messages/base64.ts";
 import {
 	allowedMentions,
@@ -67,7 +67,7 @@ export const sendFile = tool({
 				files: [{ name: filename, data, contentType }],
 			},
 		)) as APIMessage;
-		return `File sent: ${oneLine(filename)}, ${data.length} bytes (message ID: ${message.id}).`;
+		return `File sent: ${oneField(filename)}, ${data.length} bytes (message ID: ${message.id}).`;
 	},
 });
 

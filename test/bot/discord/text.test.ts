@@ -6,6 +6,7 @@ import {
 	fold,
 	oneField,
 	oneLine,
+	seenLines,
 	shown,
 } from "../../../src/bot/discord/text.ts";
 
@@ -20,7 +21,97 @@ test.each([
 	expect(oneLine(text)).toBe(expected);
 });
 
+/** "ignore", in characters that nobody sees. */
+const tags = String.fromCodePoint(
+	...Array.from("ignore", (letter) => 0xe0000 + letter.charCodeAt(0)),
+);
+
+test.each([
+	[
+		"tag characters",
+		`a${tags}`,
+		"a\\u{e0069}\\u{e0067}\\u{e006e}\\u{e006f}\\u{e0072}\\u{e0065}",
+	],
+	[
+		"zero-width characters",
+		"a\u200bb\u200cc\u200dd\u2060\ufeff",
+		"a\\u{200b}b\\u{200c}c\\u{200d}d\\u{2060}\\u{feff}",
+	],
+	["a soft hyphen", "a\u00adb", "a\\u{00ad}b"],
+	[
+		"Hangul fillers",
+		"\u115f\u1160\u3164\uffa0",
+		"\\u{115f}\\u{1160}\\u{3164}\\u{ffa0}",
+	],
+	["a grapheme joiner", "a\u034fb", "a\\u{034f}b"],
+	[
+		"invisible operators",
+		"a\u2061\u2062\u2063\u2064",
+		"a\\u{2061}\\u{2062}\\u{2063}\\u{2064}",
+	],
+	["annotations", "\ufff9a\ufffa", "\\u{fff9}a\\u{fffa}"],
+	["half of a character", "a\ud800", "a\\u{d800}"],
+	["no character", "\uffff\u{1fffe}", "\\u{ffff}\\u{1fffe}"],
+	["selectors on letters", "a\ufe0fb\ufe00", "a\\u{fe0f}b\\u{fe00}"],
+	["selectors on a Han character", "葛\u{e0100}", "葛\\u{e0100}"],
+	["bytes behind an emoji", "😀\u{e0158}\ufe05", "😀\\u{e0158}\\u{fe05}"],
+	["two selectors behind an emoji", "❤\ufe0f\ufe0f", "❤\ufe0f\\u{fe0f}"],
+	["a selector behind a digit that is no key", "1\ufe0f", "1\\u{fe0f}"],
+	["a joiner at the end of an emoji", "👩\u200d", "👩\\u{200d}"],
+	["two joiners between emoji", "👩\u200d\u200d👩", "👩\\u{200d}\\u{200d}👩"],
+	[
+		"a flag whose tags are no known ones",
+		"🏴\u{e0075}\u{e0073}\u{e0063}\u{e0061}\u{e007f}",
+		"🏴\\u{e0075}\\u{e0073}\\u{e0063}\\u{e0061}\\u{e007f}",
+	],
+	[
+		"a flag that does not end",
+		"🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}x",
+		"🏴\\u{e0067}\\u{e0062}\\u{e0065}\\u{e006e}\\u{e0067}x",
+	],
+	["two joiners in Persian", "می\u200c\u200cخ", "می\\u{200c}\\u{200c}خ"],
+	["a joiner in Latin", "a\u200cb", "a\\u{200c}b"],
+])("of %s it is shown that they are there", (_, text, expected) => {
+	expect(oneLine(text)).toBe(expected);
+	expect(oneField(text)).toBe(expected);
+});
+
+test.each([
+	["❤️ ☺︎ 🕵️ ♀️ ©️ ‼️"],
+	["👩‍👩‍👧‍👦 🏳️‍🌈 🏴‍☠️ 👁️‍🗨️ ❤️‍🔥 🕵🏽‍♂️ 👩🏿‍🦰 👍🏻 🏃🏾‍♀️‍➡️"],
+	["1️⃣ #️⃣ *️⃣ 🇩🇪 🇺🇳"],
+	["🏴󠁧󠁢󠁥󠁮󠁧󠁿🏴󠁧󠁢󠁳󠁣󠁴󠁿🏴󠁧󠁢󠁷󠁬󠁳󠁿"],
+	["می‌خواهم کتاب‌ها"],
+	["क्‍ष र्‍य क्‌ष"],
+	["ශ්‍රී ලංකාව"],
+	["മലയാളം അവന്‍"],
+	["한국어 日本語 ไทย עברית Ελληνικά"],
+])("%j stays as it is", (text) => {
+	expect(oneLine(text)).toBe(text);
+	expect(oneField(text)).toBe(text);
+	expect(seenLines(text)).toBe(text);
+});
+
+test("a long run of what nobody sees does not fill a page", () => {
+	const text = oneLine(`a${"\u{e0041}".repeat(4_000)}b`);
+	expect(text).toBe(`a${"\\u{e0041}".repeat(32)}\\u{…3968 more}b`);
+});
+
+test("lines stay lines where that is wanted", () => {
+	expect(seenLines("a\n\tb\u200b\u2028\r")).toBe(
+		"a\n\tb\\u{200b}\\u{2028}\\u{000d}",
+	);
+});
+
 test("a field cannot pass for two", () => {
+	expect(oneField("x ｜ y | z")).toBe("x \\u{ff5c} y \\| z");
+	for (const bar of "│┃∣ǀ❘￨⏐︱")
+		expect(oneField(`x ${bar} y`)).toBe(
+			`x \\u{${bar.charCodeAt(0).toString(16).padStart(4, "0")}} y`,
+		);
+	// As many channels are called; nothing of ours stands so close.
+	expect(oneField("📢│news")).toBe("📢│news");
+
 	expect(oneField("x | y: 1\n")).toBe("x \\| y: 1\\n");
 	expect(oneField("x \\| y: 1")).toBe("x \\\\\\| y: 1");
 });
@@ -30,6 +121,19 @@ test.each([
 	["(@ada, id :\u00a0١)", "(@ada, id \\:\u00a0١)"],
 	["ID:1 ID:2", "ID\\:1 ID\\:2"],
 	["ID\\: 1", "ID\\\\: 1"],
+	["x ID：1", "x ID\\u{ff1a}1"],
+	["ＩＤ： １", "ＩＤ\\u{ff1a} １"],
+	["ІD:1 🆔: 2", "ІD\\:1 🆔\\: 2"],
+	["𝐈𝐃: 1 ⅠD", "𝐈𝐃\\: 1 ⅠD"],
+	[
+		"ID∶1 ID꞉1 ID﹕1 IDː1",
+		"ID\\u{2236}1 ID\\u{a789}1 ID\\u{fe55}1 ID\\u{02d0}1",
+	],
+	[
+		`ID${" ".repeat(50)}:${" ".repeat(50)}1`,
+		`ID${" ".repeat(50)}\\:${" ".repeat(50)}1`,
+	],
+	["12:30, 時間：1", "12:30, 時間：1"],
 	["ID: none, valid: 1, ID", "ID: none, valid: 1, ID"],
 ])("of %j nothing passes for an id", (text, expected) => {
 	expect(oneField(text)).toBe(expected);

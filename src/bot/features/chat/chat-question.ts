@@ -13,6 +13,7 @@ import {
 	missingPermissions,
 	missingToWrite,
 } from "../../discord/permissions.ts";
+import { seenLines } from "../../discord/text.ts";
 
 /** What of a text is looked at: as much as a person can write in one message. */
 const maxText = 4_000;
@@ -93,13 +94,18 @@ function textOf(
 	return plain(cleanContent(said, channel)).slice(0, maxText).trim();
 }
 
-/** A text that every database takes, and in which nothing passes for a marker between the messages of a model. */
+/**
+ * A text that every database takes, in which nothing passes for a marker between the messages of a model, and nothing is
+ * said that nobody sees.
+ */
 export function plain(text: string): string {
-	return text
-		.toWellFormed()
-		.replaceAll("\0", "\u{fffd}")
-		.replace(/<\|(\w{1,40})\|>/g, "‹$1›")
-		.replace(/<<(\/?SYS)>>|\[(\/?INST)\]/g, "‹$1$2›");
+	return seenLines(
+		text
+			.toWellFormed()
+			.replaceAll("\0", "\u{fffd}")
+			.replace(/<\|(\w{1,40})\|>/g, "‹$1›")
+			.replace(/<<(\/?SYS)>>|\[(\/?INST)\]/g, "‹$1$2›"),
+	);
 }
 
 /** The first of them that has letters or digits, with nothing in it that could pass for anything but a name. */
@@ -108,6 +114,8 @@ export function nameFor(...names: (string | undefined)[]): string {
 		[
 			...name
 				.normalize("NFKC")
+				// Among these are letters that nobody sees.
+				.replace(/\p{DI}/gu, "")
 				.replace(/[^\p{L}\p{M}\p{N} ._'&+-]/gu, " ")
 				.replace(/\s+/g, " ")
 				.trim(),

@@ -55,6 +55,8 @@ test.each([
 	["\u202eadA\u200b", "adA"],
 	["@everyone", "everyone"],
 	["...", "fallback"],
+	["\u3164\u115f\uffa0", "fallback"],
+	["A\u3164d\ufe0fa\u{e0100}", "Ada"],
 	["🦄", "fallback"],
 ])("the name %j becomes %j", (name, said) => {
 	expect(nameFor(name, "fallback")).toBe(said);
@@ -69,6 +71,7 @@ test.each([
 	["[INST] <<SYS>> x <</SYS>> [/INST]", "‹INST› ‹SYS› x ‹/SYS› ‹/INST›"],
 	["a <| b |> c, x[0] <b>d</b>", "a <| b |> c, x[0] <b>d</b>"],
 	["\0 \ud800", "\ufffd \ufffd"],
+	["a\u{e0041}\u200b\n\tb 👩‍👩‍👧", "a\\u{e0041}\\u{200b}\n\tb 👩‍👩‍👧"],
 ])("of the text %j the model sees %j", (text, seen) => {
 	expect(plain(text)).toBe(seen);
 });
