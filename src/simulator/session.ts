@@ -15,6 +15,9 @@ export interface Line {
 	close(code: number, reason: string): void;
 }
 
+/** Gives what is sent instead of an event's data. */
+export type Alter = (type: string, data: unknown) => unknown;
+
 // A bot that missed more, in events or in characters, has to begin anew.
 const replayLimit = { events: 10_000, length: 16_000_000 };
 
@@ -25,6 +28,8 @@ export class Session {
 	/** Its number, and how many there are. */
 	readonly shard: readonly [id: number, count: number];
 	line: Line | undefined;
+	/** What is sent instead of an event's data. */
+	alter: Alter | undefined;
 	/** Forgets it, while it has no connection. */
 	expiry: Timer | undefined;
 	#seq = 0;
@@ -42,6 +47,7 @@ export class Session {
 	/** Sends an event, or keeps it until the bot is back. */
 	dispatch(type: EventType | (string & {}), data: unknown): void {
 		this.#seq += 1;
+		const altered = this.alter ? this.alter(type, data) : data;
 		const blind =
 			type === "GUILD_CREATE" &&
 			!this.hasIntent(GatewayIntentBits.GuildVoiceStates);
@@ -50,7 +56,7 @@ export class Session {
 			t: type,
 			s: this.#seq,
 			// Who is in voice takes an intent of its own.
-			d: blind ? { ...(data as object), voice_states: [] } : data,
+			d: blind ? { ...(altered as object), voice_states: [] } : altered,
 		});
 		this.#sent.push({ seq: this.#seq, text });
 		this.#sentLength += text.length;

@@ -13,7 +13,7 @@ import { Gate } from "./gate.ts";
 import { memberChunks } from "./member-chunks.ts";
 import * as present from "./present.ts";
 import { applicationFlags, socketUrl } from "./routes/applications.ts";
-import { type Line, Session } from "./session.ts";
+import { type Alter, type Line, Session } from "./session.ts";
 import type { World } from "./state.ts";
 
 export interface SocketTiming {
@@ -91,6 +91,7 @@ export class SocketHub {
 	/** The HTTP status that new connections get instead of a WebSocket. */
 	#refusal: number | undefined;
 	#upgrades = 0;
+	#alter: Alter | undefined;
 
 	constructor(world: World, log: Log, timing: SocketTiming) {
 		this.#world = world;
@@ -168,6 +169,12 @@ export class SocketHub {
 	dispatch(botId: string, type: string, data: unknown): void {
 		for (const session of this.#sessions.values())
 			if (session.bot.user.id === botId) session.dispatch(type, data);
+	}
+
+	/** Has every event's data be what `alter` makes of it from now on, in sessions old and new; undefined ends that. */
+	alterEvents(alter: Alter | undefined): void {
+		this.#alter = alter;
+		for (const session of this.#sessions.values()) session.alter = alter;
 	}
 
 	/** Closes all connections; with `resumable: false` the sessions are forgotten too. */
@@ -331,7 +338,14 @@ export class SocketHub {
 		if ((asked & ~granted) !== 0)
 			throw new Refused(GatewayCloseCodes.DisallowedIntents);
 
+		const { total, used } = this.#world.sessionStarts;
+		const starts = (used.get(bot.user.id) ?? 0) + 1;
+		// Discord resets the token.
+		if (starts > total)
+			throw new Refused(GatewayCloseCodes.AuthenticationFailed);
+		used.set(bot.user.id, starts);
 		const session = new Session(bot, intents, shard);
+		session.alter = this.#alter;
 		attach(session, socket);
 		this.#sessions.set(session.id, session);
 		this.#welcome(session, socket.data, large_threshold);

@@ -77,6 +77,8 @@ export class World extends Structure {
 	readonly emojis = new Emojis(this);
 	readonly polls = new Polls(this);
 	readonly threads = new Threads(this);
+	/** How often a bot may identify, and has, by its id. A limit is reached when a test lowers it; the day never ends. */
+	readonly sessionStarts = { total: 1_000, used: new Map<string, number>() };
 	/** The ids of people who do not take direct messages. */
 	readonly closedDms = new Set<string>();
 

@@ -19,9 +19,10 @@ import type { Log } from "../../lib/log.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { DroppedEvents } from "./dropped-events.ts";
+import { requireSound } from "./event-schemas.ts";
 import { IdentifyThrottler } from "./identify.ts";
 import { describeRefusal, portal } from "./intents.ts";
-import { followNames, makeCache } from "./member-cache.ts";
+import { followNames, makeCache, rereadName } from "./member-cache.ts";
 import { RequestGuard } from "./request-guard.ts";
 import {
 	guardRest,
@@ -34,6 +35,7 @@ import {
 	type Dispatch,
 	GatewayRefusal,
 	Socket,
+	type SocketTiming,
 	usualTiming,
 } from "./socket.ts";
 
@@ -86,6 +88,8 @@ export interface ConnectionOptions {
 	readsMessages?: boolean;
 	/** Whether bans that are made and lifted are wanted. */
 	watchesBans?: boolean;
+	/** How long Discord's Gateway may take, and what is waited between connections. */
+	timing?: Partial<SocketTiming & { identifyMs: number }>;
 	/** Where logins are counted across restarts; undefined: nowhere. */
 	sessionStartsFile?: string;
 	/** Is given each client before it logs in: there is another one after a login that failed before it had a socket. */
@@ -119,7 +123,7 @@ export class Connection {
 
 	readonly #options: ConnectionOptions;
 	readonly #closing = new AbortController();
-	readonly #throttler = new IdentifyThrottler();
+	readonly #throttler: IdentifyThrottler;
 	readonly #starts: SessionStarts;
 	/** The sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<WebSocket>();
@@ -151,6 +155,7 @@ export class Connection {
 		const { log, sessionStartsFile } = options;
 		this.#options = options;
 		this.droppedEvents = new DroppedEvents(log);
+		this.#throttler = new IdentifyThrottler(options.timing?.identifyMs);
 		this.#starts = new SessionStarts({ file: sessionStartsFile, log });
 		const { promise, resolve } = Promise.withResolvers<Error>();
 		this.failed = promise;
@@ -269,7 +274,7 @@ export class Connection {
 	}
 
 	#createClient(): Client {
-		const { api, log, onAnswer, readsMessages, watchesBans, attach } =
+		const { api, log, onAnswer, readsMessages, watchesBans, attach, timing } =
 			this.#options;
 		const {
 			Guilds,
@@ -291,7 +296,7 @@ export class Connection {
 			ws: {
 				buildStrategy: (manager) =>
 					new Socket(manager, {
-						timing: usualTiming,
+						timing: { ...usualTiming, ...timing },
 						open: this.#sockets,
 						beforeNewSession: async () => {
 							// Before the first one, the login has asked.
@@ -354,10 +359,19 @@ export class Connection {
 	#readEvent(
 		client: Client,
 		event: Dispatch,
-		{ read, isReplay }: { read: () => void; isReplay: boolean },
+		how: { read: () => void; isReplay: boolean },
 	): boolean {
 		const { t: type, d } = event;
-		if (isReplay && isCommand.has(type) && this.#gapMs() > maxCommandAgeMs) {
+		const read = () => {
+			requireSound(type, d);
+			how.read();
+			rereadName(client, event);
+		};
+		if (
+			how.isReplay &&
+			isCommand.has(type) &&
+			this.#gapMs() > maxCommandAgeMs
+		) {
 			this.#late += 1;
 			return true;
 		}

@@ -11,6 +11,7 @@ import {
 	GuildMemberManager,
 	Options,
 } from "discord.js";
+import { isObject } from "../../mcp/json-rpc.ts";
 import { MemberIndex } from "./member-index.ts";
 
 class MemberCache extends Collection<string, GuildMember> {
@@ -83,18 +84,20 @@ export function followNames(client: Client): void {
 	client.on(Events.GuildMembersChunk, (members, guild) => {
 		for (const id of members.keys()) cacheOf(guild).reread(id);
 	});
-	// A name that discord.js has learned from a message or an answer is no news to it when Discord tells of the change:
-	// then it emits neither of the first two.
-	client.on(Events.Raw, ({ t: event, d: data }: RawEvent) => {
-		if (!tellsOfNames.has(event)) return;
-		// It is told before discord.js itself acts on it.
-		queueMicrotask(() => reread(data.user));
-	});
 }
 
-interface RawEvent {
-	t: string;
-	d: { user: { id: string } };
+/**
+ * Looks again what the member is called whom an event is about, after discord.js has read it. A name that discord.js has
+ * learned from a message or an answer is no news to it when Discord tells of the change: then it emits nothing.
+ */
+export function rereadName(
+	client: Client,
+	{ t: type, d }: { t: string; d: unknown },
+): void {
+	if (!tellsOfNames.has(type) || !isObject(d) || !isObject(d.user)) return;
+	const { id } = d.user;
+	if (typeof id !== "string") return;
+	for (const guild of client.guilds.cache.values()) cacheOf(guild).reread(id);
 }
 
 const tellsOfNames = new Set<string>([

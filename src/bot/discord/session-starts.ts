@@ -89,10 +89,11 @@ export class SessionStarts {
 
 	/** One is made now. It is written down before. */
 	note(): void {
-		// `--check` may have written, too.
-		const known = new Set([...this.#read(), ...this.#recent(), this.#now()]);
-		this.#times = [...known].sort((one, other) => one - other);
-		this.#write(this.#recent());
+		const kept = this.#read();
+		// `--check` may have written, too; where nothing can be written, memory has more.
+		if (kept.length > this.#recent().length) this.#times = kept;
+		this.#times = [...this.#recent(), this.#now()];
+		this.#write(this.#times);
 	}
 
 	#waitMs(limit: Limit | undefined): number {

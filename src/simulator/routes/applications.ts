@@ -50,12 +50,13 @@ export const applicationRoutes = [
 		method: "GET",
 		path: "/gateway/bot",
 		botsOnly: true,
-		run: ({ host }) => ({
+		run: ({ host, actor, world: { sessionStarts } }) => ({
 			url: socketUrl(host),
 			shards: 1,
 			session_start_limit: {
-				total: 1000,
-				remaining: 1000,
+				total: sessionStarts.total,
+				remaining:
+					sessionStarts.total - (sessionStarts.used.get(actor.user.id) ?? 0),
 				reset_after: 86_400_000,
 				max_concurrency: 1,
 			},

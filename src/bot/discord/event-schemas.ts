@@ -1,0 +1,133 @@
+// What an event has to hold for the bot's state to stay sound: ids, names, permissions and places, of the types that Discord
+// documents. discord.js takes any value, and fails later, where nobody expects it. All else may be as it likes.
+// https://discord.com/developers/docs/events/gateway-events
+
+import * as v from "valibot";
+import { isObject } from "../../mcp/json-rpc.ts";
+
+const id = v.pipe(v.string(), v.regex(/^\d{1,20}$/));
+const bits = v.pipe(v.string(), v.regex(/^\d+$/));
+
+const user = v.looseObject({ id, username: v.string() });
+
+const role = v.looseObject({
+	...{ id, permissions: bits },
+	name: v.string(),
+	position: v.number(),
+	managed: v.optional(v.boolean()),
+});
+
+const member = v.looseObject({
+	roles: v.array(id),
+	nick: v.nullish(v.string()),
+	joined_at: v.nullish(v.string()),
+});
+
+const guildMember = v.looseObject({ ...member.entries, user });
+
+const channel = v.looseObject({
+	id,
+	type: v.number(),
+	name: v.nullish(v.string()),
+	position: v.optional(v.number()),
+	parent_id: v.nullish(id),
+	permission_overwrites: v.optional(
+		v.array(v.looseObject({ id, type: v.number(), allow: bits, deny: bits })),
+	),
+});
+
+const guild = v.looseObject({
+	...{ id, owner_id: id },
+	name: v.string(),
+	roles: v.array(role),
+});
+
+const wholeGuild = v.looseObject({
+	...guild.entries,
+	channels: v.array(channel),
+	threads: v.optional(v.array(channel)),
+	members: v.array(guildMember),
+});
+
+/** https://discord.com/developers/docs/resources/guild#unavailable-guild-object */
+const unavailableGuild = v.looseObject({ id, unavailable: v.literal(true) });
+
+const guildRole = v.looseObject({ guild_id: id, role });
+const joined = v.looseObject({ ...guildMember.entries, guild_id: id });
+
+/** What an interaction or a message names, which discord.js takes into its caches. */
+const resolved = v.looseObject({
+	users: v.optional(v.record(id, user)),
+	members: v.optional(v.record(id, member)),
+	roles: v.optional(v.record(id, role)),
+	channels: v.optional(v.record(id, channel)),
+});
+
+const message = v.looseObject({
+	...{ id, channel_id: id, author: user },
+	content: v.string(),
+	member: v.optional(member),
+	mentions: v.optional(v.array(user)),
+	thread: v.optional(channel),
+	resolved: v.optional(resolved),
+});
+
+const interaction = v.looseObject({
+	...{ id, application_id: id },
+	token: v.string(),
+	member: v.optional(guildMember),
+	user: v.optional(user),
+	channel: v.optional(channel),
+	data: v.optional(v.looseObject({ resolved: v.optional(resolved) })),
+	message: v.optional(message),
+});
+
+const invite = v.looseObject({ channel_id: id, code: v.string() });
+const banned = v.looseObject({ guild_id: id, user });
+const doneBy = v.looseObject({ member: v.optional(guildMember) });
+
+/** What is asked of all other events. */
+const others = v.looseObject({
+	...{ guild_id: v.nullish(id), channel_id: v.nullish(id) },
+	...{ user_id: v.nullish(id), message_id: v.nullish(id) },
+});
+
+/** Events by type. */
+const schemas: Readonly<Record<string, v.GenericSchema>> = {
+	GUILD_CREATE: v.union([unavailableGuild, wholeGuild]),
+	GUILD_UPDATE: guild,
+	GUILD_ROLE_CREATE: guildRole,
+	GUILD_ROLE_UPDATE: guildRole,
+	CHANNEL_CREATE: channel,
+	CHANNEL_UPDATE: channel,
+	THREAD_CREATE: channel,
+	THREAD_UPDATE: channel,
+	THREAD_LIST_SYNC: v.looseObject({ guild_id: id, threads: v.array(channel) }),
+	GUILD_MEMBER_ADD: joined,
+	GUILD_MEMBER_UPDATE: joined,
+	GUILD_MEMBER_REMOVE: v.looseObject({ guild_id: id, user }),
+	GUILD_MEMBERS_CHUNK: v.looseObject({
+		guild_id: id,
+		members: v.array(guildMember),
+	}),
+	USER_UPDATE: user,
+	MESSAGE_CREATE: message,
+	MESSAGE_UPDATE: v.partial(message, ["author", "content"]),
+	INTERACTION_CREATE: interaction,
+	INVITE_CREATE: invite,
+	INVITE_DELETE: invite,
+	GUILD_BAN_ADD: banned,
+	GUILD_BAN_REMOVE: banned,
+	MESSAGE_REACTION_ADD: doneBy,
+	TYPING_START: doneBy,
+	VOICE_STATE_UPDATE: doneBy,
+};
+
+/** Throws where an event does not hold what the bot's state needs. */
+export function requireSound(type: string, data: unknown): void {
+	const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+	// RESUMED and unknown types may hold anything.
+	if (!schema && !isObject(data)) return;
+	if (!v.is(schema ?? others, data))
+		throw new TypeError("a field is not of the documented type");
+}

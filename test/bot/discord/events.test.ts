@@ -1,0 +1,343 @@
+// Events of Discord's Gateway that are not as documented: whatever is wrong with one, the bot goes on.
+
+import { expect, test } from "bun:test";
+import { type Client, Events } from "discord.js";
+import * as v from "valibot";
+import { startBot } from "../../../src/bot/bot.ts";
+import { Connection } from "../../../src/bot/discord/connection.ts";
+import { toml } from "../../../src/bot/settings.ts";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { connectTo } from "../../support/mcp.ts";
+import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
+import { until } from "../../support/until.ts";
+import { broken, eventSamples } from "./event-samples.ts";
+
+/** So many events are sent before it is waited until the bot has heard them. */
+const casesAtOnce = 200;
+
+/** The bot "alpha" with all that listens to events, but for AI chat. */
+async function startAlpha() {
+	await using stack = new AsyncDisposableStack();
+	const simulator = stack.use(await startSimulator());
+	const guild = simulator.guild("The Cooks");
+	const general = simulator.channel("The Cooks/general").id;
+	const staff = simulator.channel("The Cooks/staff").id;
+	const role = (name: string) =>
+		[...guild.roles.values()].find((one) => one.name === name)?.id;
+	const recorded = recordLog("info");
+	const bot = startBot(
+		botConfig({
+			discordToken: simulator.bot("alpha").token,
+			discordApiUrl: simulator.api,
+			guildId: guild.id,
+			gameVerifyUrl: "http://127.0.0.1:1",
+			gameVerifySecret: "secret-of-a-test",
+			toml: v.parse(toml, {
+				bot_name: "Alpha",
+				features: {
+					...{ moderation: true, join_role: true, auto_role: true },
+					...{ welcome: true, game: true },
+				},
+				moderation: {},
+				join_role: { role: role("Newcomer") },
+				auto_role: { to_role: role("Regular"), min_messages: 1_000 },
+				welcome: { channel: general },
+				game: {
+					...{ verify: true, slash_commands: true, chargeback: true },
+					...{ restricted_role: role("Newcomer"), staff_channel: staff },
+					staff_roles: [role("Staff")],
+				},
+			}),
+		}),
+		recorded.log,
+	);
+	stack.defer(() => bot.close());
+	await until("its members are loaded", () =>
+		recorded.messages().includes("members loaded"),
+	);
+	const mcp = await connectTo(bot.url);
+	const own = () =>
+		simulator.world.messages
+			.in(general)
+			.filter(({ author }) => author.username === "alpha");
+	/** How many events of a type could not be read. */
+	const dropped = async (type: string) => {
+		const metrics = await fetch(new URL("/metrics", bot.url));
+		const families = parseMetrics(await metrics.text());
+		const name = "guildhall_bot_discord_events_dropped_total";
+		return sampleOf(families, name, { type }) ?? 0;
+	};
+	let marks = 0;
+	/** Resolves when it has heard all that was sent: events come in order. */
+	const heard = async () => {
+		marks += 1;
+		const me = guild.members.get(simulator.bot("alpha").id);
+		if (!me) throw new Error("alpha is a member");
+		const nick = `mark-${marks}-`;
+		simulator.world.editMember(guild, me, { nick });
+		await until("the bot has heard", async () => {
+			const { text } = await mcp.call("lookup_user_by_name", { query: nick });
+			return text.startsWith("1 match");
+		});
+	};
+	const owned = stack.move();
+	return {
+		...{ simulator, guild, general, recorded, bot, call: mcp.call },
+		place: {
+			guildId: guild.id,
+			channelId: general,
+			userId: simulator.user("jose.garcia").id,
+			botId: simulator.bot("alpha").id,
+		},
+		/** Sends an event as it stands. */
+		send: (type: string, data: unknown) =>
+			simulator.sockets.dispatch(simulator.bot("alpha").id, type, data),
+		heard,
+		dropped,
+		/** It is ready, and its tools work. */
+		async works() {
+			expect(bot.ready).toBe(true);
+			for (const tool of ["list_channels", "list_roles", "list_members"])
+				expect(await mcp.call(tool)).toMatchObject({ isError: false });
+		},
+		async answers() {
+			const before = own().length;
+			await simulator.user("jose.garcia").say("The Cooks/general", "!m help");
+			await until("it answers", () =>
+				own()
+					.slice(before)
+					.some(({ content }) => content.includes("`!m help`")),
+			);
+		},
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+test("no event with a field that is null, absent or of another type ends the bot", async () => {
+	const uncaught: unknown[] = [];
+	const note = (error: unknown) => uncaught.push(error);
+	process.on("uncaughtException", note);
+	process.on("unhandledRejection", note);
+	try {
+		await using alpha = await startAlpha();
+		const samples = eventSamples(alpha.place);
+		for (const [type, data] of samples) {
+			const before = await alpha.dropped(type);
+			alpha.send(type, data);
+			await alpha.heard();
+			expect([type, await alpha.dropped(type)]).toEqual([type, before]);
+			let cases = 0;
+			for (const wrong of [null, "x", [], ...broken(data)]) {
+				// discord.js reads those alone that it does not have.
+				if (type === "GUILD_CREATE") alpha.send("GUILD_DELETE", data);
+				alpha.send(type, wrong);
+				cases += 1;
+				if (cases % casesAtOnce === 0) await alpha.heard();
+			}
+			if (type === "GUILD_CREATE") alpha.send("GUILD_DELETE", data);
+			alpha.send(type, data);
+			await alpha.heard();
+			expect(await alpha.dropped(type)).toBeGreaterThan(before);
+			await alpha.works();
+		}
+		await alpha.answers();
+		expect(new Set(samples.map(([type]) => type)).size).toBe(54);
+	} finally {
+		process.off("uncaughtException", note);
+		process.off("unhandledRejection", note);
+	}
+	expect(uncaught).toEqual([]);
+}, 120_000);
+
+/** A connection of alpha's that comes back at once. */
+async function openConnection(
+	attach: (client: Client) => void = () => {},
+	prepare: (simulator: Simulator) => void = () => {},
+) {
+	await using stack = new AsyncDisposableStack();
+	const simulator = stack.use(await startSimulator());
+	prepare(simulator);
+	const recorded = recordLog("info");
+	const connection = new Connection({
+		token: simulator.bot("alpha").token,
+		api: simulator.api,
+		log: recorded.log,
+		onAnswer() {},
+		timing: { backOffMs: [1, 4], identifyMs: 0 },
+		attach,
+	});
+	stack.defer(() => connection.close());
+	await connection.open();
+	const owned = stack.move();
+	return {
+		...{ simulator, recorded, connection },
+		dropped: (type: string) =>
+			connection.droppedEvents.counts.get(type)?.count ?? 0,
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+test("a READY that cannot be read begins no session, and the next one does", async () => {
+	await using alpha = await openConnection();
+	const { connection } = alpha;
+	const { sockets } = alpha.simulator;
+	let good: unknown;
+	sockets.alterEvents((type, data) => {
+		if (type === "READY") good = data;
+		return data;
+	});
+	sockets.disconnect({ resumable: false });
+	await until("it is back", () => good && connection.state.connected);
+	const cases = [null, "x", [], ...broken(good)];
+	for (const wrong of cases) {
+		let sent = false;
+		sockets.alterEvents((type, data) => {
+			if (type !== "READY" || sent) return data;
+			sent = true;
+			return wrong;
+		});
+		sockets.disconnect({ resumable: false });
+		await until("it is back", () => sent && connection.state.connected);
+	}
+	expect(alpha.dropped("READY")).toBeGreaterThan(20);
+	expect(sockets.open).toBe(1);
+	expect(connection.sockets).toBe(1);
+	expect(connection.guilds.map(({ available }) => available)).toEqual([true]);
+}, 60_000);
+
+test.concurrent("a guild that cannot be read is unavailable, and the others are served, until it can", async () => {
+	await using alpha = await startAlpha();
+	const { simulator, call } = alpha;
+	const { world, sockets } = simulator;
+	const bakers = simulator.guild("The Bakers");
+	const { user } = world.accounts.get(simulator.bot("alpha").token) ?? {};
+	if (!user) throw new Error("alpha has an account");
+	sockets.alterEvents((type, data) =>
+		type === "GUILD_CREATE" && (data as { id: string }).id === bakers.id
+			? { ...(data as object), channels: [null] }
+			: data,
+	);
+	world.addMember(bakers, user, {});
+	await alpha.heard();
+	expect(await alpha.dropped("GUILD_CREATE")).toBe(1);
+	const inBakers = () => call("list_roles", { guild_id: bakers.id });
+	expect((await inBakers()).isError).toBe(true);
+	await alpha.works();
+
+	sockets.disconnect({ resumable: false });
+	await until(
+		"it has dropped it again",
+		async () => (await alpha.dropped("GUILD_CREATE")) === 2,
+	);
+	await until("it is ready", () => alpha.bot.ready);
+	await alpha.heard();
+	await alpha.works();
+	expect((await inBakers()).isError).toBe(true);
+	// One session more, and no loop.
+	expect(world.sessionStarts.used.get(user.id)).toBe(2);
+
+	sockets.alterEvents(undefined);
+	sockets.disconnect({ resumable: false });
+	await until("it can be read", async () => !(await inBakers()).isError);
+}, 60_000);
+
+test.concurrent("a guild that does not say whether it is unavailable is available", async () => {
+	await using alpha = await openConnection(undefined, ({ sockets }) =>
+		sockets.alterEvents((type, data) => {
+			if (type !== "GUILD_CREATE") return data;
+			const { unavailable: _, ...rest } = data as Record<string, unknown>;
+			return rest;
+		}),
+	);
+	expect(alpha.connection.guilds.map(({ available }) => available)).toEqual([
+		true,
+	]);
+	expect(alpha.dropped("GUILD_CREATE")).toBe(0);
+});
+
+test.concurrent.each([
+	[
+		"components: null in a forwarded message",
+		"MESSAGE_CREATE",
+		(data: Record<string, unknown>) => ({
+			...data,
+			message_snapshots: [{ message: { content: "", components: null } }],
+		}),
+	],
+	[
+		"a component of a new kind",
+		"MESSAGE_CREATE",
+		(data: Record<string, unknown>) => ({
+			...data,
+			components: [{ type: 99, components: [{ type: 98 }], accessory: null }],
+		}),
+	],
+	[
+		"application.install_params: null",
+		"INVITE_CREATE",
+		(data: Record<string, unknown>) => ({
+			...data,
+			target_application: { id: "1", name: "x", install_params: null },
+		}),
+	],
+	["a type that nobody knows", "SOMETHING_NEW", () => null],
+])("%s does not end the bot", async (_, type, change) => {
+	const heard: string[] = [];
+	await using alpha = await openConnection((client) => {
+		client.on(Events.MessageCreate, ({ id }) => heard.push(id));
+	});
+	const { simulator } = alpha;
+	const { sockets } = simulator;
+	const place = {
+		guildId: simulator.guild("The Cooks").id,
+		channelId: simulator.channel("The Cooks/general").id,
+		userId: simulator.user("zoe").id,
+		botId: simulator.bot("alpha").id,
+	};
+	const [, data = {}] = eventSamples(place).find(([one]) => one === type) ?? [];
+	sockets.dispatch(place.botId, type, change({ ...data }));
+	const after = await simulator
+		.user("zoe")
+		.say("The Cooks/general", "after it");
+	await until("the next one is heard", () => heard.includes(after.id));
+	expect(sockets.connected).toHaveLength(1);
+	expect(sockets.upgrades).toBe(1);
+});
+
+test.concurrent("what our own listeners throw, at once or later, drops the event alone, and fills no log", async () => {
+	let heard = 0;
+	await using alpha = await openConnection((client) => {
+		client.on(Events.MessageCreate, () => {
+			heard += 1;
+			throw new Error("what somebody wrote");
+		});
+		client.on(Events.MessageDelete, async () => {
+			throw new Error("what somebody wrote");
+		});
+	});
+	const { simulator, recorded } = alpha;
+	const { channel } = simulator.channel("The Cooks/general");
+	for (let count = 0; count < 50; count++)
+		await simulator.user("zoe").say("The Cooks/general", "hello");
+	await until("all are heard", () => heard === 50);
+	const [last] = simulator.world.messages.in(channel.id).slice(-1);
+	if (!last) throw new Error("there are messages");
+	simulator.world.removeMessage(channel, last);
+	await until("the rejection is counted", () => alpha.dropped("other") === 1);
+	expect(alpha.dropped("MESSAGE_CREATE")).toBe(50);
+	expect(
+		recorded
+			.entries("event dropped: it could not be read")
+			.map(({ type, events }) => [type, events]),
+	).toEqual([
+		["MESSAGE_CREATE", 1],
+		["other", 1],
+	]);
+	expect(recorded.lines.join()).not.toContain("what somebody wrote");
+	expect(alpha.connection.state.connected).toBe(true);
+});

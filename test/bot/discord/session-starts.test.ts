@@ -1,0 +1,167 @@
+// How often a bot logs in to Discord's Gateway in a day, whatever restarts it.
+
+import { expect, test } from "bun:test";
+import {
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startBot } from "../../../src/bot/bot.ts";
+import { checkBot } from "../../../src/bot/check.ts";
+import { SessionStarts } from "../../../src/bot/discord/session-starts.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
+
+const hourMs = 3_600_000;
+const start = Date.parse("2026-01-31T23:00:00Z");
+
+function directory() {
+	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	return {
+		file: join(path, "data", "logins.json"),
+		[Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+	};
+}
+
+/** Starts that are counted in `file`, at a time that the test sets. */
+function countIn(file: string | undefined) {
+	const recorded = recordLog("info");
+	const clock = { now: start };
+	const starts = new SessionStarts({
+		...{ file, log: recorded.log, now: () => clock.now },
+	});
+	/** Why the next one has to wait; undefined where it need not. */
+	const blocked = async (limit?: object) => {
+		const closing = new AbortController();
+		let reason: string | undefined;
+		const ask = async () => ({ session_start_limit: limit });
+		await starts
+			.wait(ask, closing.signal, (why) => {
+				reason = why;
+				closing.abort();
+			})
+			.catch((error) => {
+				if (!closing.signal.aborted) throw error;
+			});
+		return reason;
+	};
+	return { starts, clock, blocked, recorded };
+}
+
+test("900 within 24 hours are the most, also after a restart, and an hour later there is room again", async () => {
+	using place = directory();
+	const first = countIn(place.file);
+	for (let count = 0; count < 899; count++) first.starts.note();
+	expect(await first.blocked()).toBeUndefined();
+	const second = countIn(place.file);
+	second.clock.now += hourMs;
+	second.starts.note();
+	const third = countIn(place.file);
+	third.clock.now += 2 * hourMs;
+	expect(third.starts.count).toBe(900);
+	expect(await third.blocked()).toContain(
+		"900 by this bot): after 1000 Discord resets the token, so the bot waits until about 2026-02-01T23:00",
+	);
+	expect(third.recorded.messages()).toEqual(["login limit reached, waiting"]);
+	third.clock.now = start + 24 * hourMs;
+	expect(await third.blocked()).toBeUndefined();
+	expect(readdirSync(join(place.file, ".."))).toEqual(["logins.json"]);
+});
+
+test.each([
+	["it tells of more than are left over", 101, false],
+	["it tells of as many as are left over", 100, true],
+	["it tells of none", 0, true],
+])("of Discord's own count, where %s", async (_, remaining, waits) => {
+	const { blocked } = countIn(undefined);
+	const reason = await blocked({
+		total: 1_000,
+		remaining,
+		reset_after: hourMs,
+	});
+	expect(reason !== undefined).toBe(waits);
+	if (waits)
+		expect(reason).toContain(
+			`${remaining} of 1000 left): after 1000 Discord resets the token, so the bot waits until about 2026-02-01T00:00:00.000Z`,
+		);
+});
+
+test.each([
+	["an answer without one", undefined],
+	["one of other types", { total: "many", remaining: null }],
+])("%s does not stop a login", async (_, limit) => {
+	expect(await countIn(undefined).blocked(limit)).toBeUndefined();
+});
+
+test("a clock that was ahead keeps a login for a day, and no longer", async () => {
+	using place = directory();
+	const ahead = countIn(place.file);
+	ahead.clock.now += 1_000 * hourMs;
+	for (let count = 0; count < 900; count++) ahead.starts.note();
+	const later = countIn(place.file);
+	expect(await later.blocked()).toBeDefined();
+	later.clock.now += 24 * hourMs;
+	expect(await later.blocked()).toBeUndefined();
+});
+
+test("what is no count in the file, and what cannot be written, stops no login", async () => {
+	using place = directory();
+	const { starts } = countIn(place.file);
+	starts.note();
+	writeFileSync(place.file, '{"a":');
+	const second = countIn(place.file);
+	expect(await second.blocked()).toBeUndefined();
+	second.starts.note();
+	expect(JSON.parse(readFileSync(place.file, "utf8"))).toEqual([start]);
+	expect(second.starts.count).toBe(1);
+	const nowhere = countIn(join(place.file, "below-a-file", "logins.json"));
+	nowhere.starts.note();
+	nowhere.starts.note();
+	expect(nowhere.recorded.messages()).toEqual([
+		"logins are not counted across restarts",
+	]);
+	expect(nowhere.starts.count).toBe(2);
+});
+
+test.concurrent("at the margin a bot waits, says so, and --check does, too; with room it logs in", async () => {
+	await using simulator = await startSimulator();
+	const { sessionStarts } = simulator.world;
+	const { id, token } = simulator.bot("alpha");
+	sessionStarts.used.set(id, 900);
+	const recorded = recordLog("info");
+	const config = botConfig({
+		discordToken: token,
+		discordApiUrl: simulator.api,
+	});
+	const bot = startBot(config, recorded.log);
+	const reason = "too many logins to Discord in 24 hours";
+	const status = async () =>
+		(await (await fetch(new URL("/status", bot.url))).json()) as object;
+	await until("it waits", () =>
+		recorded.messages().includes("login limit reached, waiting"),
+	);
+	expect(await status()).toMatchObject({
+		discord: { connected: false, reason: expect.stringContaining(reason) },
+	});
+	const written: string[] = [];
+	const passed = await checkBot(config, recordLog().log, {
+		write: (line) => written.push(line),
+		loginTimeoutMs: 500,
+	});
+	expect(passed).toBe(false);
+	expect(written.join("\n")).toContain(reason);
+	expect(simulator.sockets.upgrades).toBe(0);
+	await bot.close();
+
+	sessionStarts.used.set(id, 899);
+	const again = startBot(config, recorded.log);
+	await until("it is ready", () => again.ready);
+	expect(sessionStarts.used.get(id)).toBe(900);
+	await again.close();
+}, 60_000);
