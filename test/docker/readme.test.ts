@@ -30,7 +30,7 @@ test("every section with commands is one that is tried", () => {
 		"systemd",
 		// upkeep.test.ts carries them out, or holds them against the files.
 		"Back up, upgrade, go back",
-		"A bot more, or a volume without roles",
+		"Another bot, or a volume without roles",
 	]);
 });
 

@@ -47,7 +47,7 @@ const compose = part("### With Compose");
 const kubernetes = part("### With Kubernetes");
 const systemd = part("### With systemd");
 
-const roles = part("## A bot more, or a volume without roles");
+const roles = part("## Another bot, or a volume without roles");
 
 const env = {
 	...{ MCP_AUTH_TOKEN: "token", POSTGRES_PASSWORD: "password" },
