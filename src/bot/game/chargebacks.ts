@@ -10,6 +10,7 @@ import {
 	type GatewayMessageDeleteDispatchData,
 	type Interaction,
 } from "discord.js";
+import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import {
 	type Chargeback,
@@ -143,7 +144,10 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 					log.error("could not look after the chargebacks", { error });
 				if (closed) return;
 				clearTimeout(nextLook);
-				nextLook = setTimeout(tend, backOff(looksFailed++, 30_000));
+				nextLook = setTimeout(
+					tend,
+					backOffMs(looksFailed++, [firstMs, 30_000]),
+				);
 			}
 		}
 	}
@@ -257,7 +261,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 					attempt.timer = undefined;
 					tend();
 				},
-				backOff(attempt.failures++, mostMs),
+				backOffMs(attempt.failures++, [firstMs, mostMs]),
 			);
 		}
 	}
@@ -296,10 +300,6 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			log.error("a step of a chargeback failed", { ...fields, error: fault });
 			return "a fault of the bot's";
 		}
-	}
-
-	function backOff(failures: number, most: number): number {
-		return Math.min(firstMs * 2 ** failures, most) * (0.5 + Math.random() / 2);
 	}
 
 	/** Someone has come or gone. */

@@ -1,6 +1,7 @@
 // The audit log: every tool call becomes a row. A call never waits for the database: rows queue within a bound while it is
 // away, and are written when it is back.
 
+import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import { StoreUnavailable } from "./faults.ts";
 import type { Store } from "./store.ts";
@@ -142,8 +143,7 @@ export function createAudit(
 	}
 
 	function pause(attempt: number): Promise<void> {
-		const ms = Math.min(firstMs * 2 ** attempt, mostMs);
-		return pauseFor(ms * (0.5 + Math.random() / 2));
+		return pauseFor(backOffMs(attempt, [firstMs, mostMs]));
 	}
 
 	/** Ends early when the log is closed, or with `hurried`. */

@@ -2,6 +2,7 @@
 // a row meanwhile is told so.
 
 import { hostname } from "node:os";
+import { backOffMs } from "../../lib/back-off.ts";
 import { ConfigError } from "../../lib/config.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database, Session } from "./database.ts";
@@ -429,7 +430,7 @@ class OpenStore implements Store {
 	async #pause(attempt: number): Promise<void> {
 		const first = this.#options.backOffMs?.[0] ?? 500;
 		const most = this.#longestWaitMs();
-		const ms = Math.min(first * 2 ** attempt, most) * (0.5 + Math.random() / 2);
+		const ms = backOffMs(attempt, [first, most]);
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, ms);
 		await this.#untilClosing(promise);

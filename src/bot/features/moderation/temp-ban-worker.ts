@@ -1,6 +1,7 @@
 // When something is to be done about a ban with an end, and how often it is tried. What is to be done is not known here.
 
 import { type Client, Events } from "discord.js";
+import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Connection } from "../../discord/connection.ts";
 import { platformFault } from "../../discord/errors.ts";
@@ -99,7 +100,7 @@ export function createTempBanWorker(options: WorkerOptions): TempBanWorker {
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
 					log.error("could not look after the bans", { error });
-				sleep(backOff(looksFailed++, 30_000));
+				sleep(backOffMs(looksFailed++, [firstMs, 30_000]));
 			}
 		}
 	}
@@ -153,7 +154,7 @@ export function createTempBanWorker(options: WorkerOptions): TempBanWorker {
 		} catch (error) {
 			if (wasDoubted) doubt(key);
 			noteFailure(key, error);
-			const ms = backOff(attempt.failures++, mostMs);
+			const ms = backOffMs(attempt.failures++, [firstMs, mostMs]);
 			if (!closed)
 				attempt.timer = setTimeout(() => {
 					attempt.timer = undefined;
@@ -195,10 +196,6 @@ export function createTempBanWorker(options: WorkerOptions): TempBanWorker {
 			attempt.timer = undefined;
 		}
 		tend();
-	}
-
-	function backOff(failures: number, most: number): number {
-		return Math.min(firstMs * 2 ** failures, most) * (0.5 + Math.random() / 2);
 	}
 
 	return {
