@@ -49,6 +49,12 @@ test("of many that went well the first are named, and the rest counted", async (
 	expect(lines.at(-1)).toBe("… and 10 more");
 });
 
+test("of as many as are named nothing is left to count", async () => {
+	const lines = await writeEach(marking(50).bulk, silent);
+	expect(lines).toHaveLength(51);
+	expect(lines.at(-1)).toBe("number 50");
+});
+
 test("it ends before the tool's time does, and says where to go on", async () => {
 	const run: ToolRun = {
 		signal: new AbortController().signal,

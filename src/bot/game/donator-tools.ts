@@ -4,6 +4,7 @@ import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { integer, limit } from "../arguments.ts";
+import { sample } from "../bulk.ts";
 import { destructiveTool, type ToolContext, tool } from "../context.ts";
 import { roleName } from "../discord/describe.ts";
 import { oneField, oneLine } from "../discord/text.ts";
@@ -58,13 +59,12 @@ function listDonators(sync: Sync) {
 				...(superfluous.length > 0
 					? [
 							`${superfluous.length} member(s) with a role that they are not listed for:`,
-							...superfluous
-								.slice(0, maxTold)
-								.map(
-									([member, roles]) =>
-										`${shownMember(member)} | superfluous: ${roles}`,
-								),
-							...andMore(superfluous.length),
+							...sample(
+								superfluous,
+								maxTold,
+								([member, roles]) =>
+									`${shownMember(member)} | superfluous: ${roles}`,
+							),
 						]
 					: []),
 				...circumstances(found),
@@ -122,17 +122,12 @@ function preview(found: DonatorLook): string[] {
 		changes.length === 0
 			? "Nothing would change."
 			: `Would give ${gives} role(s) and take ${changes.length - gives}:`,
-		...changes.slice(0, maxTold).map(({ kind, member, role, reason }) => {
+		...sample(changes, maxTold, ({ kind, member, role, reason }) => {
 			const direction = kind === "give" ? "to" : "from";
 			return `${kind} ${roleName(role)} ${direction} ${shownMember(member)} | ${oneField(reason)}`;
 		}),
-		...andMore(changes.length),
 		...circumstances(found),
 	];
-}
-
-function andMore(count: number): string[] {
-	return count > maxTold ? [`… and ${count - maxTold} more`] : [];
 }
 
 /** What holds a run back, and what the operator has to see to. */
