@@ -10,6 +10,7 @@ import {
 import {
 	type Command,
 	type CommandsOptions,
+	mayUse,
 	readCommand,
 	serveCommands,
 } from "../../src/bot/commands.ts";
@@ -61,6 +62,15 @@ test.each([
 	["!", "!"],
 ])("%j: %j is no command", (prefix, text) => {
 	expect(readCommand(prefix, text)).toBeUndefined();
+});
+
+test("in a thread whose channel is not known nobody may use what takes a permission there", () => {
+	// As discord.js has it of such a thread.
+	const channel = { permissionsFor: () => null };
+	const asked = { channel } as unknown as Parameters<typeof mayUse>[0];
+	const permission = { name: "ManageMessages", in: "channel" } as const;
+	expect(mayUse(asked, { permission })).toBe(false);
+	expect(mayUse(asked, {})).toBe(true);
 });
 
 /** Says who said what. */

@@ -24,30 +24,33 @@ import { ConfigError } from "../../src/lib/config.ts";
 import { clock } from "../support/clock.ts";
 
 const main = join(import.meta.dir, "../../src/bot/new-instance-main.ts");
+const botMain = join(import.meta.dir, "../../src/bot/main.ts");
 const example = join(import.meta.dir, "../../instances/example");
 
 /** A working directory that goes with the test. */
 function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	const instances = join(path, "instances");
+	const runIn = async (program: string, args: string[]) => {
+		const child = Bun.spawn([process.execPath, program, ...args], {
+			cwd: path,
+			env: { PATH: process.env.PATH ?? "", ...clock },
+			stdout: "pipe",
+			stderr: "pipe",
+		});
+		const [stdout, stderr, code] = await Promise.all([
+			child.stdout.text(),
+			child.stderr.text(),
+			child.exited,
+		]);
+		return { stdout, stderr, code };
+	};
 	return {
 		path,
 		instances,
 		/** Runs the program there. */
-		async run(...args: string[]) {
-			const child = Bun.spawn([process.execPath, main, ...args], {
-				cwd: path,
-				env: { PATH: process.env.PATH ?? "", ...clock },
-				stdout: "pipe",
-				stderr: "pipe",
-			});
-			const [stdout, stderr, code] = await Promise.all([
-				child.stdout.text(),
-				child.stderr.text(),
-				child.exited,
-			]);
-			return { stdout, stderr, code };
-		},
+		run: (...args: string[]) => runIn(main, args),
+		runBot: (...args: string[]) => runIn(botMain, args),
 		/** An instance that someone has made by hand. */
 		add(name: string, env: string) {
 			mkdirSync(join(instances, name), { recursive: true });
@@ -304,6 +307,17 @@ test("the command line: help, another directory, and what is no option", async (
 	const { stdout, code } = await place.run("a", "--directory", "my bots");
 	expect(code).toBe(0);
 	expect(stdout).toContain("CONFIG_DIR='my bots/a' bun run bot --check");
+	expect(readdirSync(join(place.path, "my bots"))).toEqual(["a"]);
+});
+
+test("the bot's own command line makes one too, wherever it is told", async () => {
+	using place = workplace();
+	const { stdout, code } = await place.runBot(
+		"--new-instance=a",
+		"--directory=my bots",
+	);
+	expect(code).toBe(0);
+	expect(stdout).toContain("CONFIG_DIR='my bots/a' ");
 	expect(readdirSync(join(place.path, "my bots"))).toEqual(["a"]);
 });
 

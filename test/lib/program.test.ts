@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { version } from "../../src/lib/program.ts";
+import { runs, version } from "../../src/lib/program.ts";
 
 interface Child extends AsyncDisposable {
 	process: Bun.Subprocess<"pipe", "pipe", "pipe">;
@@ -48,6 +48,10 @@ function start(args: string[] = [], env: Record<string, string> = {}): Child {
 		},
 	};
 }
+
+test("from its sources a program is run by Bun", () => {
+	expect(runs("bot")).toBe("bun run bot");
+});
 
 describe("the command line", () => {
 	test.each(["--help", "-h"])(

@@ -134,6 +134,54 @@ describe("the result", () => {
 	});
 });
 
+describe("a result too long for a client", () => {
+	/** What is read of it: an event of a client's limit, less what stands around the text. */
+	const maxBytes = 1024 * 1024 - 4096;
+	const around = textResult("").length;
+	const textOf = (output: ToolOutput) => {
+		const result = textResult(output);
+		expect(Buffer.byteLength(result)).toBeLessThanOrEqual(maxBytes);
+		return String(JSON.parse(result).content[0].text);
+	};
+	const note = (text: string) =>
+		`[Cut here: the whole answer has ${text.length} characters. Ask for less at a time, with a smaller limit, and go on from the last id shown, with after or before.]`;
+
+	test("is cut by nothing while it fits to the byte", () => {
+		const fits = "x".repeat(maxBytes - around);
+		expect(textOf(fits)).toBe(fits);
+		expect(textOf(`${fits}x`)).toEndWith(note(`${fits}x`));
+	});
+
+	test.each([
+		["of plain lines", () => "x", 0.99],
+		["of lines that take more bytes than characters", () => "ü", 0.99],
+		["of lines that are escaped", () => "\u0001", 0.99],
+		// How much fits is estimated from the whole.
+		["with more bytes at its end", (n) => (n < 9_000 ? "x" : "\u0001"), 0.25],
+	] as [string, (n: number) => string, number][])(
+		"%s ends with a whole line, and is not much shorter than may be",
+		(_, character, part) => {
+			const lines = Array.from(
+				{ length: 20_000 },
+				(_, n) => `${n}: ${character(n).repeat(60)}`,
+			);
+			const shown = textOf(lines).split("\n");
+			expect(shown.at(-1)).toBe(note(lines.join("\n")));
+			expect(shown.slice(0, -1)).toEqual(lines.slice(0, shown.length - 1));
+			const bytes = Buffer.byteLength(textResult(shown));
+			expect(bytes).toBeGreaterThan(maxBytes * part);
+		},
+	);
+
+	test.each(["", "\n"])("after %j of one line is cut within it", (before) => {
+		const text = before + "👍".repeat(400_000);
+		const [shown = "", end] = textOf(text).slice(before.length).split("\n");
+		expect(end).toBe(note(text));
+		expect(shown.length).toBeGreaterThan(200_000);
+		expect(shown).toMatch(/^(👍)+\ufffd?$/u);
+	});
+});
+
 describe("the listing", () => {
 	const list = (effect: Effect, idempotent?: boolean) =>
 		tool({

@@ -49,45 +49,45 @@ export function onPostgres(
 	define: (databases: Databases) => void,
 	options?: PostgresOptions,
 ): void {
-	// The dots reporter names no tests that are skipped.
-	if (postgresMissing)
-		console.warn(`nothing is tried on PostgreSQL: ${postgresMissing}`);
-	describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
-		let server: Postgres | undefined;
-		let places = 0;
-		beforeAll(async () => {
-			server = await startPostgres(options);
-		});
-		afterAll(() => server?.[Symbol.asyncDispose]());
-		const started = () => {
-			if (server) return server;
-			throw new Error("PostgreSQL has not started");
-		};
-		define({
-			get postgres() {
-				return started();
-			},
-			async place(name) {
-				places += 1;
-				const schema = name ?? `place ${places}`;
-				return {
-					settings: {
-						databaseUrl: started().url,
-						schema,
-						directory: "/nonexistent",
-					},
-					shown: schema,
-					async look<Row>(text: string) {
-						// Of several statements, Bun gives the rows of each.
-						const results = await started().admin<Row[]>(
-							`SET search_path TO "${schema.replaceAll('"', '""')}"; ${text}`,
-						);
-						return [...(results.at(-1) ?? [])];
-					},
-				};
-			},
-		});
-	});
+	describe.skipIf(postgresMissing !== undefined)(
+		`PostgreSQL${postgresMissing ? ` (skipped: ${postgresMissing})` : ""}`,
+		() => {
+			let server: Postgres | undefined;
+			let places = 0;
+			beforeAll(async () => {
+				server = await startPostgres(options);
+			});
+			afterAll(() => server?.[Symbol.asyncDispose]());
+			const started = () => {
+				if (server) return server;
+				throw new Error("PostgreSQL has not started");
+			};
+			define({
+				get postgres() {
+					return started();
+				},
+				async place(name) {
+					places += 1;
+					const schema = name ?? `place ${places}`;
+					return {
+						settings: {
+							databaseUrl: started().url,
+							schema,
+							directory: "/nonexistent",
+						},
+						shown: schema,
+						async look<Row>(text: string) {
+							// Of several statements, Bun gives the rows of each.
+							const results = await started().admin<Row[]>(
+								`SET search_path TO "${schema.replaceAll('"', '""')}"; ${text}`,
+							);
+							return [...(results.at(-1) ?? [])];
+						},
+					};
+				},
+			});
+		},
+	);
 }
 
 function sqlitePlaces(): Databases {

@@ -1,7 +1,7 @@
 // Refusals in the forms in which providers send them.
 
 import { expect, test } from "bun:test";
-import type { AiErrorKind } from "../../../src/bot/ai/error.ts";
+import { AiError, type AiErrorKind } from "../../../src/bot/ai/error.ts";
 import { refusal } from "../../../src/bot/ai/refusal.ts";
 
 interface Row {
@@ -176,6 +176,19 @@ test.each([
 		expect(retryAfterMs).toBe(expected as number);
 	},
 );
+
+test.each([
+	[undefined, "later"],
+	[0, "in a second"],
+	[1_000, "in a second"],
+	[1_001, "in 2 seconds"],
+	[90_000, "in 90 seconds"],
+	[90_001, "in 2 minutes"],
+	[120_001, "in 3 minutes"],
+])("after %p ms people may try again %s", (retryAfterMs, when) => {
+	const { message } = new AiError("limited", { retryAfterMs });
+	expect(message).toEndWith(` Please try again ${when}.`);
+});
 
 test("a date to come back at is so long from now", () => {
 	const at = new Date(Date.now() + 60_000).toUTCString();

@@ -206,6 +206,29 @@ test("a table is made in steps, between which others have their turn", () => {
 	expect(second.table.size).toBe(count);
 });
 
+test("who is called as before is in a table just so, and nobody else is", () => {
+	const { names } = createNames(7);
+	const people = Array.from({ length: 100 }, (_, at) => {
+		const { username } = names();
+		const both = [`${username}s`, username];
+		return { id: `${10n ** 17n + BigInt(at)}`, display: username, names: both };
+	});
+	const making = new NameTable().with(people);
+	let step = making.next();
+	while (!step.done) step = making.next();
+	const table = step.value;
+	for (const person of people) {
+		expect(table.has(person)).toBe(true);
+		for (const change of [
+			{ id: `${person.id}0` },
+			{ display: `${person.display}s` },
+			{ names: person.names.slice(1) },
+			{ names: person.names.toReversed() },
+		])
+			expect(table.has({ ...person, ...change })).toBe(false);
+	}
+});
+
 test("nobody is found by nothing, by half a character, or across two names", () => {
 	const index = new MemberIndex();
 	const called = { nickname: "ab", globalName: "cd", username: "🍞" };

@@ -553,24 +553,45 @@ describe.concurrent("a list that shrinks", () => {
 });
 
 describe.concurrent("who is restricted", () => {
-	test("by role: neither gets a role nor loses one", async () => {
-		let restricted = "";
-		await using stage = await startStage({
+	const startWithJail = async () => {
+		let id = "";
+		const stage = await startStage({
 			prepare: ({ world, guild }) => {
-				restricted = world.addRole(guild("The Cooks"), { name: "jail" }).id;
+				({ id } = world.addRole(guild("The Cooks"), { name: "jail" }));
 			},
 			get sync() {
-				return { restrictedRole: restricted };
+				return { restrictedRole: id };
 			},
 		});
-		const jail = stage.guild.roles.get(restricted);
+		const jail = stage.guild.roles.get(id);
 		if (!jail) throw new Error("it was made");
+		return { stage, jail };
+	};
+
+	test("by role: neither gets a role nor loses one", async () => {
+		const { stage, jail } = await startWithJail();
+		await using _ = stage;
 		stage.give("zoe", jail);
 		stage.give("mona_lisa", jail, stage.roles.gold);
 		stage.list(["zoe", "gold"], ["liwei", "gold"]);
 		await stage.run();
 		const { restricted: left } = await stage.run();
 		expect(left.size).toBe(2);
+		expect(stage.done()).toEqual(["+liwei gold (supporter of tier gold)"]);
+	});
+
+	test("by role, since the look: is left alone", async () => {
+		const { stage, jail } = await startWithJail();
+		await using _ = stage;
+		stage.list(["zoe", "gold"], ["liwei", "gold"]);
+		const found = await stage.sync.look();
+		expect(found.changes).toHaveLength(2);
+		stage.give("zoe", jail);
+		const { id } = stage.simulator.user("zoe");
+		await until("the bot has heard", () =>
+			found.guild.members.cache.get(id)?.roles.cache.has(jail.id),
+		);
+		await stage.sync.carryOut(found);
 		expect(stage.done()).toEqual(["+liwei gold (supporter of tier gold)"]);
 	});
 

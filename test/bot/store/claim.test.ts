@@ -1,6 +1,7 @@
 // The claim: one instance to a place, for as long as its process runs.
 
 import { expect, test } from "bun:test";
+import { createPostgres } from "../../../src/bot/store/postgres.ts";
 import { type Program, startProgram } from "../../support/program.ts";
 import {
 	onBoth,
@@ -122,6 +123,20 @@ onPostgres((databases) => {
 		databases.postgres.admin(
 			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '% ${name} %' AND '${schema}' <> ''`,
 		);
+
+	test("a claim that an earlier connection of the same process still holds is taken from it", async () => {
+		const { settings, shown } = await databases.place();
+		const database = createPostgres({
+			url: settings.databaseUrl ?? "",
+			...{ schema: shown, instance: "Alpha", nonce: "abcdefgh" },
+		});
+		const never = new AbortController().signal;
+		const first = await database.open(never);
+		const second = await database.open(never);
+		expect(await first.lost).toBeString();
+		await first.close();
+		await second.close();
+	});
 
 	test("an instance whose connection was ended claims again", async () => {
 		const place = await databases.place();

@@ -72,11 +72,16 @@ onBoth((databases) => {
 		const { sql } = opened.store;
 		const eve = { user_id: "611111111111111111", joined_at: 3_000 };
 		await addMessages(sql, guild, [{ ...eve, messages: 1 }]);
-		await notePromoted(sql, guild, [ada, bob], role);
+		const amy = { user_id: "711111111111111111", joined_at: 4_000 };
+		await notePromoted(sql, guild, [ada, amy, bob], role);
 		const ids = [ada, bob, eve].map(({ user_id }) => user_id);
 		await noteLeft(sql, guild, { ids, without: [bob.user_id, eve.user_id] });
-		expect(await selectActivity(sql, guild, ids)).toMatchObject([
+		// Alone, as most who leave.
+		const left = [amy.user_id];
+		await noteLeft(sql, guild, { ids: left, without: left });
+		expect(await selectActivity(sql, guild, [...ids, ...left])).toMatchObject([
 			{ ...bob, withheld: 1 },
+			{ ...amy, withheld: 1 },
 		]);
 		const back = { joined_at: 50_000 };
 		await addMessages(sql, guild, [{ ...bob, ...back, messages: 1 }]);

@@ -58,6 +58,16 @@ describe.each(Object.entries(texts))("%s", (_, text) => {
 	});
 });
 
+test("code that is still being written fits into messages at every length", () => {
+	for (let length = 1_900; length < 4_000; length += length < 2_010 ? 1 : 13)
+		for (const start of ["```py\n", "a\n```\n"]) {
+			const text = start.padEnd(length, "x");
+			for (const { shown } of cutIntoPieces(text))
+				expect(shown.length).toBeLessThanOrEqual(2_000);
+			expect(whole(text)).toBe(text);
+		}
+});
+
 test("a short text is one message, as it is", () => {
 	expect(cutIntoPieces("Hello *you*")).toEqual([
 		{ from: 0, to: 11, shown: "Hello *you*" },
