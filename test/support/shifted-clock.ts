@@ -56,6 +56,7 @@ const env = {
 	LD_PRELOAD: "/usr/$LIB/faketime/libfaketimeMT.so.1",
 	FAKETIME: `${shiftMs < 0 ? "" : "+"}${Math.round(shiftMs / 1000)}`,
 	FAKETIME_DONT_FAKE_MONOTONIC: "1",
+	NO_FAKE_STAT: "1",
 };
 
 /** Whether a program that is started now has the time shifted. */
