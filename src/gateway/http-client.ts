@@ -278,7 +278,7 @@ class Connection {
 	received(bytes: Buffer) {
 		const exchange = this.#exchange;
 		// What comes unasked would be taken for the answer to the next request.
-		if (!exchange || exchange.progress === "unsent") return this.lost();
+		if (!exchange) return this.lost();
 		exchange.advance("answered");
 		let whole: boolean;
 		try {
