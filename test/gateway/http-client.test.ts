@@ -601,6 +601,58 @@ describe("a failure tells how far the request got:", () => {
 	});
 });
 
+describe("a body of known length, as one", () => {
+	const text = async (response: HttpResponse) =>
+		Buffer.from(
+			(await response.whole?.()) ?? "it is of no known length",
+		).toString();
+
+	/** A server that sends the second half of each body when it is told. */
+	function startHalves() {
+		const peers: Peer[] = [];
+		const stub = startStub((peer) => {
+			peers.push(peer);
+			peer.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab");
+		});
+		return { client: clientFor(stub.url, { maxConnections: 1 }), peers };
+	}
+
+	test("is there at once, or when all of it is", async () => {
+		const { client, peers } = startHalves();
+		const early = await client.send(post, never);
+		const whole = text(early);
+		peers[0]?.write("cd");
+		expect(await whole).toBe("abcd");
+		const late = await client.send(post, never);
+		const next = client.send(post, never);
+		peers[1]?.write("cd");
+		// There is one connection: the body before has ended.
+		(await next).discard();
+		expect(await text(late)).toBe("abcd");
+		const stub = startStub((peer) => peer.write(ok("abcd")));
+		expect(await text(await clientFor(stub.url).send(post, never))).toBe(
+			"abcd",
+		);
+	});
+
+	test("that breaks off is none", async () => {
+		const { client, peers } = startHalves();
+		const whole = text(await client.send(post, never));
+		peers[0]?.end();
+		expect(await whole.catch((fault) => fault.progress)).toBe("answered");
+	});
+
+	test("is not to be had in chunks", async () => {
+		const stub = startStub((peer) =>
+			peer.write(
+				"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+			),
+		);
+		const response = await clientFor(stub.url).send(post, never);
+		expect(response.whole?.()).toBeUndefined();
+	});
+});
+
 describe("connections", () => {
 	test("are used again, the one used last first", async () => {
 		const ports: number[] = [];
@@ -692,7 +744,8 @@ describe("connections", () => {
 
 	test("that bring bytes unasked are closed, and those bytes answer nothing", async () => {
 		const stub = startStub((peer) => peer.write(ok("true")));
-		const client = clientFor(stub.url);
+		// Not for being idle.
+		const client = clientFor(stub.url, { idleTimeoutMs: 3_600_000 });
 		await client.send(post, never);
 		for (const peer of stub.alive) peer.write(ok("smuggled"));
 		await until("closed", () => client.open === 0 && stub.alive.size === 0);

@@ -299,7 +299,7 @@ test.concurrent.each([
 	},
 );
 
-test.concurrent.each([307, 308, 302, 303])(
+test.concurrent.each([300, 307, 308, 302, 303])(
 	"a redirect with %d is not followed, by a write or by a read",
 	async (status) => {
 		await using platform = await startPlatform();
