@@ -292,6 +292,8 @@ test.each([
 	"[mcp]\n# [chat]\naudit_days = 3\n[chat]\nkeep_days = 3",
 	"# [auto_role]\n# to_role = 3\n[chat]\nkeep_days = 3",
 	'# """\n# [chat]\n[features]\nchat = true',
+	`[game.donators.tiers]\n# [chat]\ngold = "${id}"`,
+	`# [auto_role]\n[game.donators.tiers]\nto_role = "${id}"`,
 	'[mcp.tools]\ndeny = ["list_donators", "sync_donators", "ban"]',
 ])("config.toml with %j is in order", (lines) => {
 	expect(faultsOf(lines)).toEqual([]);
