@@ -1,7 +1,7 @@
 // A bot's configuration, for tests.
 
 import { afterAll } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -39,8 +39,21 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 	};
 }
 
-const parent = join(tmpdir(), `guildhall-test-bots-${process.pid}`);
+const parents = "guildhall-test-bots-";
+const parent = join(tmpdir(), `${parents}${process.pid}`);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
+// A worker runs many files, and the hook above belongs to the first of them: what is left goes with a later run.
+for (const name of readdirSync(tmpdir()))
+	if (name.startsWith(parents) && !runs(Number(name.slice(parents.length))))
+		rmSync(join(tmpdir(), name), { recursive: true, force: true });
+
+function runs(pid: number): boolean {
+	try {
+		return process.kill(pid, 0);
+	} catch (error) {
+		return Object(error).code === "EPERM";
+	}
+}
 
 /** A directory that goes when the tests of its file have ended. */
 function temporaryDirectory(): string {
