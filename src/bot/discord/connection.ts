@@ -45,7 +45,7 @@ const membersTimeoutMs = 120_000;
 /** Discord lets a bot ask for all members of a guild once in 30 seconds. */
 const reloadMs = 35_000;
 /** What was asked for longer ago than this, and is told only when a session is resumed, is not carried out. */
-const maxCommandAgeMs = 30_000;
+const usualCommandAgeMs = 30_000;
 
 const isCommand = new Set<string>([
 	GatewayDispatchEvents.MessageCreate,
@@ -88,8 +88,10 @@ export interface ConnectionOptions {
 	readsMessages?: boolean;
 	/** Whether bans that are made and lifted are wanted. */
 	watchesBans?: boolean;
-	/** How long Discord's Gateway may take, and what is waited between connections. */
-	timing?: Partial<SocketTiming & { identifyMs: number }>;
+	/** How long Discord's Gateway may take, what is waited between connections, and how old a command may be. */
+	timing?: Partial<
+		SocketTiming & { identifyMs: number; maxCommandAgeMs: number }
+	>;
 	/** Where logins are counted across restarts; undefined: nowhere. */
 	sessionStartsFile?: string;
 	/** Is given each client before it logs in: there is another one after a login that failed before it had a socket. */
@@ -364,14 +366,13 @@ export class Connection {
 		const { t: type, d } = event;
 		const read = () => {
 			requireSound(type, d);
+			if (type === GatewayDispatchEvents.GuildCreate) forgetChannels(client, d);
 			how.read();
 			rereadName(client, event);
 		};
-		if (
-			how.isReplay &&
-			isCommand.has(type) &&
-			this.#gapMs() > maxCommandAgeMs
-		) {
+		const { maxCommandAgeMs = usualCommandAgeMs } = this.#options.timing ?? {};
+		const isLate = how.isReplay && this.#gapMs() > maxCommandAgeMs;
+		if (isLate && isCommand.has(type)) {
 			this.#late += 1;
 			return true;
 		}
@@ -379,7 +380,6 @@ export class Connection {
 			this.#early.push(() => this.droppedEvents.attempt(type, read));
 			return true;
 		}
-		if (type === GatewayDispatchEvents.GuildCreate) forgetChannels(client, d);
 		const isRead = this.droppedEvents.attempt(type, read);
 		// A new session knows nothing of what happened before it.
 		if (isRead && type === GatewayDispatchEvents.Ready) this.#complete.clear();

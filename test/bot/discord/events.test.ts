@@ -15,6 +15,7 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 import { until } from "../../support/until.ts";
+import { channelNamed } from "../../support/world.ts";
 import { broken, eventSamples } from "./event-samples.ts";
 
 /** So many events are sent before it is waited until the bot has heard them. */
@@ -340,4 +341,19 @@ test.concurrent("what our own listeners throw, at once or later, drops the event
 	]);
 	expect(recorded.lines.join()).not.toContain("what somebody wrote");
 	expect(alpha.connection.state.connected).toBe(true);
+});
+
+test.concurrent("a channel that was deleted while there was no session is forgotten", async () => {
+	await using alpha = await openConnection();
+	const { simulator, connection } = alpha;
+	const guild = simulator.guild("The Cooks");
+	const staff = channelNamed({ guild }, "staff");
+	const { cache } = connection.discord.channels;
+	expect(cache.has(staff.id)).toBe(true);
+	simulator.sockets.refuseConnections(502);
+	simulator.sockets.disconnect({ resumable: false });
+	simulator.world.removeChannel(staff);
+	simulator.sockets.refuseConnections(undefined);
+	await until("it is forgotten", () => !cache.has(staff.id));
+	expect(simulator.sockets.connected).toHaveLength(1);
 });

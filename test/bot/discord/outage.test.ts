@@ -1,9 +1,14 @@
 // The bot while Discord's Gateway is away, and what it knows and does when it is back.
 
 import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import net from "node:net";
+import { Events } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import { checkBot } from "../../../src/bot/check.ts";
+import { Connection } from "../../../src/bot/discord/connection.ts";
 import { toml } from "../../../src/bot/settings.ts";
 import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
@@ -192,3 +197,106 @@ test.concurrent("--check shows what Discord's Gateway answers", async () => {
 		"within 3 seconds: Discord's Gateway answered HTTP 502",
 	);
 }, 60_000);
+
+test.concurrent.each([
+	["is carried out after a short gap", undefined, 1],
+	["is not carried out after a long one", -1, 0],
+])(
+	"what a resumed session replays %s",
+	async (_, maxCommandAgeMs, heard) => {
+		await using stack = new AsyncDisposableStack();
+		const simulator = stack.use(await startSimulator());
+		const { sockets, world } = simulator;
+		const recorded = recordLog("info");
+		const messages: string[] = [];
+		const connection = new Connection({
+			token: simulator.bot("alpha").token,
+			api: simulator.api,
+			log: recorded.log,
+			onAnswer() {},
+			timing: {
+				...{ backOffMs: [1, 4] },
+				...(maxCommandAgeMs !== undefined && { maxCommandAgeMs }),
+			},
+			attach: (client) =>
+				client.on(Events.MessageCreate, ({ id }) => messages.push(id)),
+		});
+		stack.defer(() => connection.close());
+		await connection.open();
+		sockets.refuseConnections(502);
+		sockets.disconnect();
+		await until("it has noticed", () => recorded.entries(lost).length === 1);
+		await simulator.user("zoe").say("The Cooks/general", "!m nuke 2");
+		const guild = simulator.guild("The Cooks");
+		const role = world.addRole(guild, { name: "Meanwhile" });
+		sockets.refuseConnections(undefined);
+		await until("it is back", () => recorded.entries(back).length === 1);
+		expect(connection.guilds[0]?.roles.cache.has(role.id)).toBe(true);
+		expect(messages).toHaveLength(heard);
+		expect(recorded.entries(back)[0]?.commands_not_carried_out).toBe(
+			heard ? undefined : 1,
+		);
+		const after = await simulator.user("zoe").say("The Cooks/general", "hello");
+		await until("the next is heard", () => messages.at(-1) === after.id);
+	},
+	30_000,
+);
+
+test.concurrent("a peer that answers neither heartbeats nor a close is left, and its socket closed", async () => {
+	const hello = JSON.stringify({ op: 10, d: { heartbeat_interval: 20 } });
+	const accepted: net.Socket[] = [];
+	const server = net.createServer((peer) => {
+		accepted.push(peer);
+		peer.on("error", () => {});
+		peer.once("data", (request) => {
+			const [, key = ""] =
+				/sec-websocket-key: (.+)\r/i.exec(`${request}`) ?? [];
+			const accept = createHash("sha1")
+				.update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+				.digest("base64");
+			peer.write(
+				`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+			);
+			// A text of fewer than 126 bytes.
+			peer.write(Buffer.from([0x81, hello.length]));
+			peer.write(hello);
+		});
+	});
+	server.listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const { port } = server.address() as net.AddressInfo;
+	const api = Bun.serve({
+		...{ port: 0, hostname: "127.0.0.1" },
+		fetch: () =>
+			Response.json({
+				...{ url: `ws://127.0.0.1:${port}`, shards: 1 },
+				session_start_limit: {
+					...{ total: 1000, remaining: 1000 },
+					...{ reset_after: 0, max_concurrency: 1 },
+				},
+			}),
+	});
+	const recorded = recordLog("info");
+	const open: number[] = [];
+	const connection = new Connection({
+		...{ token: "token", api: `http://127.0.0.1:${api.port}/api` },
+		log: recorded.log,
+		onAnswer() {},
+		timing: { backOffMs: [1, 4], closeMs: 10, identifyMs: 0 },
+	});
+	const opened = connection.open();
+	const tries = () =>
+		recorded.entries("could not connect to Discord's Gateway, trying again");
+	await until("it has tried three times", () => {
+		open.push(connection.sockets);
+		return tries().length >= 3;
+	});
+	expect(tries()[0]?.reason).toBe("Discord answers no heartbeat");
+	expect(Math.max(...open)).toBe(1);
+	await until("the first is closed", () => accepted[0]?.destroyed);
+	await connection.close();
+	await opened;
+	await api.stop(true);
+	for (const peer of accepted) peer.destroy();
+	server.close();
+}, 30_000);
