@@ -220,7 +220,7 @@ test.concurrent("a guild that cannot be read is unavailable, and the others are 
 	if (!user) throw new Error("alpha has an account");
 	sockets.alterEvents((type, data) =>
 		type === "GUILD_CREATE" && (data as { id: string }).id === bakers.id
-			? { ...(data as object), channels: [null] }
+			? { ...(data as object), stickers: [null] }
 			: data,
 	);
 	world.addMember(bakers, user, {});
