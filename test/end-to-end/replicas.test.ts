@@ -133,6 +133,7 @@ async function write({ hold = false, gateway }: CallOptions = {}) {
 		response.status === 502
 			? [broken]
 			: readAnswer(number, response.status, body);
+	if (response.status === 502) call.cause = "the gateway was killed";
 	return call;
 }
 
@@ -200,7 +201,7 @@ function findGateway(index: number): Gateway {
 	return gateway;
 }
 
-const none = { lost: [], duplicated: [], unannounced: [] };
+const none = { lost: [], duplicated: [], unannounced: [], unexplained: [] };
 
 /** Calls that a bot keeps waiting, all through one gateway, once it has them. */
 async function holdCalls(gateway: number) {

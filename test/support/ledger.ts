@@ -25,6 +25,8 @@ export interface LedgerCall {
 	writes: boolean;
 	/** All of them; there should be one. */
 	answers: Answer[];
+	/** What cut it off after it was sent, where its outcome is unknown. */
+	cause?: string | undefined;
 }
 
 /** How many of the things that are written each call may have caused. */
@@ -43,6 +45,8 @@ export interface Violations {
 	duplicated: string[];
 	/** Carried out although the answer says that it was not, or although nobody asked for it. */
 	unannounced: string[];
+	/** Answered "unknown" though nothing cut it off. */
+	unexplained: string[];
 }
 
 /** What is wrong with these calls, if their writes were carried out so often: number → times. */
@@ -50,9 +54,14 @@ export function findViolations(
 	calls: Iterable<LedgerCall>,
 	written: ReadonlyMap<number, number>,
 ): Violations {
-	const found: Violations = { lost: [], duplicated: [], unannounced: [] };
+	const found: Violations = {
+		lost: [],
+		duplicated: [],
+		unannounced: [],
+		unexplained: [],
+	};
 	const known = new Set<number>();
-	for (const { number, what, writes, answers } of calls) {
+	for (const { number, what, writes, answers, cause } of calls) {
 		known.add(number);
 		const times = written.get(number) ?? 0;
 		const [answer = { fate: "lost", said: "never answered" }, ...more] =
@@ -61,6 +70,8 @@ export function findViolations(
 		const line = `${number} (${what}) carried out ${times} time(s), ${said.join("; and ")}`;
 		const [least, most] = writes ? allowed[answer.fate] : [0, 0];
 		if (answer.fate === "lost" || times < least) found.lost.push(line);
+		if (answer.fate === "unknown" && cause === undefined)
+			found.unexplained.push(line);
 		if (times > 1 || more.length > 0) found.duplicated.push(line);
 		else if (times > most) found.unannounced.push(line);
 	}

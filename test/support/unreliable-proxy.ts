@@ -28,6 +28,11 @@ export interface UnreliableProxy extends AsyncDisposable {
 	readonly sessionId: string | undefined;
 	/** How often it has done what. */
 	readonly meddled: ReadonlyMap<Meddling, number>;
+	/**
+	 * When it ended connections with a request on its way, and which; undefined: the last was answered, and the caller may
+	 * have sent the next.
+	 */
+	readonly cutOff: readonly { request: string | undefined; at: number }[];
 	/** From now on everything passes as it is. */
 	calmDown(): void;
 }
@@ -47,6 +52,7 @@ export async function startUnreliableProxy({
 }: UnreliableProxyOptions): Promise<UnreliableProxy> {
 	const meddled = new Map<Meddling, number>(kinds.map((kind) => [kind, 0]));
 	const open = new Set<Socket>();
+	const cutOff: { request: string | undefined; at: number }[] = [];
 	let calm = false;
 	let sessionId: string | undefined;
 
@@ -61,9 +67,13 @@ export async function startUnreliableProxy({
 		const callee = connect({ port, host: "127.0.0.1", noDelay: true });
 		let meddling: Meddling | undefined;
 		let delayMs = 0;
+		/** The request that is sent and not answered. */
+		let request: string | undefined;
+		const noteCut = () => cutOff.push({ request, at: performance.now() });
 		const later = (work: () => void) =>
 			delayMs > 0 ? void setTimeout(work, delayMs) : work();
 		const cut = () => {
+			noteCut();
 			callee.destroy();
 			if (random.chance(0.5)) caller.destroy();
 			else caller.resetAndDestroy();
@@ -76,6 +86,7 @@ export async function startUnreliableProxy({
 			meddling = choose();
 			delayMs =
 				meddling === "delay of the answer" ? 1 + random.below(maxDelayMs) : 0;
+			request = chunk.toString("utf8");
 			if (meddling === "cut before the request") return cut();
 			if (meddling !== "cut in the request") return void callee.write(chunk);
 			caller.pause();
@@ -86,12 +97,15 @@ export async function startUnreliableProxy({
 				case "cut before the answer":
 					return cut();
 				case "cut in the answer":
+					noteCut();
 					callee.destroy();
 					return caller.end(chunk.subarray(0, random.below(chunk.length)));
 				case "cut after the answer":
+					request = undefined;
 					caller.write(chunk);
 					return void setTimeout(cut, random.below(maxIdleMs));
 				default:
+					request = undefined;
 					later(() => caller.write(chunk));
 			}
 		});
@@ -115,6 +129,7 @@ export async function startUnreliableProxy({
 			return sessionId;
 		},
 		meddled,
+		cutOff,
 		calmDown() {
 			calm = true;
 		},
