@@ -154,6 +154,7 @@ export function startBot(
 					store,
 				},
 				locks,
+				log,
 				guilds: config.toml.mcp.guilds && new Set(config.toml.mcp.guilds),
 			}),
 			log,

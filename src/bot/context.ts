@@ -12,8 +12,9 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { Deadlines } from "../lib/deadlines.ts";
+import type { Log } from "../lib/log.ts";
 import type { Signal } from "../lib/signal.ts";
-import type { JsonObject } from "../mcp/json-rpc.ts";
+import { type JsonObject, RpcError } from "../mcp/json-rpc.ts";
 import {
 	invalidParameters,
 	tool as mcpTool,
@@ -51,6 +52,9 @@ const deadlines = new Deadlines(toolTimeoutMs);
 
 const tooLate = `The tool has not ended within ${toolTimeoutMs / 1000} seconds and was given up. What it had sent to Discord by then may have taken effect: look before repeating it.`;
 
+const failedAfterWrite =
+	"Internal error, after a request to Discord had been sent: whether it took effect is unknown. Look before repeating it.";
+
 /** What the bot knows of itself. */
 export interface Self {
 	name: string;
@@ -73,6 +77,7 @@ export interface BotContext {
 	locks: Locks;
 	/** The only guilds that tools may touch; undefined: all that the bot is in. */
 	guilds?: ReadonlySet<string> | undefined;
+	log: Log;
 }
 
 /** What every tool is given beside its arguments. */
@@ -193,7 +198,12 @@ export function tool<const Entries extends v.ObjectEntries>(
 				.flat()
 				.flatMap((name) => args[name] || (bot.guildId ?? []))
 				.map(String);
-			const said = await bounded(limits, call.signal, () =>
+			const onBug = (error: unknown) =>
+				bot.log.error("a tool failed after a write", {
+					tool: definition.name,
+					error,
+				});
+			const said = await bounded(limits, call.signal, onBug, () =>
 				keys.length > 0 ? inTurn(bot.turns, keys, work) : work(),
 			);
 			// Whoever wrote it, and wherever it stands.
@@ -277,10 +287,15 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 async function bounded<T>(
 	limits: Pick<ToolRun, "reason" | "mayWrite">,
 	caller: Signal | undefined,
+	onBug: (error: unknown) => void,
 	work: () => Promise<T>,
 ): Promise<T> {
 	const signal = deadlines.begin(caller);
-	const run: ToolRun = { ...limits, endsAt: signal.endsAt, signal };
+	let wrote = false;
+	const onWrite = () => {
+		wrote = true;
+	};
+	const run: ToolRun = { ...limits, endsAt: signal.endsAt, signal, onWrite };
 	try {
 		return await new Promise<T>((resolve, reject) => {
 			// What waits for Discord is told first, and knows better what has become of it.
@@ -290,7 +305,10 @@ async function bounded<T>(
 			withinRun(run, work).then(resolve, reject);
 		});
 	} catch (error) {
-		throw toToolError(error) ?? error;
+		const told = error instanceof RpcError ? error : toToolError(error);
+		if (told || error instanceof ToolError || !wrote) throw told ?? error;
+		onBug(error);
+		throw new ToolError(failedAfterWrite, { cause: error });
 	} finally {
 		deadlines.end(signal);
 	}

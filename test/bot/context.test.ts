@@ -103,6 +103,33 @@ describe("a write", () => {
 	);
 });
 
+test("a bug after a write says that its outcome is unknown, and is logged", async () => {
+	const broken = (send: Work) =>
+		writing(async (it) => {
+			await send(it);
+			throw new TypeError("broken on purpose");
+		});
+	await using bot = await startWith(broken);
+	const { text, isError } = await bot.call();
+	expect(isError).toBe(true);
+	expect(text).toContain("whether it took effect is unknown");
+	expect(text).not.toContain("on purpose");
+	expect(bot.written()).toHaveLength(1);
+	const logged = bot.lines.join();
+	expect(logged).toContain("a tool failed after a write");
+	expect(logged).toContain("broken on purpose");
+});
+
+test("a bug before any write is an internal error", async () => {
+	await using bot = await startWith(() =>
+		writing(async () => {
+			throw new TypeError("broken on purpose");
+		}),
+	);
+	expect((await bot.call()).code).toBe(-32603);
+	expect(bot.written()).toEqual([]);
+});
+
 describe("a webhook's token in a result is not shown", () => {
 	const url = "https://discord.com/api/webhooks/123456789012345678/a-Secret_1";
 	const shown = url.replace("a-Secret_1", "[hidden]");

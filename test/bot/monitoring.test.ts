@@ -188,10 +188,10 @@ test.concurrent("a bot that Cloudflare blocks is ready, and its state, figures a
 	await using alpha = await startConnectedBot();
 	const { faults } = alpha.simulator;
 	const headers = { "content-type": "text/html", "retry-after": "1800" };
-	faults.answer("* *", { status: 429, body: "<html>", headers });
+	faults.answer("GET /guilds/*", { status: 429, body: "<html>", headers });
 	const info = () => alpha.call("get_guild_info");
 	expect(await info()).toContain("Requests are paused for 1800 s.");
-	expect(await info()).toContain("the next one can go in 1800 s.");
+	expect(await info()).toMatch(/the next one can go in 1[78]\d\d s\./);
 	expect((await alpha.get("/readyz")).status).toBe(200);
 	const { requests_paused } = (await alpha.status()).discord;
 	expect(requests_paused).toEqual({
@@ -202,7 +202,7 @@ test.concurrent("a bot that Cloudflare blocks is ready, and its state, figures a
 	const metrics = await alpha.metrics();
 	const value = (name: string) => sampleOf(metrics, `guildhall_bot_${name}`);
 	expect(value("discord_pause_seconds")).toBeGreaterThan(60);
-	expect(value("discord_held_back_total")).toBe(1);
+	expect(value("discord_held_back_total")).toBeGreaterThan(0);
 	expect(alpha.messages()).toContain("requests to Discord are paused");
 });
 
@@ -383,6 +383,13 @@ describe("the figures", () => {
 				channel_id: simulator.channel("The Cooks/general").id,
 				content: "hello",
 			});
+		// The bot asks for two things by itself: Discord's Gateway, and its commands.
+		const own = ["GET /gateway/bot", "GET /applications/"];
+		await until("its own requests are answered", async () => {
+			const asked = simulator.requests.list().map(({ route = "" }) => route);
+			const all = own.every((one) => asked.some((it) => it.startsWith(one)));
+			return all && (await count("ok")) === asked.length;
+		});
 		const before = await count("ok");
 		simulator.faults.refuse(messages, 50013, { times: 1 });
 		await send();

@@ -24,6 +24,7 @@ import {
 	UnusableAnswer,
 } from "./rest-answer.ts";
 import { followMonotonicClock } from "./rest-clock.ts";
+import { faultOf } from "./rest-promises.ts";
 
 /** What one platform call may take, waiting in the queue included. */
 export const platformTimeoutMs = 10_000;
@@ -93,6 +94,8 @@ interface Call {
 	state: "waiting" | "sent" | "refused";
 	/** How often Discord has answered it 429. */
 	rateLimits: number;
+	/** That of the latest answer. */
+	status: number;
 	/** When its time is up, by `performance.now()`. */
 	readonly endsAt: number;
 }
@@ -107,6 +110,8 @@ export interface ToolRun {
 	reason: string | undefined;
 	/** While false, a write is a bug: the tool only reads, or is still making its plan. */
 	mayWrite: boolean;
+	/** Is told when a write has been sent that Discord may have carried out. */
+	onWrite?(): void;
 }
 
 const currentCall = new AsyncLocalStorage<Call>();
@@ -267,6 +272,7 @@ async function send(
 		});
 		// The queue will send it anew.
 		if (response.status === 429) note("refused");
+		if (call) call.status = response.status;
 		return await readAnswer(response);
 	} catch (error) {
 		const { code, syscall } = error as NodeJS.ErrnoException;
@@ -367,7 +373,7 @@ async function requestOnce(
 	reads: boolean,
 	endsAt: number,
 ): Promise<unknown> {
-	const call: Call = { state: "waiting", rateLimits: 0, endsAt };
+	const call: Call = { state: "waiting", rateLimits: 0, status: 0, endsAt };
 	const fate = (): Fate => {
 		if (call.state !== "sent") return "not sent";
 		return reads ? "read" : "unknown";
@@ -378,8 +384,12 @@ async function requestOnce(
 	if (signal.aborted) throw new PlatformTimeout("not sent");
 	signal.addEventListener("abort", end, { once: true });
 	try {
-		const answer = currentCall.run(call, () => request(options));
-		return await Promise.race([answer, late]);
+		const answered = currentCall.run(call, () => request(options));
+		const answer = await Promise.race([answered, late]);
+		const { method, fullRoute } = options;
+		const fault = faultOf(method, fullRoute, call.status, answer);
+		if (fault !== undefined) throw new UnusableAnswer(call.status, fault);
+		return answer;
 	} catch (error) {
 		hideToken(options.fullRoute, error);
 		if (signal.aborted) throw new PlatformTimeout(fate());
@@ -398,6 +408,7 @@ async function requestOnce(
 			error.status < 500;
 		throw new PlatformFailure(turnedAway ? "refused" : fate(), error);
 	} finally {
+		if (!reads && call.state === "sent") currentRun.getStore()?.onWrite?.();
 		signal.removeEventListener("abort", end);
 	}
 }

@@ -34,7 +34,7 @@ function startApi(answers: Response[]) {
 	rest.setToken("token");
 	guardRest(rest, { timeoutMs: 10_000, onUnauthorized: () => {} });
 	return {
-		ask: () => rest.get(Routes.channel("100000000000000001")),
+		ask: () => rest.get(Routes.gatewayBot()),
 		received: () => received,
 		[Symbol.asyncDispose]: () => server.stop(true),
 	};

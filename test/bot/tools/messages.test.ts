@@ -407,7 +407,10 @@ test("the latest messages are deleted, whatever stands in them", async () => {
 	await using world = await startWorld();
 	const { channel } = write(world, ["a", "b", "c"]);
 	const { faults } = world.simulator;
-	const odd = { message_snapshots: [{ message: { components: null } }] };
+	const said = { content: "", embeds: [], attachments: [] };
+	const odd = {
+		message_snapshots: [{ message: { ...said, components: null } }],
+	};
 	faults.rewrite("GET /channels/*/messages", ({ body = "", ...answer }) => ({
 		...answer,
 		body: JSON.stringify(

@@ -1,0 +1,230 @@
+// Every tool against answers of Discord's that are not what it promises: no tool shows what is not there, claims to have
+// done what nobody confirmed, or fails without a word on what became of a write. Of each field one of three changes is
+// tried for each tool, another one for the next tool; with ALL_ANSWERS=1 all three.
+
+import { expect, test } from "bun:test";
+import { DefaultRestOptions } from "discord.js";
+import type { Answer } from "../../src/simulator/faults.ts";
+import { type Args, type Scene, startScene } from "./tool-rows/scene.ts";
+import { table } from "./tool-table.ts";
+
+interface Mutation {
+	name: string;
+	/** Whether the answer as a whole is not the promised one. */
+	whole: boolean;
+	of(right: Answer): Answer;
+}
+
+const promised: readonly [string, (right: Answer) => Answer][] = [
+	["202", (right) => ({ ...right, status: 202 })],
+	[
+		"a page",
+		() => ({
+			...{ status: 200, body: "<!DOCTYPE html><p>Welcome" },
+			headers: { "content-type": "text/html" },
+		}),
+	],
+];
+const promisedJson: readonly [string, (right: Answer) => Answer][] = [
+	["204", () => ({ status: 204 })],
+	["nothing", (right) => ({ ...right, body: "" })],
+	["{}", (right) => ({ ...right, body: "{}" })],
+	["null", (right) => ({ ...right, body: "null" })],
+	["a text", (right) => ({ ...right, body: '"text"' })],
+	[
+		"half",
+		({ body = "", ...right }) => ({ ...right, body: body.slice(0, -1) }),
+	],
+];
+
+type Path = readonly (string | number)[];
+
+/** Where the values of some JSON stand; of a list only the first is looked at. */
+function pathsIn(value: unknown, path: Path = []): Path[] {
+	if (typeof value !== "object" || value === null) return [];
+	const entries: [string | number, unknown][] = Array.isArray(value)
+		? value.slice(0, 1).map((one, index) => [index, one])
+		: Object.entries(value);
+	return entries.flatMap(([key, one]) => {
+		const at = [...path, key];
+		return [at, ...pathsIn(one, at)];
+	});
+}
+
+/** JSON in which the value at `path` is another one; undefined: it is not there. */
+function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
+	if (key === undefined) return by;
+	if (Array.isArray(value))
+		return value.map((one, index) =>
+			index === key ? (replaced(one, rest, by) ?? null) : one,
+		);
+	const object = Object(value) as Record<string, unknown>;
+	return { ...object, [key]: replaced(object[key], rest, by) };
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+	return path.reduce(
+		(part, key) => (Object(part) as Record<string | number, unknown>)[key],
+		value,
+	);
+}
+
+const changes = [
+	["missing", () => undefined],
+	["null", () => null],
+	["of another type", (value: unknown) => (isPlainObject(value) ? "text" : {})],
+] as const;
+
+function isPlainObject(value: unknown): boolean {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The changes of an answer; `turn` says which change a field gets. */
+function* mutationsOf(right: Answer, turn: number): Generator<Mutation> {
+	const hasJson = right.body !== undefined;
+	for (const [name, of] of [...promised, ...(hasJson ? promisedJson : [])])
+		yield { name, whole: true, of };
+	const json: unknown = JSON.parse(right.body ?? "null");
+	for (const [index, path] of pathsIn(json).entries())
+		for (const [number, [what, by]] of changes.entries())
+			if (process.env.ALL_ANSWERS || (index + turn) % 3 === number)
+				yield {
+					name: `${path.join(".")} ${what}`,
+					whole: false,
+					of: ({ body = "null", ...rest }) => {
+						const answer: unknown = JSON.parse(body);
+						const value = by(valueAt(answer, path));
+						return {
+							...rest,
+							body: JSON.stringify(replaced(answer, path, value)),
+						};
+					},
+				};
+}
+
+const isWrite = (route: string) =>
+	!route.startsWith("GET ") && route !== "POST /users/@me/channels";
+
+/** A request of a tool's, with its right answer. */
+interface Exchange {
+	route: string;
+	right: Answer;
+}
+
+/** What the tool asks of Discord when all goes well. It is done. */
+async function record(
+	{ world: { simulator, call } }: Scene,
+	tool: string,
+	args: Args,
+): Promise<Exchange[]> {
+	const rights: Answer[] = [];
+	const fault = simulator.faults.rewrite("* *", (right) => {
+		rights.push(right);
+		return right;
+	});
+	const from = simulator.requests.list().length;
+	const { text, isError } = await call(tool, args);
+	fault.release();
+	expect({ tool, text, isError }).toMatchObject({ isError: false });
+	const answered = simulator.requests
+		.list()
+		.slice(from)
+		.filter(({ status }) => Number(status) < 300);
+	return answered.map(({ route = "" }, index) => ({
+		route,
+		right: rights[index] ?? { status: 0 },
+	}));
+}
+
+/** What is wrong with a tool's result after one of its answers was changed; undefined when it is as it should be. */
+function faultOf(
+	{ text, isError, code }: { text: string; isError: boolean; code?: number },
+	wrote: boolean,
+	wholeWrite: boolean,
+): string | undefined {
+	if (/\bundefined\b|\[object|\bNaN\b/.test(text))
+		return "shows what is not there";
+	if (code === -32603)
+		return wrote ? "fails after a write" : "fails without a word";
+	if (wholeWrite && !(isError && text.includes("unknown")))
+		return "claims what nobody confirmed";
+	return undefined;
+}
+
+test("no tool shows, claims or fails at what an answer lacks", async () => {
+	// Otherwise discord.js sends 50 requests a second.
+	Object.assign(DefaultRestOptions, { globalRequestsPerSecond: 1e9 });
+	await using scene = await startScene();
+	const { simulator, heard, call } = scene.world;
+	const faults: string[] = [];
+	/** What is refused for one tool, before the tool hears of it, is refused for all. */
+	const refused = new Set<string>();
+	let tried = 0;
+	for (const [turn, [tool, row]] of Object.entries(table).entries()) {
+		if (row.effect === "reads") continue;
+		const fresh = () =>
+			row.effect === "asks" ? row.ask(scene).args : row.act(scene).args;
+		const [first, second] = [fresh(), fresh()];
+		await heard();
+		const exchanges = await record(scene, tool, first);
+		/** Calls the tool. What is answered from the record is not executed: the next case finds everything as it was. */
+		const replay =
+			(isRecorded: (route: string) => boolean) =>
+			(args: Args, changed?: Exchange, mutation?: Mutation) => {
+				simulator.clearFaults();
+				for (const exchange of exchanges) {
+					const { route, right } = exchange;
+					const change = exchange === changed ? mutation?.of : undefined;
+					const once = { times: 1 };
+					if (isRecorded(route))
+						simulator.faults.answer(route, {
+							...(change?.(right) ?? right),
+							...once,
+						});
+					else if (change) simulator.faults.rewrite(route, change, once);
+				}
+				return call(tool, args);
+			};
+		const cases = exchanges.flatMap((exchange) =>
+			[...mutationsOf(exchange.right, turn)].map((mutation) => ({
+				...{ exchange, mutation },
+				name: `${exchange.route}: ${mutation.name}`,
+			})),
+		);
+		const all = replay(() => true);
+		const writes = replay(isWrite);
+		// What is done already, as the bot knows without asking, has to be done to something else.
+		const again = !(await all(first)).isError;
+		// What these have done they remember, whatever Discord has executed.
+		const remembers = tool === "lock_channel" || tool === "unlock_channel";
+		const argsOf = cases.map(() =>
+			again ? first : remembers ? fresh() : second,
+		);
+		const callWith = again ? all : writes;
+		if (remembers) await heard();
+		if (!again) {
+			const { text, isError } = await writes(remembers ? fresh() : second);
+			expect({ tool, text, isError }).toMatchObject({ isError: false });
+		}
+		for (const [index, { exchange, mutation, name }] of cases.entries()) {
+			if (refused.has(name)) continue;
+			tried += 1;
+			const from = simulator.requests.list().length;
+			const args = argsOf[index] ?? second;
+			const result = await callWith(args, exchange, mutation);
+			const sent = simulator.requests.list().slice(from);
+			const wrote = sent.some(({ route = "" }) => isWrite(route));
+			const unconfirmed = wrote && isWrite(exchange.route) && mutation.whole;
+			const fault = faultOf(result, wrote, unconfirmed);
+			if (fault)
+				faults.push(`${tool} ${fault}: ${name}: ${result.text.slice(0, 300)}`);
+			const isSeen = !(isWrite(exchange.route) && mutation.whole);
+			if (isSeen && / without (a usable|the promised|JSON)/.test(result.text))
+				refused.add(name);
+		}
+		simulator.clearFaults();
+		// Later tools would meet what this one has kept of such answers.
+		expect(faults).toEqual([]);
+	}
+	expect(tried).toBeGreaterThan(2_000);
+}, 600_000);
