@@ -372,7 +372,7 @@ describe.concurrent("Ban", () => {
 			);
 			await world.press(staff, alert, "Ban");
 		}
-		await until("five bans are asked for", () => game.requests.length === 5);
+		await until("five bans are asked for", () => game.requests.length >= 5);
 		await world.chargeback();
 		await world.press(staff, await scene.shown("are saved"), "Ban");
 		await until("the ban on Discord", () => guild.bans.has(scene.target.id));
@@ -380,7 +380,7 @@ describe.concurrent("Ban", () => {
 			const fields = scene.fields(scene.alerts().at(-1));
 			return fields["Ban on Discord"] === "Done.";
 		});
-		expect(game.requests).toHaveLength(5);
+		expect(game.bans.size).toBe(0);
 		game.behave();
 		await until("all bans", () => game.bans.size === 7);
 	});
