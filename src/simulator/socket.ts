@@ -180,7 +180,11 @@ export class SocketHub {
 	/** Closes all connections; with `resumable: false` the sessions are forgotten too. */
 	disconnect({ code = 4000, resumable = true } = {}): void {
 		if (!resumable) this.#sessions.clear();
-		for (const socket of this.#sockets) socket.close(code, "simulated");
+		for (const socket of this.#sockets) {
+			// Only a bot's own 1000 or 1001 ends its session.
+			this.#detach(socket);
+			socket.close(code, "simulated");
+		}
 	}
 
 	/** Tells all bots that their session is invalid, and forgets it unless it is resumable. */

@@ -91,17 +91,22 @@ const finalCodes = new Set<number>([
 	GatewayCloseCodes.DisallowedIntents,
 ]);
 
-/** After these, or when we close with them, Discord has forgotten the session. */
+/** Our own code for a connection whose session goes on. */
+const toResume = 4900;
+/** Ends the session. */
+const farewell = 1000;
+
+/**
+ * After these Discord has forgotten the session. 1001 is none of them: Discord sends it when a server of its own restarts,
+ * and only from us does it end the session.
+ * https://discord.com/developers/docs/events/gateway#initiating-a-disconnect
+ */
 const endOfSession = new Set<number>([
-	...[1000, 1001],
+	farewell,
 	GatewayCloseCodes.NotAuthenticated,
 	GatewayCloseCodes.InvalidSeq,
 	GatewayCloseCodes.SessionTimedOut,
 ]);
-
-/** Our own code for a connection whose session goes on. */
-const toResume = 4900;
-const farewell = 1000;
 
 /** After so many failures in a row, the session is resumed at the Gateway's first address. */
 const maxResumeFailures = 3;
@@ -170,6 +175,11 @@ export class Socket implements Strategy {
 		this.#closing = new AbortController();
 		this.#running = this.#run();
 		await Promise.race([promise, this.#running]);
+		// From here on nobody waits for it: discord.js is told of a refusal by the code.
+		this.#running.catch((error) => {
+			if (!(error instanceof GatewayRefusal)) throw error;
+			this.#emit("closed", { code: error.code });
+		});
 	}
 
 	/** Ends the session. Resolves when the socket is closed. */
@@ -193,8 +203,8 @@ export class Socket implements Strategy {
 		for (let failures = 0; !signal.aborted; ) {
 			const { code, reason, readyMs } = await this.#converse(failures);
 			if (signal.aborted) return;
-			if (readyMs !== undefined) this.#emit("closed", { code });
 			if (finalCodes.has(code)) throw new GatewayRefusal(code);
+			if (readyMs !== undefined) this.#emit("closed", { code });
 			if (readyMs !== undefined && readyMs >= timing.stableMs) failures = 0;
 			const waitMs = backOffMs(failures, timing.backOffMs);
 			failures += 1;
