@@ -300,6 +300,8 @@ test("a secret is not shown by what stands beside it", () => {
 		`foo = = 3\ndatabase_url = "${secret}"`,
 		`database_url = "${secret}" = 3`,
 		`mcp = { auth_token = "${secret}", audit_dayz = 3 }`,
+		`auth_token = ${secret}`,
+		`api_key = [${secret}]`,
 	]) {
 		const files = { ".env": tokenLine, "config.toml": `${cook}${lines}\n` };
 		const faults = faultsOf(() => read(files));

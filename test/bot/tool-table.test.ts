@@ -107,10 +107,12 @@ async function prepare(scene: Scene, row: WritingRow): Promise<Act> {
 function needsOf(row: Row) {
 	if (row.effect === "reads" || row.needs === "no permission") return [];
 	const { also = [], ...first } = row.needs;
-	const others = also.map((permission) => ({
-		...{ ...first, permission, name: officialName(permission) },
-	}));
-	return [first, ...others];
+	const others = also.map((one) => {
+		const { permission, with: args = {} } =
+			typeof one === "string" ? { permission: one } : one;
+		return { ...first, permission, name: officialName(permission), args };
+	});
+	return [{ ...first, args: {} }, ...others];
 }
 
 const schemaOf = (name: string) => {
@@ -365,7 +367,8 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 			const ask = row.ask(scene);
 			const { role, thing } = forbid(scene, ask.args, needs, ask.channel);
 			await scene.world.heard();
-			const { text, isError } = await scene.world.call(name, ask.args);
+			const args = { ...ask.args, ...needs.args };
+			const { text, isError } = await scene.world.call(name, args);
 			expect(isError).toBe(true);
 			expect(text).toContain(`lacks ${needs.name} in `);
 			expect(text).toContain(String(thing));
@@ -530,7 +533,10 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 			const act = row.act(scene);
 			const { role, thing } = forbid(scene, act.args, needs, act.channel);
 			await heard();
-			const { text, isError } = await call(name, act.args);
+			const { text, isError } = await call(name, {
+				...act.args,
+				...needs.args,
+			});
 			expect(isError).toBe(true);
 			expect(text).toContain(`lacks ${needs.name} in `);
 			expect(text).toContain(String(thing));

@@ -72,6 +72,8 @@ describe("parseSettings", () => {
 		"DISCORD_TOKEN",
 		"GAME_VERIFY_SECRET",
 		"X_API_KEY",
+		"SIGNING_KEY",
+		"DB_PASSWORD",
 		"DATABASE_URL",
 	])("the value of %s is not shown, however short", (key) => {
 		const { faults } = parseSettings(

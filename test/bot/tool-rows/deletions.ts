@@ -60,6 +60,7 @@ export const deletionsRows: Record<string, Row> = {
 			permission: "ManageMessages",
 			name: "MANAGE_MESSAGES",
 			in: "the channel",
+			also: [{ permission: "ReadMessageHistory", with: { count: 2 } }],
 		},
 		dryRun: /^Would delete 2 message\(s\) from #thing-\d+ \(ID: \d+\)\.$/m,
 	},

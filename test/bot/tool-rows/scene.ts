@@ -100,13 +100,15 @@ export interface ReadingRow extends CommonRow {
 	answer(scene: Scene): string[];
 }
 
+type Permission = keyof typeof PermissionFlagsBits;
+
 /** What a tool cannot do without, and where that is asked for. */
 interface Need {
-	permission: keyof typeof PermissionFlagsBits;
+	permission: Permission;
 	name: string;
 	in: "the channel" | "the guild";
-	/** What it needs there as well, whatever its arguments. */
-	also?: readonly (keyof typeof PermissionFlagsBits)[];
+	/** What it needs there as well, whatever its arguments, or `with` some more of them. */
+	also?: readonly (Permission | { permission: Permission; with: Args })[];
 }
 
 /** A tool that asks Discord, and changes nothing. */

@@ -126,6 +126,8 @@ test("nothing that an entry says shows a credential", async () => {
 		reason: `see ${url}`,
 		changes: [
 			{ key: "token", old_value: "se-cret_1", new_value: "se-cret_2" },
+			{ key: "client_secret", new_value: "se-cret_3" },
+			{ key: "password_hash", new_value: "se-cret_4" },
 			{ key: "topic", new_value: url },
 			{ key: "available_tags", new_value: [{ name: url }] },
 		],
