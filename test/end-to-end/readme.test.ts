@@ -94,6 +94,9 @@ const fates: Record<string, Fate> = {
 	"bun run test:quick": allOfIt,
 	"bun run check": elsewhere(".ci/run", "run check"),
 	"bun run format": script("format"),
+	"bun run test:clock": elsewhere(".ci/run", "run test:clock"),
+	"CLOCK='2028-02-28T23:59:30-05:00[America/Havana]' bun run test:clock":
+		elsewhere(".ci/run", "run test:clock"),
 	"bun run test:binaries": elsewhere(".ci/run", "run test:binaries"),
 	"bun run bench": script("bench"),
 	"bun run bench:bot": script("bench:bot"),
