@@ -87,6 +87,16 @@ async function ask(ai: Ai, options?: Parameters<Ai["answer"]>[1]) {
 	}
 }
 
+test("a fault of ours is thrown as it is, and not said of the provider", async () => {
+	await using world = await startWorld();
+	const fault = new RangeError("a bug");
+	const onEnd = () => {
+		throw fault;
+	};
+	expect(await ask(world.ai, { onEnd }).catch((error) => error)).toBe(fault);
+	expect(world.recorded.messages()).not.toContain("an AI provider failed");
+});
+
 describe("an answer", () => {
 	test("comes in pieces, to what was said and by whom", async () => {
 		await using world = await startWorld();

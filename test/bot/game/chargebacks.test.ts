@@ -1209,6 +1209,15 @@ describe("what the staff read", () => {
 		expect(told).toContain("😀`");
 	});
 
+	test("is that a ban is impossible, and why, where that is known", () => {
+		const impossible = { decision: "ban", discord_ban: "impossible" } as const;
+		expect(fields(impossible).join()).toContain("Impossible: ``");
+		const discord_ban_error = "it is the owner";
+		expect(fields({ ...impossible, discord_ban_error }).join()).toContain(
+			"Impossible: `it is the owner`",
+		);
+	});
+
 	test("is Discord's refusal on one line", () => {
 		const error = new DiscordAPIError(
 			{

@@ -325,6 +325,35 @@ onBoth((databases) => {
 		});
 	});
 
+	test("what the database refuses is not offered to it again", async () => {
+		let isBroken = true;
+		let statements = 0;
+		await using chat = await start({
+			store: (store) => ({
+				...store,
+				opened: store.opened,
+				sql: (...statement) => {
+					if (!isBroken || !statement[0].join("").includes("INSERT"))
+						return store.sql(...statement);
+					statements += 1;
+					return Promise.reject(new RangeError("it does not take that"));
+				},
+			}),
+		});
+		const one = await chat.write("ada", `${chat.mention} one`);
+		await chat.reply(one, /one$/);
+		await until("it was refused", () => statements > 0);
+		isBroken = false;
+		const two = await chat.reply(
+			await chat.write("zoe", `${chat.mention} two`),
+			/two$/,
+		);
+		await chat.noted(two);
+		const rows = await chat.stage.store.sql`
+			SELECT 1 FROM conversation_messages WHERE message_id = ${one.id}`;
+		expect(rows).toHaveLength(0);
+	});
+
 	describe("the bot's end", () => {
 		test("ends an answer with what there is of it, and says so to those who wait", async () => {
 			await using chat = await start();
