@@ -15,8 +15,9 @@ const dayMs = 86_400_000;
 const usualTotal = 1_000;
 /** So much of what Discord allows is left over, for other programs with the same token and for `--check`. */
 const margin = 0.1;
-/** A wait is looked at again after this. */
+/** A wait is looked at again after this, and no sooner than after that. */
 const maxWaitMs = 3_600_000;
+const minWaitMs = 60_000;
 
 /** https://discord.com/developers/docs/events/gateway#session-start-limit-object */
 interface Limit {
@@ -98,8 +99,10 @@ export class SessionStarts {
 
 	#waitMs(limit: Limit | undefined): number {
 		const total = limit?.total ?? usualTotal;
-		const kept = Math.ceil(total * margin);
-		if (limit && limit.remaining <= kept) return Math.max(limit.resetAfter, 1);
+		// Platforms of other makers may allow very few; one is not left over of one.
+		const kept = Math.floor(total * margin);
+		if (limit && limit.remaining <= kept)
+			return Math.max(limit.resetAfter, minWaitMs);
 		const times = this.#recent();
 		const max = total - kept;
 		if (times.length < max) return 0;
@@ -109,10 +112,13 @@ export class SessionStarts {
 
 	#recent(): number[] {
 		const now = this.#now();
-		this.#times = (this.#times ?? this.#read())
-			// A clock that was set back must not keep one for longer than a day.
+		const times = this.#times ?? this.#read();
+		// A clock that was set back must not keep one for longer than a day, whatever restarts the bot meanwhile.
+		const isAhead = times.some((time) => time > now);
+		this.#times = times
 			.map((time) => Math.min(time, now))
 			.filter((time) => time > now - dayMs);
+		if (isAhead) this.#write(this.#times);
 		return this.#times;
 	}
 

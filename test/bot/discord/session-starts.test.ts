@@ -108,6 +108,18 @@ test("a clock that was ahead keeps a login for a day, and no longer", async () =
 	expect(await later.blocked()).toBeDefined();
 	later.clock.now += 24 * hourMs;
 	expect(await later.blocked()).toBeUndefined();
+	const restarted = countIn(place.file);
+	restarted.clock.now += 24 * hourMs;
+	expect(await restarted.blocked()).toBeUndefined();
+});
+
+test.each([
+	["allows few and has one left", { total: 1, remaining: 1 }, undefined],
+	["says that it begins anew at once", { total: 1_000, remaining: 0 }, "23:01"],
+])("a platform that %s", async (_, limit, until) => {
+	const reason = await countIn(undefined).blocked({ ...limit, reset_after: 0 });
+	if (until) expect(reason).toContain(`waits until about 2026-01-31T${until}`);
+	else expect(reason).toBeUndefined();
 });
 
 test("what is no count in the file, and what cannot be written, stops no login", async () => {
