@@ -90,7 +90,12 @@ export interface ConnectionOptions {
 	watchesBans?: boolean;
 	/** How long Discord's Gateway may take, what is waited between connections, and how old a command may be. */
 	timing?: Partial<
-		SocketTiming & { identifyMs: number; maxCommandAgeMs: number }
+		SocketTiming & {
+			identifyMs: number;
+			maxCommandAgeMs: number;
+			/** How long the guilds of a new session are waited for. */
+			guildsMs: number;
+		}
 	>;
 	/** Where logins are counted across restarts; undefined: nowhere. */
 	sessionStartsFile?: string;
@@ -135,8 +140,13 @@ export class Connection {
 	#late = 0;
 	/** Loads of members that are to begin, by guild. */
 	readonly #reloads = new Map<string, Timer>();
-	/** When the latest session's connection was lost, by the monotonic clock; undefined while there is one. */
+	/**
+	 * When Discord was last heard before the connection was lost, by the monotonic clock; undefined while there is one. A
+	 * connection that is silently dead is noticed up to two heartbeats later.
+	 */
 	#lostAt: number | undefined;
+	/** Whether a connection has a session, of which Discord may not have told all guilds yet. */
+	#hasSession = false;
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
 	/** Whether the token has been refused since it last worked. */
@@ -300,6 +310,7 @@ export class Connection {
 					new Socket(manager, {
 						timing: { ...usualTiming, ...timing },
 						open: this.#sockets,
+						closing: this.#closing.signal,
 						beforeNewSession: async () => {
 							// Before the first one, the login has asked.
 							if (!isAsked)
@@ -314,7 +325,7 @@ export class Connection {
 						},
 						knownGuilds: () => [...client.guilds.cache.keys()],
 						readEvent: (event, read) => this.#readEvent(client, event, read),
-						onLost: (reason) => this.#noteLoss(reason),
+						onLost: (reason, heardAt) => this.#noteLoss(reason, heardAt),
 						onFailure: (reason, retryMs) => {
 							this.#noteState(reason);
 							log.warn("could not connect to Discord's Gateway, trying again", {
@@ -324,6 +335,9 @@ export class Connection {
 					}),
 			},
 			makeCache,
+			...(timing?.guildsMs !== undefined && {
+				waitGuildTimeout: timing.guildsMs,
+			}),
 			// Text that the bot sends pings nobody unless whoever sends it says so.
 			allowedMentions: { parse: [], repliedUser: false },
 		});
@@ -380,6 +394,11 @@ export class Connection {
 			this.#early.push(() => this.droppedEvents.attempt(type, read));
 			return true;
 		}
+		if (type === GatewayDispatchEvents.Ready) {
+			this.#hasSession = true;
+			// What the session before told is older than what this one begins with.
+			this.#early = [];
+		}
 		const isRead = this.droppedEvents.attempt(type, read);
 		// A new session knows nothing of what happened before it.
 		if (isRead && type === GatewayDispatchEvents.Ready) this.#complete.clear();
@@ -400,9 +419,10 @@ export class Connection {
 		this.#reloads.set(guild.id, timer.unref());
 	}
 
-	#noteLoss(reason: string): void {
+	#noteLoss(reason: string, heardAt: number): void {
 		this.#cutOff = true;
-		this.#lostAt ??= performance.now();
+		this.#hasSession = false;
+		this.#lostAt ??= heardAt;
 		this.#noteState(reason);
 		const { log } = this.#options;
 		log.warn("lost Discord's Gateway, reconnecting", { reason });
@@ -410,6 +430,9 @@ export class Connection {
 
 	#noteReturn(session: "new" | "resumed", replayed = 0): void {
 		const { log } = this.#options;
+		// discord.js waits so long for the guilds of a session, and no longer, also when its connection is lost meanwhile.
+		if (session === "new" && !this.#hasSession) return;
+		this.#hasSession = true;
 		const isReturn = this.#lostAt !== undefined;
 		const gap = (this.#gapMs() / 1000).toFixed(1);
 		this.#cutOff = false;

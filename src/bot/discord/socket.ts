@@ -53,6 +53,8 @@ export interface SocketOptions {
 	timing: SocketTiming;
 	/** The sockets that are not closed yet, of all clients. */
 	open: Set<WebSocket>;
+	/** Aborted when the bot stops: nothing is connected after that. */
+	closing: AbortSignal;
 	/** Resolves before a connection whose session would be a new one. Rejects when `signal` aborts. */
 	beforeNewSession(signal: AbortSignal): Promise<void>;
 	/** Resolves when the bot may identify, at once. Rejects when `signal` aborts. */
@@ -67,8 +69,8 @@ export interface SocketOptions {
 		event: Dispatch,
 		how: { read: () => void; isReplay: boolean },
 	): boolean;
-	/** A session's connection is lost. */
-	onLost(reason: string): void;
+	/** A session's connection is lost. `heardAt` is when Discord was last heard, by the monotonic clock. */
+	onLost(reason: string, heardAt: number): void;
 	/** A connection did not come about. */
 	onFailure(reason: string, retryMs: number): void;
 }
@@ -90,6 +92,9 @@ const finalCodes = new Set<number>([
 	GatewayCloseCodes.InvalidIntents,
 	GatewayCloseCodes.DisallowedIntents,
 ]);
+
+/** Stands for a connection that ended without a close. */
+const abnormalClosure = 1006;
 
 /** Our own code for a connection whose session goes on. */
 const toResume = 4900;
@@ -133,8 +138,10 @@ interface Line {
 	/** Ends it where Discord takes too long. */
 	deadline: Timer | undefined;
 	heartbeat: Timer | undefined;
-	/** When the last heartbeat was sent that was not acknowledged, in epoch milliseconds. */
+	/** When the last heartbeat was sent that was not acknowledged, by the monotonic clock. */
 	unacknowledged: number | undefined;
+	/** When the peer was last heard, by the monotonic clock. */
+	heardAt: number;
 	/** Why it ends, as far as we know. */
 	reason: string | undefined;
 	/** What was sent in the current window. */
@@ -169,6 +176,8 @@ export class Socket implements Strategy {
 
 	/** Connects until there is a session, and keeps it. Rejects with a GatewayRefusal only. */
 	async connect(): Promise<void> {
+		// A login that was under way when the bot stopped goes on in discord.js.
+		this.#options.closing.throwIfAborted();
 		const { promise, resolve } = Promise.withResolvers<void>();
 		this.#onReady = resolve;
 		// @discordjs/ws destroys what was there before, also the first time.
@@ -201,7 +210,7 @@ export class Socket implements Strategy {
 		const { signal } = this.#closing;
 		const { timing, onLost, onFailure } = this.#options;
 		for (let failures = 0; !signal.aborted; ) {
-			const { code, reason, readyMs } = await this.#converse(failures);
+			const { code, reason, heardAt, readyMs } = await this.#converse(failures);
 			if (signal.aborted) return;
 			if (finalCodes.has(code)) throw new GatewayRefusal(code);
 			if (readyMs !== undefined) this.#emit("closed", { code });
@@ -209,15 +218,18 @@ export class Socket implements Strategy {
 			const waitMs = backOffMs(failures, timing.backOffMs);
 			failures += 1;
 			if (readyMs === undefined) onFailure(reason, waitMs);
-			else onLost(reason);
+			else onLost(reason, heardAt);
 			await sleep(waitMs, undefined, { signal }).catch(() => {});
 		}
 	}
 
 	/** One connection. Resolves when its socket is closed; `readyMs` is how long it had a session. Never rejects. */
-	async #converse(
-		failures: number,
-	): Promise<{ code: number; reason: string; readyMs?: number }> {
+	async #converse(failures: number): Promise<{
+		code: number;
+		reason: string;
+		heardAt: number;
+		readyMs?: number;
+	}> {
 		const { open, timing, beforeNewSession } = this.#options;
 		const { signal } = this.#closing;
 		const { promise: closed, resolve } = Promise.withResolvers<number>();
@@ -232,7 +244,7 @@ export class Socket implements Strategy {
 			signal.throwIfAborted();
 			socket = new WebSocket(url);
 		} catch (error) {
-			return { code: 0, reason: String(error) };
+			return { code: 0, reason: String(error), heardAt: 0 };
 		}
 		open.add(socket);
 		const line: Line = {
@@ -241,6 +253,7 @@ export class Socket implements Strategy {
 			state: "connecting",
 			...{ readyAt: undefined, heartbeat: undefined, paced: undefined },
 			...{ unacknowledged: undefined, reason: undefined },
+			...{ heardAt: performance.now() },
 			sent: { count: 0, since: performance.now() },
 			deadline: setTimeout(
 				() => this.#hangUp(line, toResume, "Discord's Gateway does not answer"),
@@ -252,14 +265,20 @@ export class Socket implements Strategy {
 		socket.onerror = (event) => {
 			line.reason ??= upgradeFault(event);
 		};
-		socket.onclose = ({ code }) => resolve(code);
+		socket.onclose = ({ code }) => {
+			// Of a peer that is merely gone nothing was heard now.
+			if (code !== abnormalClosure && line.state !== "closing")
+				line.heardAt = performance.now();
+			resolve(code);
+		};
 		const code = await closed;
 		open.delete(socket);
 		this.#end(line);
 		if (endOfSession.has(code)) this.#forgetSession();
 		const reason = line.reason ?? `Discord closed the connection (${code})`;
-		if (line.readyAt === undefined) return { code, reason };
-		return { code, reason, readyMs: performance.now() - line.readyAt };
+		const { heardAt, readyAt } = line;
+		if (readyAt === undefined) return { code, reason, heardAt };
+		return { code, reason, heardAt, readyMs: performance.now() - readyAt };
 	}
 
 	#end(line: Line): void {
@@ -295,6 +314,7 @@ export class Socket implements Strategy {
 
 	#receive(line: Line, text: unknown): void {
 		if (line.state === "closing") return;
+		line.heardAt = performance.now();
 		const payload = typeof text === "string" ? parseJson(text) : undefined;
 		if (!isObject(payload)) return;
 		const { op, d } = payload;
@@ -303,6 +323,7 @@ export class Socket implements Strategy {
 				this.#hear(line, payload as unknown as Dispatch);
 				break;
 			case GatewayOpcodes.Heartbeat:
+				// Noted as unacknowledged, it would make a zombie of a connection whose next heartbeat is due at the moment.
 				this.#beat(line);
 				break;
 			case GatewayOpcodes.HeartbeatAck:
@@ -338,6 +359,7 @@ export class Socket implements Strategy {
 		const next = (ms: number) => {
 			line.heartbeat = setTimeout(() => {
 				if (line.unacknowledged === undefined) {
+					line.unacknowledged = performance.now();
 					this.#beat(line);
 					next(intervalMs);
 				} else this.#hangUp(line, toResume, "Discord answers no heartbeat");
@@ -350,7 +372,6 @@ export class Socket implements Strategy {
 	}
 
 	#beat(line: Line): void {
-		line.unacknowledged = Date.now();
 		transmit(line, {
 			op: GatewayOpcodes.Heartbeat,
 			d: this.#session?.sequence ?? null,
@@ -361,10 +382,9 @@ export class Socket implements Strategy {
 		const sentAt = line.unacknowledged;
 		if (sentAt === undefined) return;
 		line.unacknowledged = undefined;
-		const now = Date.now();
-		this.#emit("heartbeat", {
-			...{ ackAt: now, heartbeatAt: sentAt, latency: now - sentAt },
-		});
+		const latency = performance.now() - sentAt;
+		const ackAt = Date.now();
+		this.#emit("heartbeat", { ackAt, heartbeatAt: ackAt - latency, latency });
 	}
 
 	async #identify(line: Line): Promise<void> {

@@ -1,31 +1,41 @@
 // How the bot's socket follows Discord's Gateway protocol when a session is lost or refused.
 
 import { expect, test } from "bun:test";
+import { type Client, Events } from "discord.js";
 import { Connection } from "../../../src/bot/discord/connection.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
 
+const lost = "lost Discord's Gateway, reconnecting";
 const back = "back on Discord's Gateway";
 
-/** A connection of alpha's that comes back at once. */
-async function openConnection() {
+/** A connection of alpha's that comes back at once, and is opened. */
+async function startConnection(
+	prepare: (simulator: Simulator) => void = () => {},
+	options: Partial<ConstructorParameters<typeof Connection>[0]> = {},
+) {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.use(await startSimulator());
+	prepare(simulator);
 	const recorded = recordLog("info");
 	const { id, token } = simulator.bot("alpha");
 	const connection = new Connection({
 		...{ token, api: simulator.api, log: recorded.log },
 		onAnswer() {},
-		timing: { backOffMs: [1, 4], identifyMs: 0 },
+		...options,
+		timing: { backOffMs: [1, 4], identifyMs: 0, ...options.timing },
 	});
 	stack.defer(() => connection.close());
-	await connection.open();
+	const opened = connection.open();
 	const account = simulator.world.accounts.get(token);
 	if (!account) throw new Error("alpha has an account");
 	const owned = stack.move();
 	return {
-		...{ simulator, recorded, connection, account },
+		...{ simulator, recorded, connection, account, opened },
 		logins: () => simulator.world.sessionStarts.used.get(id),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
@@ -42,7 +52,8 @@ test.concurrent.each([
 ])(
 	"a running bot that Discord refuses to have back, since %s, ends and says why",
 	async (_, change, resumable, reason) => {
-		await using alpha = await openConnection();
+		await using alpha = await startConnection();
+		await alpha.opened;
 		Object.assign(alpha.account, change);
 		alpha.simulator.sockets.disconnect({ resumable });
 		expect((await alpha.connection.failed).message).toContain(reason);
@@ -66,7 +77,8 @@ test.concurrent.each([
 ])(
 	"after close code %d the session is %s",
 	async (code, session, logins) => {
-		await using alpha = await openConnection();
+		await using alpha = await startConnection();
+		await alpha.opened;
 		alpha.simulator.sockets.disconnect({ code });
 		await until("it is back", () => alpha.recorded.entries(back).length === 1);
 		expect(alpha.recorded.entries(back)).toMatchObject([{ session }]);
@@ -74,3 +86,173 @@ test.concurrent.each([
 	},
 	30_000,
 );
+
+/** A platform with no guilds: a bot that logs in or resumes is answered by `answer`, and is asked for heartbeats so often. */
+function fakeDiscord(
+	intervalMs: number,
+	answer: (payload: { op: number }) => object[],
+) {
+	/** Of the latest connection. */
+	const seen = { heartbeats: 0 };
+	const server = Bun.serve({
+		...{ port: 0, hostname: "127.0.0.1" },
+		fetch(request, server) {
+			if (server.upgrade(request)) return undefined;
+			return Response.json({
+				...{ url: `ws://127.0.0.1:${server.port}`, shards: 1 },
+				session_start_limit: {
+					...{ total: 1000, remaining: 1000 },
+					...{ reset_after: 0, max_concurrency: 1 },
+				},
+			});
+		},
+		websocket: {
+			open(socket) {
+				seen.heartbeats = 0;
+				const d = { heartbeat_interval: intervalMs };
+				socket.send(JSON.stringify({ op: 10, d }));
+			},
+			message(socket, text) {
+				const payload = JSON.parse(String(text));
+				if (payload.op === 1) seen.heartbeats += 1;
+				for (const one of answer(payload)) socket.send(JSON.stringify(one));
+			},
+		},
+	});
+	const ready = {
+		v: 10,
+		user: { id: "140000000000000001", username: "alpha" },
+		guilds: [],
+		session_id: "session",
+		resume_gateway_url: `ws://127.0.0.1:${server.port}`,
+		application: { id: "140000000000000001", flags: 0 },
+	};
+	return {
+		...{ seen, api: `http://127.0.0.1:${server.port}/api` },
+		ready: { op: 0, t: "READY", s: 1, d: ready },
+		[Symbol.asyncDispose]: () => server.stop(true),
+	};
+}
+
+test.concurrent("a heartbeat that Discord asks for is no sign of a dead connection", async () => {
+	const acknowledgement = { op: 11 };
+	const request = { op: 1, d: null };
+	const third = Promise.withResolvers<void>();
+	await using discord = fakeDiscord(50, () => {
+		const { heartbeats } = discord.seen;
+		if (heartbeats === 3) third.resolve();
+		// The one that was asked for is not acknowledged before the next is due.
+		return heartbeats === 1 ? [acknowledgement, request] : [];
+	});
+	const connection = new Connection({
+		...{ token: "token", api: discord.api, log: recordLog().log },
+		onAnswer() {},
+		timing: { backOffMs: [1, 4] },
+	});
+	const opened = connection.open();
+	await third.promise;
+	await connection.close();
+	await opened;
+}, 30_000);
+
+test.concurrent("what is replayed is as old as the last sign of life, however late the loss was noticed", async () => {
+	await using discord = fakeDiscord(200, ({ op }) => {
+		if (op === 2) return [discord.ready];
+		if (op !== 6) return [];
+		return [
+			{ op: 0, t: "MESSAGE_CREATE", s: 2, d: {} },
+			{ op: 0, t: "RESUMED", s: 3, d: {} },
+		];
+	});
+	const recorded = recordLog("info");
+	const connection = new Connection({
+		...{ token: "token", api: discord.api, log: recorded.log },
+		onAnswer() {},
+		timing: { backOffMs: [1, 4], maxCommandAgeMs: 100 },
+	});
+	await connection.open();
+	// Each session dies of its unanswered heartbeats, and is resumed.
+	await until("the message is not carried out", () =>
+		recorded
+			.entries(back)
+			.some(({ commands_not_carried_out: count }) => count === 1),
+	);
+	expect(recorded.entries(lost)[0]?.reason).toBe(
+		"Discord answers no heartbeat",
+	);
+	await connection.close();
+}, 100_000);
+
+/** Has Discord tell of no guild that the bot is in. */
+function withholdGuilds({ sockets }: Simulator): void {
+	const d = { id: "140000000000000999", unavailable: true };
+	sockets.alterEvents((type, data) => (type === "GUILD_CREATE" ? d : data));
+}
+
+test.concurrent("a session that is lost before all of its guilds were told is not taken for one that is there", async () => {
+	let begun = 0;
+	await using alpha = await startConnection(undefined, {
+		timing: { guildsMs: 300 },
+		attach: (client) => client.on(Events.ShardReady, () => (begun += 1)),
+	});
+	await alpha.opened;
+	const { sockets } = alpha.simulator;
+	withholdGuilds(alpha.simulator);
+	sockets.disconnect({ resumable: false });
+	await until("it has a session", () => alpha.logins() === 2);
+	sockets.refuseConnections(502);
+	sockets.disconnect({ resumable: false });
+	await until(
+		"it has lost both",
+		() => alpha.recorded.entries(lost).length > 1,
+	);
+	await until("discord.js waits no longer", () => begun === 2);
+	expect(alpha.connection.state.connected).toBe(false);
+}, 30_000);
+
+test.concurrent("what was told before a new session is not carried out after it", async () => {
+	const heard: string[] = [];
+	await using alpha = await startConnection(withholdGuilds, {
+		attach: (client) =>
+			client.on(Events.MessageCreate, ({ id }) => heard.push(id)),
+	});
+	const { sockets } = alpha.simulator;
+	const say = (text: string) =>
+		alpha.simulator.user("zoe").say("The Cooks/general", text);
+	await until("it has a session", () => alpha.logins() === 1);
+	await say("!m nuke 2");
+	sockets.alterEvents(undefined);
+	sockets.disconnect({ resumable: false });
+	await alpha.opened;
+	const after = await say("hello");
+	await until("the next is heard", () => heard.includes(after.id));
+	expect(heard).toEqual([after.id]);
+}, 30_000);
+
+test.concurrent("a login under way when the bot stops opens no socket", async () => {
+	let login: Promise<string> | undefined;
+	let held: ReturnType<Simulator["faults"]["stall"]> | undefined;
+	let simulator: Simulator | undefined;
+	await using alpha = await startConnection(
+		(given) => {
+			simulator = given;
+		},
+		{
+			attach(client: Client) {
+				const begin = client.login.bind(client);
+				client.login = (token) => {
+					held = simulator?.faults.stall("GET /gateway/bot", { after: true });
+					login = begin(token);
+					return login;
+				};
+			},
+		},
+	);
+	await until("discord.js asks where to connect", () => held?.hits === 1);
+	await alpha.connection.close();
+	await alpha.opened;
+	held?.release();
+	await expect(login).rejects.toThrow("abort");
+	expect(alpha.connection.sockets).toBe(0);
+	expect(alpha.simulator.sockets.upgrades).toBe(0);
+}, 30_000);
