@@ -21,7 +21,10 @@ export const listGuilds = tool({
 		// The gateway reads the id at the end of a line: nothing may follow it.
 		return [
 			`${guilds.length} guild(s):`,
-			...guilds.map(({ name, id }) => `${oneField(name)} | ID: ${id}`),
+			// discord.js knows no name of one that has been unavailable since the bot started.
+			...guilds.map(
+				({ name = "(unavailable)", id }) => `${oneField(name)} | ID: ${id}`,
+			),
 		];
 	},
 });

@@ -228,6 +228,9 @@ test.concurrent("a guild that cannot be read is unavailable, and the others are 
 	expect(await alpha.dropped("GUILD_CREATE")).toBe(1);
 	const inBakers = () => call("list_roles", { guild_id: bakers.id });
 	expect((await inBakers()).isError).toBe(true);
+	expect((await call("list_guilds")).text).toContain(
+		`(unavailable) | ID: ${bakers.id}`,
+	);
 	await alpha.works();
 
 	sockets.disconnect({ resumable: false });
