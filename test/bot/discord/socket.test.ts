@@ -90,7 +90,10 @@ test.concurrent.each([
 /** A platform with no guilds: a bot that logs in or resumes is answered by `answer`, and is asked for heartbeats so often. */
 function fakeDiscord(
 	intervalMs: number,
-	answer: (payload: { op: number }) => object[],
+	answer: (
+		payload: { op: number },
+		socket: Bun.ServerWebSocket<undefined>,
+	) => object[],
 ) {
 	/** Of the latest connection. */
 	const seen = { heartbeats: 0 };
@@ -115,7 +118,8 @@ function fakeDiscord(
 			message(socket, text) {
 				const payload = JSON.parse(String(text));
 				if (payload.op === 1) seen.heartbeats += 1;
-				for (const one of answer(payload)) socket.send(JSON.stringify(one));
+				for (const one of answer(payload, socket))
+					socket.send(JSON.stringify(one));
 			},
 		},
 	});
@@ -155,33 +159,42 @@ test.concurrent("a heartbeat that Discord asks for is no sign of a dead connecti
 	await opened;
 }, 30_000);
 
-test.concurrent("what is replayed is as old as the last sign of life, however late the loss was noticed", async () => {
-	await using discord = fakeDiscord(200, ({ op }) => {
-		if (op === 2) return [discord.ready];
-		if (op !== 6) return [];
-		return [
-			{ op: 0, t: "MESSAGE_CREATE", s: 2, d: {} },
-			{ op: 0, t: "RESUMED", s: 3, d: {} },
-		];
-	});
-	const recorded = recordLog("info");
-	const connection = new Connection({
-		...{ token: "token", api: discord.api, log: recorded.log },
-		onAnswer() {},
-		timing: { backOffMs: [1, 4], maxCommandAgeMs: 100 },
-	});
-	await connection.open();
-	// Each session dies of its unanswered heartbeats, and is resumed.
-	await until("the message is not carried out", () =>
-		recorded
-			.entries(back)
-			.some(({ commands_not_carried_out: count }) => count === 1),
-	);
-	expect(recorded.entries(lost)[0]?.reason).toBe(
-		"Discord answers no heartbeat",
-	);
-	await connection.close();
-}, 100_000);
+test.concurrent.each([
+	["of a connection that is silently dead", false, 1],
+	["of a connection that Discord closes after it was quiet", true, undefined],
+])(
+	"what is replayed %s is as old as the last sign of life",
+	async (_, closes, late) => {
+		await using discord = fakeDiscord(
+			closes ? 60_000 : 200,
+			({ op }, socket) => {
+				// Later than a command may be.
+				if (closes) setTimeout(() => socket.close(4000), 300);
+				if (op === 2) return [discord.ready];
+				if (op !== 6) return [];
+				return [
+					{ op: 0, t: "MESSAGE_CREATE", s: 2, d: {} },
+					{ op: 0, t: "RESUMED", s: 3, d: {} },
+				];
+			},
+		);
+		const recorded = recordLog("info");
+		const connection = new Connection({
+			...{ token: "token", api: discord.api, log: recorded.log },
+			onAnswer() {},
+			timing: { backOffMs: [1, 4], maxCommandAgeMs: 100 },
+		});
+		await connection.open();
+		// Each connection is lost, and its session resumed.
+		await until("it is back, and has told what it did not carry out", () =>
+			recorded
+				.entries(back)
+				.some(({ commands_not_carried_out: count }) => count === late),
+		);
+		await connection.close();
+	},
+	100_000,
+);
 
 /** Has Discord tell of no guild that the bot is in. */
 function withholdGuilds({ sockets }: Simulator): void {
