@@ -269,3 +269,97 @@ test.concurrent("a login under way when the bot stops opens no socket", async ()
 	expect(alpha.connection.sockets).toBe(0);
 	expect(alpha.simulator.sockets.upgrades).toBe(0);
 }, 30_000);
+
+test.concurrent.each<
+	[what: string, act: (simulator: Simulator) => void, session: string]
+>([
+	[
+		"is asked to reconnect",
+		({ sockets }) => sockets.requestReconnect(),
+		"resumed",
+	],
+	[
+		"is told that its session is invalid for now",
+		({ sockets }) => sockets.invalidate({ resumable: true }),
+		"resumed",
+	],
+	[
+		"is told that its session is invalid",
+		({ sockets }) => sockets.invalidate(),
+		"new",
+	],
+])(
+	"a bot that %s comes back at once",
+	async (_, act, session) => {
+		await using alpha = await startConnection();
+		await alpha.opened;
+		act(alpha.simulator);
+		await until("it is back", () => alpha.recorded.entries(back).length === 1);
+		expect(alpha.recorded.entries(back)).toMatchObject([{ session }]);
+		// The one connection before, and the one that came instead.
+		expect(alpha.simulator.sockets.upgrades).toBe(2);
+		expect(alpha.logins()).toBe(session === "new" ? 2 : 1);
+	},
+	30_000,
+);
+
+test.concurrent("a session whose own address cannot be used is resumed at the first one", async () => {
+	await using alpha = await startConnection(({ sockets }) =>
+		sockets.alterEvents((type, data) =>
+			type === "READY"
+				? { ...(data as object), resume_gateway_url: "no address" }
+				: data,
+		),
+	);
+	await alpha.opened;
+	alpha.simulator.sockets.disconnect();
+	await until("it is back", () => alpha.recorded.entries(back).length === 1);
+	expect(alpha.recorded.entries(back)).toMatchObject([{ session: "resumed" }]);
+}, 30_000);
+
+test.concurrent("a session that lasted begins the back-off anew", async () => {
+	const failed = "could not connect to Discord's Gateway, trying again";
+	await using alpha = await startConnection(
+		({ sockets }) => sockets.refuseConnections(502),
+		{ timing: { backOffMs: [4, 60_000], stableMs: 0 } },
+	);
+	const { recorded } = alpha;
+	const { sockets } = alpha.simulator;
+	await until("it backs off", () => recorded.entries(failed).length === 5);
+	sockets.refuseConnections(undefined);
+	await alpha.opened;
+	const before = recorded.entries(failed).length;
+	sockets.refuseConnections(502);
+	sockets.disconnect();
+	const next = await until(
+		"it is refused",
+		() => recorded.entries(failed)[before],
+	);
+	expect(Number(next.retry_in_ms)).toBeLessThanOrEqual(8);
+}, 30_000);
+
+test.concurrent("a bot sends no more payloads a minute than Discord takes", async () => {
+	const sent = Promise.withResolvers<number>();
+	let payloads = 0;
+	await using discord = fakeDiscord(60_000, ({ op }) => {
+		if (op === 2) return [discord.ready];
+		if (op === 3) payloads += 1;
+		// What was sent before its heartbeat is here.
+		if (op === 3 && payloads === 110) return [{ op: 1, d: null }];
+		if (op === 1 && payloads >= 110) sent.resolve(payloads);
+		return [];
+	});
+	let client: Client | undefined;
+	const connection = new Connection({
+		...{ token: "token", api: discord.api, log: recordLog().log },
+		onAnswer() {},
+		attach: (given) => {
+			client = given;
+		},
+	});
+	await connection.open();
+	for (let count = 0; count < 300; count++)
+		client?.user?.setPresence({ status: "idle" });
+	expect(await sent.promise).toBe(110);
+	await connection.close();
+}, 30_000);
