@@ -292,10 +292,15 @@ test.concurrent.each<
 	"a bot that %s comes back at once",
 	async (_, act, session) => {
 		await using alpha = await startConnection();
-		await alpha.opened;
+		const { recorded } = alpha;
+		// What it asks for in an invalid session is refused.
+		await until(
+			"it has asked for its members",
+			() => recorded.entries("members loaded").length === 1,
+		);
 		act(alpha.simulator);
-		await until("it is back", () => alpha.recorded.entries(back).length === 1);
-		expect(alpha.recorded.entries(back)).toMatchObject([{ session }]);
+		await until("it is back", () => recorded.entries(back).length === 1);
+		expect(recorded.entries(back)).toMatchObject([{ session }]);
 		// The one connection before, and the one that came instead.
 		expect(alpha.simulator.sockets.upgrades).toBe(2);
 		expect(alpha.logins()).toBe(session === "new" ? 2 : 1);
