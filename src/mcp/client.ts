@@ -17,6 +17,8 @@ import { readEvents } from "./sse.ts";
 
 /** The longest answer that is read, in characters. */
 const maxAnswerLength = 16 * 1024 * 1024;
+/** Of the answer to `initialize`, which is a few hundred bytes and instructions. */
+const maxHandshakeBytes = 256 * 1024;
 /** How much of an answer without a response in it is read for its words, in characters. */
 const maxFaultLength = 64 * 1024;
 
@@ -213,7 +215,7 @@ export function createClient(options: ClientOptions): Client {
 				"initialize",
 				params,
 				signal,
-				undefined,
+				{ maxBodyBytes: maxHandshakeBytes },
 				({ headers }) => {
 					id = headers.get("mcp-session-id") ?? undefined;
 				},

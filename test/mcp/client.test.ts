@@ -680,6 +680,14 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 					"ClientError unknown",
 				],
 				[
+					"more than an initialize holds",
+					{
+						initialize: ({ id }) =>
+							json(ours(id, `{"x":"${"x".repeat(300_000)}"}`)),
+					},
+					"ClientError unknown",
+				],
+				[
 					"401",
 					{ initialize: () => new Response(null, { status: 401 }) },
 					"ClientError refused",
