@@ -1,6 +1,8 @@
 // The script that makes a role for each bot, on a real server: what the roles may do, and what they may not.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { project } from "../support/documents.ts";
@@ -26,8 +28,9 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 	afterAll(() => postgres?.[Symbol.asyncDispose]());
 
 	/** Runs it as the image does, but for the way to the server. */
-	function run(roles: string) {
+	function run(roles: string, cwd = project) {
 		const { exitCode, stderr } = Bun.spawnSync([script], {
+			cwd,
 			env: {
 				...{ PATH: process.env.PATH, BOT_ROLES: roles },
 				...{ POSTGRES_USER: "postgres", POSTGRES_DB: "guildhall" },
@@ -109,6 +112,21 @@ describe.skipIf(missing !== undefined)("bot-roles.sh", () => {
 				"SELECT 1 FROM pg_roles WHERE rolname IN ('alpha', 'beta', 'my-bot') AND (rolsuper OR rolcreaterole OR rolcreatedb OR rolbypassrls OR rolreplication)",
 			),
 		).toEqual([]);
+	});
+
+	test("a password may hold what shells, SQL and patterns for files read otherwise", async () => {
+		const directory = mkdtempSync(join(tmpdir(), "guildhall-roles-"));
+		try {
+			const secret = (star: string) => `g${star}'"$x=%;--&<|`;
+			writeFileSync(join(directory, `gamma=${secret("lob")}`), "");
+			expect(run(`gamma=${secret("*")}`, directory)).toEqual(fine);
+			const encoded = encodeURIComponent(secret("*"));
+			expect(await as("gamma", encoded, "SELECT 1 AS one")).toEqual([
+				{ one: 1 },
+			]);
+		} finally {
+			rmSync(directory, { recursive: true });
+		}
 	});
 
 	test.each([

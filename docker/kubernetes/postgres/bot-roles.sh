@@ -4,7 +4,8 @@
 #
 # The image runs this for a new volume. Run it by hand after a change of BOT_ROLES, on a volume that is older than it, and
 # after a restore. It can be run again at any time.
-set -e
+# -f: a password with * or ? in it is no pattern for files.
+set -ef
 
 for pair in ${BOT_ROLES:?is not set}; do
 	BOT_NAME=${pair%%=*} BOT_PASSWORD=${pair#*=}
