@@ -323,8 +323,11 @@ export class Backend {
 		const tools: ListedTool[] = [];
 		const dropped: DroppedTool[] = [];
 		const cut = (limit: string): OfferedTools => {
-			dropped.push({ name: "the rest", reason: `over the limit of ${limit}` });
-			return { tools: tools.slice(0, maxTools), dropped };
+			const rest = { name: "the rest", reason: `over the limit of ${limit}` };
+			return {
+				tools: tools.slice(0, maxTools),
+				dropped: [rest, ...dropped],
+			};
 		};
 		let params = "{}";
 		let bytes = 0;
@@ -332,10 +335,13 @@ export class Backend {
 			const { text, result } = await this.#listTools(params, signal);
 			bytes += Buffer.byteLength(text);
 			if (bytes > maxOwnBytes) return cut(`${maxOwnBytes} bytes`);
-			const read = readTools(text);
+			// Those that are dropped count as well: each is looked at, and named.
+			const left = maxTools - tools.length - dropped.length;
+			const read = readTools(text, left + 1);
 			tools.push(...read.tools);
 			dropped.push(...read.dropped);
-			if (tools.length > maxTools) return cut(`${maxTools} tools`);
+			if (read.tools.length + read.dropped.length > left)
+				return cut(`${maxTools} tools`);
 			const { nextCursor } = result;
 			if (typeof nextCursor !== "string" || nextCursor === "")
 				return { tools, dropped };

@@ -107,11 +107,11 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	};
 }
 
-/** The tools in a backend's answer to `tools/list`. A tool that clients refuse is dropped. */
-export function readTools(text: string): OfferedTools {
+/** The first `max` tools in a backend's answer to `tools/list`. A tool that clients refuse is dropped. */
+export function readTools(text: string, max: number): OfferedTools {
 	const tools: ListedTool[] = [];
 	const dropped: DroppedTool[] = [];
-	for (const [index, element] of toolTexts(text).entries()) {
+	for (const [index, element] of toolTexts(text, max).entries()) {
 		const read = readListedTool(element);
 		if ("fault" in read) {
 			const { name, fault } = read;
@@ -127,13 +127,13 @@ export function readTools(text: string): OfferedTools {
 	return { tools, dropped };
 }
 
-/** Each tool in a response to `tools/list`, as it is written. */
-function toolTexts(text: string): string[] {
+/** Each of the first `max` tools in a response to `tools/list`, as it is written. */
+function toolTexts(text: string, max: number): string[] {
 	const result = findMember(readMembers(text), "result");
 	if (!result || text[result.start] !== "{") return [];
 	const tools = findMember(readMembers(text, result.start), "tools");
 	if (!tools || text[tools.start] !== "[") return [];
-	return readElements(text, tools.start).map(({ start, end }) =>
+	return readElements(text, tools.start, max).map(({ start, end }) =>
 		text.slice(start, end),
 	);
 }

@@ -6,10 +6,13 @@ import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 /** Names are shown again in `list_instances`, so they are kept short. */
 const maxNameLength = 100;
 
+/** How many are kept. Discord has at most 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding */
+const maxGuilds = 10_000;
+
 /** How much of a line is looked at, from its end: a bot of another make may write what it likes. */
 const maxTailLength = 1_000;
 
-/** Guild id → name, from a response. Throws where it is an error or holds no text: then nothing is known. */
+/** Guild id → name, of the first 10,000 in a response. Throws where it is an error or holds no text: then nothing is known. */
 export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
 	if (!isObject(result) || !Array.isArray(result.content))
@@ -21,6 +24,7 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	if (result.isError === true) throw new Error(texts.join("\n"));
 	const guilds = new Map<string, string>();
 	for (const line of texts.join("\n").split(/\r?\n/)) {
+		if (guilds.size === maxGuilds) break;
 		const guild = readLine(line);
 		if (guild && !guilds.has(guild.id)) guilds.set(guild.id, guild.name);
 	}

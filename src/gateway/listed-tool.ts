@@ -1,6 +1,7 @@
 // Which of a bot's tools can be listed. Official clients check the whole list at once: a single tool that they refuse takes
 // the tools of all bots from them. What is checked here is what they refuse:
 // - Claude, names: https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1063
+//   and names of arguments: https://github.com/freee/freee-mcp/issues/15
 // - the TypeScript SDK (ToolSchema in src/types.ts of 1.29) and the Python SDK (Tool in mcp/types.py), the members
 // - parsers of other languages: numbers beyond a double, lone surrogates, deep nesting, repeated keys
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
@@ -13,21 +14,43 @@ import { readMembers } from "../mcp/json-text.ts";
 /** Less than the 128 at which the parsers of Rust clients stop, with the list around the tool. */
 const maxDepth = 64;
 
+const anyObject = v.custom<JsonObject>(isObject, "expected an object");
 const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
-	v.pipe(
-		v.custom<JsonObject>(isObject, "expected an object"),
-		v.looseObject(entries),
-	);
+	v.pipe(anyObject, v.looseObject(entries));
 const text = v.optional(v.string());
 const flag = v.optional(v.boolean());
 const texts = v.optional(v.array(v.string()));
 
-const schema = object({
-	type: v.literal("object"),
-	properties: v.optional(v.pipe(object({}), v.record(v.string(), object({})))),
-	required: texts,
-	$schema: text,
-});
+/** An object of objects. v.record does not look at "constructor", "prototype" and "__proto__". */
+const objects = (name: RegExp) =>
+	v.pipe(
+		anyObject,
+		v.rawCheck<JsonObject>(({ dataset, addIssue }) => {
+			if (!dataset.typed) return;
+			const { value: input } = dataset;
+			for (const [key, value] of Object.entries(input)) {
+				const message = !name.test(key)
+					? 'expected 1 to 64 letters, digits, "_", "." and "-"'
+					: isObject(value)
+						? undefined
+						: "expected an object";
+				if (!message) continue;
+				const path = { type: "object", origin: "value", input, key, value };
+				return addIssue({ message, path: [path as v.ObjectPathItem] });
+			}
+		}),
+	);
+
+const anyName = /^/;
+const argumentName = /^[A-Za-z0-9_.-]{1,64}$/;
+
+const schema = (name: RegExp) =>
+	object({
+		type: v.literal("object"),
+		properties: v.optional(objects(name)),
+		required: texts,
+		$schema: text,
+	});
 
 const listedTool = object({
 	name: v.pipe(
@@ -39,8 +62,8 @@ const listedTool = object({
 	),
 	title: text,
 	description: text,
-	inputSchema: schema,
-	outputSchema: v.optional(schema),
+	inputSchema: schema(argumentName),
+	outputSchema: v.optional(schema(anyName)),
 	annotations: v.optional(
 		object({
 			title: text,
@@ -82,9 +105,8 @@ export function readListedTool(
 	if (!success) {
 		return { name, fault: describeIssue(issues[0]) };
 	}
-	const keys = readMembers(json).map(({ key }) => key);
-	if (new Set(keys).size < keys.length) return { name, fault: "repeats a key" };
-	const fault = valueFault(output, maxDepth);
+	if (repeatsKey(json)) return { name, fault: "repeats a key" };
+	const fault = valueFault(value, maxDepth);
 	if (fault) return { name, fault };
 	const readOnly = output.annotations?.readOnlyHint === true;
 	return { name: output.name, readOnly };
@@ -100,6 +122,18 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 				: issue.message;
 	const path = v.getDotPath(issue);
 	return path ? `${onOneLine(path, 100)}: ${fault}` : fault;
+}
+
+/** Whether a key stands twice in a tool, or in one of its objects: a deeper one is a schema, which parsers leave as it is. */
+function repeatsKey(json: string, isTool = true): boolean {
+	const members = readMembers(json);
+	if (new Set(members.map(({ key }) => key)).size < members.length) return true;
+	return (
+		isTool &&
+		members
+			.map(({ start, end }) => json.slice(start, end))
+			.some((text) => text.startsWith("{") && repeatsKey(text, false))
+	);
 }
 
 /** What parsers stumble over in a value, wherever it stands. */

@@ -8,6 +8,8 @@ import { findGuild } from "./routing.ts";
 
 /** How many tools are listed by name where bots differ. */
 const maxNames = 40;
+/** How many guilds of a bot are listed: it may say that it is in any number. */
+const maxGuilds = 1_000;
 
 /** The text of `list_instances`: a count line, then one line per backend, asked now how it is. */
 export async function describeInstances(
@@ -36,7 +38,8 @@ function describeGuilds(
 	backend: Backend,
 	backends: readonly Backend[],
 ): string {
-	const guilds = [...backend.guilds].map(([id, name]) => {
+	const listed = [...backend.guilds].slice(0, maxGuilds);
+	const guilds = listed.map(([id, name]) => {
 		const first = findGuild(backends, id);
 		const elsewhere =
 			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
@@ -46,8 +49,9 @@ function describeGuilds(
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
 		return `${shown} (${id}${pinned}${elsewhere})`;
 	});
-	const count = `${guilds.length} guild(s)`;
-	const list = guilds.length > 0 ? `${count}: ${guilds.join(", ")}` : count;
+	const { size } = backend.guilds;
+	const count = `${size} guild(s)`;
+	const list = size > 0 ? `${count}: ${listSome(guilds, size)}` : count;
 	return [list, ...describePins(backend)].join(" | ");
 }
 
@@ -77,17 +81,21 @@ function describeSkew({ lacks, differs }: Skew): string[] {
 
 /** The tools of a bot that are not listed, each with the reason; empty where there are none. */
 export function describeDropped(dropped: readonly DroppedTool[]): string {
-	return listSome(dropped.map(({ name, reason }) => `${name} (${reason})`));
+	return listSome(
+		dropped.slice(0, maxNames).map(({ name, reason }) => `${name} (${reason})`),
+		dropped.length,
+	);
 }
 
 /** Names of tools, which a bot may choose as it likes. */
 function listNames(names: readonly string[]): string {
-	return listSome(names.map(shownName));
+	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
 
-function listSome(items: readonly string[]): string {
-	const more = items.length - maxNames;
-	const listed = items.slice(0, maxNames).join(", ");
+/** The first of so many. */
+function listSome(items: readonly string[], count: number): string {
+	const more = count - items.length;
+	const listed = items.join(", ");
 	return more > 0 ? `${listed} and ${more} more` : listed;
 }
 

@@ -88,14 +88,15 @@ export function readMembers(text: string, position = 0): Member[] {
 	return members;
 }
 
-/** Where each element of the array whose `[` is the first thing at or after `position` begins and ends. */
+/** Where each element of the array whose `[` is the first thing at or after `position` begins and ends; of the first `max`. */
 export function readElements(
 	text: string,
 	position = 0,
+	max = Number.POSITIVE_INFINITY,
 ): { start: number; end: number }[] {
 	const elements: { start: number; end: number }[] = [];
 	let at = skipOpening(text, position, openBracket);
-	while (text.charCodeAt(at) !== closeBracket) {
+	while (elements.length < max && text.charCodeAt(at) !== closeBracket) {
 		const end = valueEnd(text, at);
 		elements.push({ start: at, end });
 		at = skipSpace(text, end);

@@ -146,18 +146,22 @@ describe("bots that differ", () => {
 /** The members that each tool has to have, for others after or before them. */
 const named = '"name":"a","inputSchema":{"type":"object"}';
 const read = (...tools: string[]) =>
-	readTools(`{"jsonrpc":"2.0","id":1,"result":{"tools":[${tools.join(",")}]}}`);
+	readTools(
+		`{"jsonrpc":"2.0","id":1,"result":{"tools":[${tools.join(",")}]}}`,
+		500,
+	);
 
 describe("readTools", () => {
 	test("takes each tool as it is written", () => {
 		const tools = [
 			`{${named},"n":1.0,"title":"A","x":{"y":[1,"é",null,true]}}`,
 			'{"n\\u0061me":"B_2-c" ,"inputSchema":{ "type":"object","properties":{"b":{}},"required":["b"],"$schema":"s","x":1}}',
-			`{${named.replace('"a"', `"${"a".repeat(64)}"`)},"outputSchema":{"type":"object"},"icons":[{"src":"x","sizes":["any"]}],"_meta":{},"execution":{}}`,
+			`{${named.replace('"a"', `"${"a".repeat(64)}"`)},"outputSchema":{"type":"object","properties":{"$b c":{}}},"icons":[{"src":"x","sizes":["any"]}],"_meta":{},"execution":{}}`,
 		];
 		expect(
 			readTools(
 				`{"jsonrpc":"2.0","id":1,"result":{"x":[{"name":"no"}],"tools":[ ${tools.join(" ,\n")} ],"nextCursor":"c"}}`,
+				3,
 			),
 		).toEqual({
 			tools: [
@@ -211,6 +215,16 @@ describe("readTools", () => {
 			schema('{"type":"object","properties":{"b":true}}'),
 			/^inputSchema.properties.b: /,
 		],
+		...["constructor", "prototype", "__proto__"].map(
+			(key): [string, string] => [
+				schema(`{"type":"object","properties":{"${key}":1}}`),
+				`inputSchema.properties.${key}: expected an object`,
+			],
+		),
+		...["", "b c", "b[]", "ä", "x".repeat(65)].map((key): [string, RegExp] => [
+			schema(`{"type":"object","properties":{"${key}":{}}}`),
+			/^inputSchema.properties.*: expected 1 to 64 letters, /,
+		]),
 		[schema('{"type":"object","required":"b"}'), /^inputSchema.required: /],
 		[schema('{"type":"object","required":[1]}'), /^inputSchema.required.0: /],
 		[`{${named},"outputSchema":{"type":"array"}}`, /^outputSchema.type: /],
@@ -236,7 +250,9 @@ describe("readTools", () => {
 		],
 		[`{${named},"_meta":[]}`, /^_meta: /],
 		[`{${named},"n\\u0061me":"b"}`, "repeats a key", "b"],
+		[`{${named},"annotations":{"title":"a","title":"b"}}`, "repeats a key"],
 		[`{${named},"x":"\\ud800"}`, "has a lone surrogate"],
+		[`{${named},"constructor":1e400}`, "has a number beyond a double"],
 		[`{${named},"x":{"\\udc00":1}}`, "has a lone surrogate"],
 		[`{${named},"x":[1e400]}`, "has a number beyond a double"],
 		[`{${named},"x":${"9".repeat(400)}}`, "has a number beyond a double"],
@@ -267,6 +283,12 @@ describe("readTools", () => {
 		},
 	);
 
+	test("looks at no more tools than it is asked for, good or not", () => {
+		const text = `{"result":{"tools":[0,{${named}},{}]}}`;
+		const { tools, dropped } = readTools(text, 2);
+		expect([tools.length, dropped.length]).toEqual([1, 1]);
+	});
+
 	test("takes what is nested as deeply as may be", () => {
 		expect(read(`{${named},"x":${nested(63)}}`).tools).toHaveLength(1);
 	});
@@ -282,6 +304,6 @@ describe("readTools", () => {
 		'{"result":null}',
 		'{"error":{}}',
 	])("finds none in %s", (text) => {
-		expect(readTools(text)).toEqual({ tools: [], dropped: [] });
+		expect(readTools(text, 1)).toEqual({ tools: [], dropped: [] });
 	});
 });

@@ -1058,6 +1058,21 @@ describe("a bot's tools that clients refuse", () => {
 			"| not listed: the rest (over the limit of 500 tools)",
 		);
 	});
+
+	test("count to the 500, and no more of them is looked at", async () => {
+		const tools = [...Array.from({ length: 600_000 }, () => "{}"), echoTool];
+		await using world = await startWorld({ tools });
+		expect(await world.text("list_instances")).toContain(
+			"| not listed: the rest (over the limit of 500 tools), the 1. tool (name: is missing), ",
+		);
+		const response = await fetch(`${world.url}/status`, {
+			headers: { Authorization: `Bearer ${gatewayToken}` },
+		});
+		const { backends } = (await response.json()) as {
+			backends: { tools_dropped: unknown[] }[];
+		};
+		expect(backends[0]?.tools_dropped).toHaveLength(502);
+	});
 });
 
 describe("a bot that sends more than there is room for", () => {
@@ -1150,6 +1165,20 @@ describe("list_instances", () => {
 				`beta | online | 1 guild(s): B (${guildB}) | since 0 s`,
 			].join("\n"),
 		);
+	});
+
+	test("names the first 1,000 guilds of a bot, and counts all", async () => {
+		const ids = Array.from(
+			{ length: 1_002 },
+			(_, n) => `${10n ** 17n + BigInt(n)}`,
+		);
+		await using world = await startWorld({
+			guilds: Object.fromEntries(ids.map((id) => [id, `G${id}`])),
+		});
+		const [, alpha = ""] = (await world.text("list_instances")).split("\n");
+		expect(alpha).toStartWith("alpha | online | 1002 guild(s): G");
+		expect(alpha.match(/\(\d+\)/g)).toHaveLength(1_000);
+		expect(alpha).toContain(" and 2 more | since ");
 	});
 
 	test("takes and ignores arguments, and reaches no bot's tools", async () => {

@@ -23,6 +23,12 @@ test("what nobody sees in a name is shown, whatever bot lets it through", () => 
 	});
 });
 
+test("no more than 10,000 are kept", () => {
+	const line = (_: unknown, n: number) => `G | ID: ${10n ** 17n + BigInt(n)}`;
+	const lines = Array.from({ length: 10_001 }, line);
+	expect(Object.keys(read(...lines))).toHaveLength(10_000);
+});
+
 test.each(["0 guild(s):", "", "The bot is in no guild.", "3 guild(s):"])(
 	"%j lists no guild",
 	(text) => {
