@@ -368,3 +368,45 @@ test.concurrent("a bot sends no more payloads a minute than Discord takes", asyn
 	expect(await sent.promise).toBe(110);
 	await connection.close();
 }, 30_000);
+
+test.concurrent("what was heard before a session is resumed is not heard again", async () => {
+	const heard: string[] = [];
+	await using alpha = await startConnection(undefined, {
+		attach: (client) =>
+			// discord.js shows no message of a known id again.
+			client.on(Events.Raw, ({ t: type, d }) => {
+				if (type === "MESSAGE_CREATE") heard.push(d.id);
+			}),
+	});
+	await alpha.opened;
+	const say = async (text: string) => {
+		const { id } = await alpha.simulator
+			.user("zoe")
+			.say("The Cooks/general", text);
+		await until("it is heard", () => heard.includes(id));
+		return id;
+	};
+	const before = await say("!m nuke 2");
+	alpha.simulator.sockets.disconnect();
+	await until("it is back", () => alpha.recorded.entries(back).length === 1);
+	expect([before, await say("hello")]).toEqual(heard);
+	expect(alpha.logins()).toBe(1);
+}, 30_000);
+
+test.concurrent("a login that Discord does not answer is given up, and tried again", async () => {
+	await using discord = fakeDiscord(60_000, () => []);
+	const recorded = recordLog("info");
+	const connection = new Connection({
+		...{ token: "token", api: discord.api, log: recorded.log },
+		onAnswer() {},
+		timing: { backOffMs: [1, 4], identifyMs: 0, readyMs: 20 },
+	});
+	const opened = connection.open();
+	await until("it has tried twice", () => {
+		const message = "could not connect to Discord's Gateway, trying again";
+		const [first, second] = recorded.entries(message);
+		return second && first?.reason === "Discord does not begin the session";
+	});
+	await connection.close();
+	await opened;
+}, 30_000);
