@@ -2,8 +2,11 @@
 
 import { InvalidRequests } from "./invalid-requests.ts";
 
-/** How long the first answer in a row from elsewhere stops requests; each further one doubles it. A guess. */
-const firstPauseMs = 5_000;
+/**
+ * How long the first answer in a row from elsewhere stops requests; each further one doubles it. A guess: a single page
+ * with 502 or 503 comes from a proxy in front of Discord now and then, and the next request passes.
+ */
+const firstPauseMs = { failed: 1_000, refused: 5_000 };
 /** The longest pause: a server that fails may be back soon, a block of the address lasts. A guess. */
 const maxPauseMs = { failed: 60_000, refused: 10 * 60_000 };
 /** Nothing that an answer asks for is waited for longer. */
@@ -84,10 +87,11 @@ export class RequestGuard {
 					this.#invalid.note(status, null);
 					if (isOld() && retryAfterMs === undefined) return;
 					if (!isOld()) this.#foreign += 1;
-					const longest = maxPauseMs[status >= 500 ? "failed" : "refused"];
+					const kind = status >= 500 ? "failed" : "refused";
+					const doubledMs = firstPauseMs[kind] * 2 ** (this.#foreign - 1);
 					const ms =
 						retryAfterMs === undefined
-							? Math.min(firstPauseMs * 2 ** (this.#foreign - 1), longest)
+							? Math.min(doubledMs, maxPauseMs[kind])
 							: Math.min(retryAfterMs, maxRetryAfterMs);
 					const endsAt = this.#now() + ms;
 					if (endsAt <= this.#endsAt) return;

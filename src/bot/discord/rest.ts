@@ -5,6 +5,7 @@
 // read that failed on the way is sent once more. What would have to wait for longer than it has ends at once.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
 	DiscordAPIError,
 	HTTPError,
@@ -28,6 +29,9 @@ import { faultOf } from "./rest-promises.ts";
 
 /** What one platform call may take, waiting in the queue included. */
 export const platformTimeoutMs = 10_000;
+
+/** A pause after a foreign answer that ends sooner is waited for: that of a single page with 5xx. */
+const maxPauseWaitMs = 1_000;
 
 /** How often one call is sent again after a rate limit that had already ended. */
 const maxRateLimits = 5;
@@ -183,10 +187,14 @@ export function restOptions(
 	guard = new RequestGuard(),
 ) {
 	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
-		const { pause } = guard;
-		if (pause) {
-			guard.heldBack += 1;
-			throw new PlatformBusy(pause.why, pause.waitMs);
+		for (let pause = guard.pause; pause; pause = guard.pause) {
+			if (isTooLong(pause)) {
+				guard.heldBack += 1;
+				throw new PlatformBusy(pause.why, pause.waitMs);
+			}
+			await sleep(pause.waitMs, undefined, {
+				signal: init.signal as AbortSignal,
+			});
 		}
 		const request = guard.begin();
 		try {
@@ -214,6 +222,12 @@ export function restOptions(
 		makeRequest,
 		rejectOnRateLimit,
 	};
+}
+
+function isTooLong({ why, waitMs }: Pause): boolean {
+	const { endsAt = Infinity } = currentCall.getStore() ?? {};
+	const isLate = performance.now() + waitMs > endsAt;
+	return why !== "foreign answer" || waitMs > maxPauseWaitMs || isLate;
 }
 
 function noteAllowance(headers: { get(name: string): string | null }): void {
@@ -341,11 +355,13 @@ export function guardRest(
 	};
 }
 
-/** Whether the same request may bring another answer at once. */
+/** Whether the same request may bring another answer, at once or after a pause that is waited for. */
 function isWorthRepeating(error: unknown): boolean {
-	return (
-		error instanceof PlatformFailure && !(error.cause instanceof UnusableAnswer)
-	);
+	if (!(error instanceof PlatformFailure)) return false;
+	const { cause } = error;
+	return cause instanceof ForeignAnswer
+		? cause.status >= 500 && cause.pauseMs <= maxPauseWaitMs
+		: !(cause instanceof UnusableAnswer);
 }
 
 /** Whether a request changes nothing that anybody can see: the channel of two people is asked for by making it. */

@@ -28,22 +28,22 @@ function startGuard(limit = 1_000) {
 }
 
 test.each([
-	[403, 10 * minute],
-	[429, 10 * minute],
-	[502, minute],
+	[403, 5 * second, 10 * minute],
+	[429, 5 * second, 10 * minute],
+	[502, second, minute],
 ])(
-	"the pauses after pages with %d double, up to %d ms, until Discord answers",
-	(status, longest) => {
+	"the pauses after pages with %d double from %d ms up to %d ms, until Discord answers",
+	(status, first, longest) => {
 		const { guard, clock, answerByOther } = startGuard();
 		const pauses = Array.from({ length: 9 }, () => answerByOther(status));
 		expect(pauses).toEqual(
-			[5, 10, 20, 40, 80, 160, 320, 640, 1280].map((seconds) =>
-				Math.min(seconds * second, longest),
+			[1, 2, 4, 8, 16, 32, 64, 128, 256].map((factor) =>
+				Math.min(first * factor, longest),
 			),
 		);
 		clock.now += guard.pause?.waitMs ?? 0;
 		guard.begin().answered(200, null);
-		expect(answerByOther(status)).toBe(5 * second);
+		expect(answerByOther(status)).toBe(first);
 	},
 );
 

@@ -268,8 +268,6 @@ test.concurrent.each([
 		"refused",
 		90,
 	],
-	[{ status: 502, ...page }, "unknown", 5],
-	[{ status: 520, body: "error code: 520" }, "unknown", 5],
 ] as const)(
 	"the answer %j ends a call at once, and pauses all others",
 	async (answer, fate, seconds) => {
@@ -286,18 +284,69 @@ test.concurrent.each([
 		expect(message).toEndWith(` Requests are paused for ${seconds} s.`);
 		expect(message).not.toContain("1015");
 		simulator.clearFaults();
-		clock.now += seconds * 1_000 - 1;
+		clock.now += seconds * 1_000 - 1_001;
 		const other = await failureOf(rest.get(Routes.channel(channel.id)));
 		expect(other).toBeInstanceOf(PlatformBusy);
 		expect(toToolError(other)?.message).toContain(
-			"the next one can go in 1 s.",
+			"the next one can go in 2 s.",
 		);
 		expect(simulator.requests.list()).toHaveLength(1);
-		clock.now += 1;
+		clock.now += 1_001;
 		await platform.say("let in again");
 		expect(platform.unauthorized).toEqual([]);
 	},
 );
+
+// A proxy in front of Discord answers so for a moment now and then.
+test.concurrent.each([
+	{ status: 502, ...page },
+	{ status: 503, body: "upstream connect error", headers: html },
+	{ status: 520, body: "error code: 520" },
+])(
+	"a single page %j delays reads and what is sent after it, and a second one in a row ends them",
+	async (answer) => {
+		const clock = { now: 1_000 };
+		const requests = new RequestGuard({ now: () => clock.now });
+		await using platform = await startPlatform(longMs, requests);
+		const { simulator, rest, channel } = platform;
+		const read = () => rest.get(Routes.channel(channel.id));
+		const passPause = async () => {
+			await until("requests are paused", () => requests.pause);
+			expect(requests.pause?.waitMs).toBe(1_000);
+			clock.now += 1_000;
+		};
+		simulator.faults.answer("* *", { ...answer, times: 1 });
+		const first = read();
+		await until("requests are paused", () => requests.pause);
+		const write = platform.say("a moment later");
+		await passPause();
+		await Promise.all([first, write]);
+		expect(simulator.requests.list()).toHaveLength(3);
+		expect(requests.heldBack).toBe(0);
+
+		simulator.faults.answer("* *", answer);
+		const second = failureOf(read());
+		await passPause();
+		expect(await second).toBeInstanceOf(PlatformFailure);
+		expect(toToolError(await second)?.message).toMatch(
+			new RegExp(`error: ${answer.status} .* paused for 2 s\\.$`),
+		);
+		expect(await failureOf(platform.say("too early"))).toBeInstanceOf(
+			PlatformBusy,
+		);
+		expect(simulator.requests.list()).toHaveLength(5);
+	},
+);
+
+test.concurrent("a write that a page with 5xx answers is sent once, its outcome unknown", async () => {
+	await using platform = await startPlatform();
+	const { faults, requests } = platform.simulator;
+	faults.answer(messages, { status: 502, ...page });
+	const error = await failureOf(platform.say("once"));
+	expect((error as PlatformFailure).fate).toBe("unknown");
+	expect(toToolError(error)?.message).toEndWith("are paused for 1 s.");
+	expect(requests.list(messages)).toHaveLength(1);
+});
 
 test.concurrent.each([300, 307, 308, 302, 303])(
 	"a redirect with %d is not followed, by a write or by a read",
