@@ -220,7 +220,7 @@ function threadLine(
 		...(type === ChannelType.PrivateThread ? ["private"] : []),
 		...(within ? [] : [`in: ${parent_id}`]),
 		`${message_count} message(s), ${member_count} member(s)`,
-		`${started} ${owner_id}`,
+		`${started} ${owner_id ?? "unknown"}`,
 		...(shownTags.length > 0 ? [`tags: ${shownTags.join(", ")}`] : []),
 		...(thread.rate_limit_per_user
 			? [`slow mode: ${thread.rate_limit_per_user} s`]
@@ -228,7 +228,7 @@ function threadLine(
 		...(isPinned ? ["pinned"] : []),
 		...(thread_metadata?.locked ? ["locked"] : []),
 		...(thread_metadata?.archived
-			? [`archived: ${time(new Date(thread_metadata.archive_timestamp))}`]
+			? [`archived: ${time(Date.parse(thread_metadata.archive_timestamp))}`]
 			: []),
 	].join(" | ");
 }

@@ -57,7 +57,12 @@ export async function readAnswer(response: Response): Promise<Answer> {
 		throw new UnusableAnswer(status, "and a redirect, which is not followed");
 	}
 	const bytes = await readAtMost(response);
-	if (status < 400) return answerOf(response, response.headers, bytes);
+	if (status < 400) {
+		const headers = new Headers(response.headers);
+		// discord.js reads JSON wherever the header says so, and fails on an answer that is empty by right.
+		if (bytes.length === 0) headers.delete("content-type");
+		return answerOf(response, headers, bytes);
+	}
 
 	const error = parseJson(bytes.toString());
 	const headers = new Headers(response.headers);

@@ -1,6 +1,8 @@
 // What Discord promises to answer, route by route, as far as the bot relies on it: a tool, or discord.js, that is given
 // less shows "undefined" or fails. Fields are required where Discord documents them as always there and something reads
-// them; null and absence are let through wherever that does no harm. https://docs.discord.com/developers/reference
+// them; null and absence are let through wherever that does no harm. Where Discord's OpenAPI specification allows more than
+// its documentation, that is let through too. https://docs.discord.com/developers/reference,
+// https://github.com/discord/discord-api-spec
 
 import { ChannelType } from "discord.js";
 import * as v from "valibot";
@@ -57,20 +59,16 @@ const guildChannel = object({
 	available_tags: v.optional(tags),
 	thread_metadata: v.optional(
 		object({
-			...{ archived: v.boolean(), locked: flag, archive_timestamp: text },
+			...{ archived: v.boolean(), locked: flag, archive_timestamp: perhaps },
 			auto_archive_duration: number,
 		}),
 	),
 });
 
-const forum = object({ ...guildChannel.entries, available_tags: tags });
-
 /** A channel of a guild, or one in which people talk directly. */
 const channel = v.lazy((given) => {
 	const { type } = Object(given) as { type?: unknown };
-	if (type === ChannelType.DM) return identified;
-	const { GuildForum, GuildMedia } = ChannelType;
-	return type === GuildForum || type === GuildMedia ? forum : guildChannel;
+	return type === ChannelType.DM ? identified : guildChannel;
 });
 
 const embed = object({
@@ -78,7 +76,7 @@ const embed = object({
 	url: v.optional(text),
 	author: v.optional(object({ name: text })),
 	footer: v.optional(object({ text })),
-	image: v.optional(object({ url: text })),
+	image: v.optional(object({ url: v.optional(text) })),
 	video: v.optional(object({ url: v.optional(text) })),
 	fields: v.optional(v.array(object({ name: text, value: text }))),
 });
@@ -140,7 +138,7 @@ const message = object({
 	referenced_message: v.nullish(object(alone)),
 });
 
-/** One that the bot has just written: of the rest only a poll is shown. */
+/** One that the bot has just written, or whose poll it has ended: of the rest only a poll is shown. */
 const sent = object({ id, poll: v.nullish(poll) });
 
 const role = object({
@@ -169,8 +167,7 @@ const guild = object({
 	preferred_locale: text,
 	features: v.array(text),
 	roles: v.array(identified),
-	approximate_member_count: count,
-	approximate_presence_count: count,
+	approximate_presence_count: v.nullish(number),
 	incidents_data: v.nullish(object({})),
 });
 
@@ -185,12 +182,13 @@ const webhook = object({
 	...{ application_id: v.nullish(id), user: v.nullish(user) },
 });
 
-const webhooks = v.array(object({ ...webhook.entries, channel_id: id }));
+const webhooks = v.array(webhook);
 
 const invite = object({
 	...{ code: text, inviter: v.nullish(user), expires_at: perhaps },
 	...{ uses: count, max_uses: count, max_age: count, temporary: flag },
-	approximate_member_count: count,
+	approximate_member_count: v.nullish(number),
+	roles: v.nullish(v.array(object({ id, name: text }))),
 	channel: v.nullish(object({ id, name: perhaps })),
 	guild: v.nullish(object({ id, name: v.optional(text) })),
 });
@@ -223,10 +221,7 @@ const rule = object({
 const ban = object({ user, reason: perhaps });
 const stage = object({ id, channel_id: id, topic: text });
 
-const threads = object({
-	threads: v.array(object({ ...guildChannel.entries, owner_id: id })),
-	has_more: flag,
-});
+const threads = object({ threads: v.array(guildChannel), has_more: flag });
 
 const auditLog = object({
 	audit_log_entries: v.array(
@@ -251,7 +246,7 @@ const search = v.union([
 	object({
 		messages: v.array(v.array(message)),
 		total_results: number,
-		threads: v.optional(v.array(object({ id, name: perhaps }))),
+		threads: v.nullish(v.array(object({ id, name: perhaps }))),
 	}),
 	object({ code: number, retry_after: number }),
 ]);
@@ -336,7 +331,7 @@ const promises: Readonly<Record<string, Schema | undefined>> = {
 	"PATCH /guilds/:id/roles": roles,
 	"PATCH /guilds/:id/roles/:id": role,
 	"PATCH /guilds/:id/scheduled-events/:id": event,
-	"PATCH /stage-instances/:id": stage,
+	"PATCH /stage-instances/:id": identified,
 	"PATCH /webhooks/:id": identified,
 	"PATCH /webhooks/:id/:token/messages/:id": identified,
 	"POST /channels/:id/invites": invite,
@@ -344,9 +339,9 @@ const promises: Readonly<Record<string, Schema | undefined>> = {
 	"POST /channels/:id/messages/:id/crosspost": identified,
 	"POST /channels/:id/messages/:id/threads": identified,
 	"POST /channels/:id/messages/bulk-delete": nothing,
-	"POST /channels/:id/polls/:id/expire": message,
+	"POST /channels/:id/polls/:id/expire": sent,
 	"POST /channels/:id/threads": identified,
-	"POST /channels/:id/webhooks": webhook,
+	"POST /channels/:id/webhooks": object({ id, name: perhaps }),
 	"POST /guilds/:id/auto-moderation/rules": rule,
 	"POST /guilds/:id/bulk-ban": object({ banned_users: ids, failed_users: ids }),
 	"POST /guilds/:id/channels": guildChannel,
@@ -354,7 +349,7 @@ const promises: Readonly<Record<string, Schema | undefined>> = {
 	"POST /guilds/:id/prune": object({ pruned: v.nullable(number) }),
 	"POST /guilds/:id/roles": role,
 	"POST /guilds/:id/scheduled-events": event,
-	"POST /stage-instances": stage,
+	"POST /stage-instances": identified,
 	"POST /users/@me/channels": identified,
 	"POST /webhooks/:id/:token": sent,
 	"PUT /channels/:id/messages/:id/reactions/:emoji": nothing,
@@ -368,6 +363,9 @@ const promises: Readonly<Record<string, Schema | undefined>> = {
 	}),
 	"PUT /guilds/:id/members/:id/roles/:id": nothing,
 };
+
+/** What may also be answered 204 by the OpenAPI specification. */
+const mayBeEmpty = "PATCH /guilds/:id/members/:id";
 
 /** How a path is written above. */
 function patternOf(path: string): string {
@@ -395,6 +393,7 @@ export function faultOf(
 		return "without JSON: this comes from something in front of Discord's API";
 	const isEmpty = answer instanceof ArrayBuffer;
 	if (!promised && method !== "GET") return undefined;
+	if (status === 204 && route === mayBeEmpty) return undefined;
 	if (isEmpty) return "without the promised JSON";
 	if (!promised) return undefined;
 	const { issues } = v.safeParse(promised, answer, { abortEarly: true });

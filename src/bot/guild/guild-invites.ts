@@ -62,7 +62,8 @@ export function inviteLink({ code }: Pick<APIInvite, "code">): string {
 
 /** An invite as one line; how often it was used is known only to those who manage where it leads. */
 export function inviteLine(data: APIInvite | APIExtendedInvite): string {
-	const { channel, inviter, expires_at, roles = [] } = data;
+	const { channel, inviter, expires_at } = data;
+	const roles = data.roles ?? [];
 	return [
 		`${oneField(data.code)} | ${oneField(inviteLink(data))}`,
 		channel

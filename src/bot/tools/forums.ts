@@ -177,7 +177,7 @@ export const setForumTags = destructiveTool({
 				...added.map((tag) => `new: ${tagLine(tag)}`),
 			],
 			async act() {
-				const { available_tags } = (await discord.rest.patch(
+				const { available_tags = [] } = (await discord.rest.patch(
 					Routes.channel(channel.id),
 					{ body: { available_tags: after } },
 				)) as APIGuildForumChannel;

@@ -106,9 +106,9 @@ export const searchGuildMessages = tool({
 			]);
 		requireContent(discord, "Discord lets it search none");
 		const result = await search(discord, guild, queryOf(args));
-		const { total_results: total, threads = [] } = result;
+		const { total_results: total, threads } = result;
 		const messages = result.messages.flat() as APIMessage[];
-		const nameOf = channelNames(guild, threads);
+		const nameOf = channelNames(guild, threads ?? []);
 		return [
 			total === 0
 				? "No message that Discord has indexed matches."

@@ -50,7 +50,7 @@ export const getGuildInfo = tool({
 			`${oneField(now.name)} (ID: ${now.id})`,
 			`description: ${oneField(now.description ?? "") || "none"}`,
 			`owner: ${owner ? memberName(owner) : `ID: ${now.owner_id}`}`,
-			`members: ${guild.memberCount}${online === undefined ? "" : `, about ${online} of them online`}`,
+			`members: ${guild.memberCount}${online == null ? "" : `, about ${online} of them online`}`,
 			`channels: ${channels.size}, shown by list_channels`,
 			`roles: ${now.roles.length}, shown by list_roles`,
 			`boosts: ${now.premium_subscription_count ?? 0}, level ${now.premium_tier}`,

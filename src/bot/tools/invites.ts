@@ -122,9 +122,7 @@ export const getInvite = tool({
 		const { approximate_member_count: members } = data;
 		return [
 			inviteLine(data),
-			...(members === undefined
-				? []
-				: [`The guild has about ${members} member(s).`]),
+			...(members == null ? [] : [`The guild has about ${members} member(s).`]),
 		];
 	},
 });

@@ -278,7 +278,9 @@ export const setNickname = tool({
 		const edited = await (isBot
 			? members.editMe({ nick })
 			: members.edit(member.id, { nick }));
-		return `${memberName(edited)} now has ${called(edited.nickname ?? "")}, and had ${called(before)}.`;
+		// An empty answer (204) does not say how Discord writes it.
+		const now = edited.nickname ?? "";
+		return `${memberName(edited)} now has ${called(now === before ? nickname : now)}, and had ${called(before)}.`;
 	},
 });
 

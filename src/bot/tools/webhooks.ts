@@ -74,8 +74,8 @@ function webhookLine(data: APIWebhook): string {
 		.map(oneField);
 	return [
 		`${oneField(data.name ?? "")} | ID: ${data.id}`,
-		`channel: ${data.channel_id}`,
-		`kind: ${kinds[data.type]}`,
+		`channel: ${data.channel_id ?? "none"}`,
+		`kind: ${kinds[data.type] ?? data.type}`,
 		...(source.length > 0 ? [`follows: ${source.join(" of ")}`] : []),
 		...(user ? [`by @${oneField(user.username)} (ID: ${user.id})`] : []),
 		mute === undefined ? "can be written by" : `cannot be written by: ${mute}`,
