@@ -5,8 +5,11 @@
 /** Control characters, and line and paragraph separators: what would end a line, or command a terminal. */
 const breaking = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
+/** Format characters that are drawn, such as the end of an ayah (Prepended_Concatenation_Mark in UAX #44). */
+const drawn = String.raw`[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]`;
+
 /** What nobody sees, what changes the direction of text, and what is no character. */
-const unseen = String.raw`[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
+const unseen = String.raw`(?!${drawn})[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
 
 /**
  * Emoji as people write them (https://www.unicode.org/reports/tr51/): one, with a selector or a skin tone, or several joined.
@@ -34,11 +37,15 @@ const scripts = [
 	"Orya",
 ];
 const moreScripts = ["Taml", "Telu", "Knda", "Mlym", "Sinh", "Mymr", "Mong"];
-const letters = [...scripts, ...moreScripts].map((name) => `\\p{sc=${name}}`);
-const joiner = String.raw`(?<=[${letters.join("")}])[\u200c\u200d](?!${unseen})`;
+/** Scripts without spaces between words: where one ends, a space without width may say so. */
+const unspaced = ["Khmr", "Laoo", "Mymr", "Thai"];
+const after = (names: readonly string[]) =>
+	`(?<=[${names.map((name) => `\\p{sc=${name}}`).join("")}])`;
+const joined = after([...scripts, ...moreScripts]);
+const joiner = String.raw`(?:${joined}[\u200c\u200d]|${after(unspaced)}\u200b(?=\p{L}))(?!${unseen})`;
 
 const seenOrNot = new RegExp(
-	`${emoji}|${joiner}|(${unseen}+)|(${breaking.source})`,
+	`${emoji}|${joiner}|((?:${unseen})+)|(${breaking.source})`,
 	"gu",
 );
 

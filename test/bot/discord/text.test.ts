@@ -71,6 +71,8 @@ test.each([
 	],
 	["two joiners in Persian", "می\u200c\u200cخ", "می\\u{200c}\\u{200c}خ"],
 	["a joiner in Latin", "a\u200cb", "a\\u{200c}b"],
+	["a space at the end in Thai", "ไท\u200b", "ไท\\u{200b}"],
+	["two spaces in Thai", "ไ\u200b\u200bท", "ไ\\u{200b}\\u{200b}ท"],
 ])("of %s it is shown that they are there", (_, text, expected) => {
 	expect(oneLine(text)).toBe(expected);
 	expect(oneField(text)).toBe(expected);
@@ -86,6 +88,8 @@ test.each([
 	["ශ්‍රී ලංකාව"],
 	["മലയാളം അവന്‍"],
 	["한국어 日本語 ไทย עברית Ελληνικά"],
+	["ไทย\u200bภาษา ភាសា\u200bខ្មែរ ພາສາ\u200bລາວ မြန်မာ\u200bစာ"],
+	["بسم ۝١ ؀٢"],
 ])("%j stays as it is", (text) => {
 	expect(oneLine(text)).toBe(text);
 	expect(oneField(text)).toBe(text);
