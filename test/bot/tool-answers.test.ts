@@ -156,7 +156,13 @@ function faultOf(
 
 test("no tool shows, claims or fails at what an answer lacks", async () => {
 	// Otherwise discord.js sends 50 requests a second.
+	const { globalRequestsPerSecond } = DefaultRestOptions;
 	Object.assign(DefaultRestOptions, { globalRequestsPerSecond: 1e9 });
+	using _ = {
+		// Other files run in the same process.
+		[Symbol.dispose]: () =>
+			Object.assign(DefaultRestOptions, { globalRequestsPerSecond }),
+	};
 	await using scene = await startScene();
 	const { simulator, heard, call } = scene.world;
 	const faults: string[] = [];

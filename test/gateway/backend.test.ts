@@ -45,7 +45,7 @@ test("a call given up while the session is opened leaves the opening to the othe
 	const { backend } = backendOf(stub.url);
 	const controller = new AbortController();
 	const first = backend.call(echo, controller.signal);
-	const second = backend.call(echo, AbortSignal.timeout(4_000));
+	const second = backend.call(echo, AbortSignal.timeout(60_000));
 	await stub.arrived("notifications/initialized");
 	controller.abort();
 	expect(await fault(first)).toMatchObject({ reached: "unsent" });
@@ -134,7 +134,7 @@ test("one that answers a call again is asked for what it has to offer, at once",
 		port: stub.port,
 		guilds: { "300": "C" },
 	});
-	await backend.call(echo, AbortSignal.timeout(4_000));
+	await backend.call(echo, AbortSignal.timeout(60_000));
 	await backend.refresh();
 	expect([...backend.guilds.keys()]).toEqual(["300"]);
 	expect(again.received("list_guilds")).toHaveLength(1);
@@ -167,7 +167,7 @@ test("a refresh whose answer is lost leaves the session to the calls in it", asy
 	});
 	const { backend } = backendOf(stub.url);
 	await backend.refresh();
-	const call = backend.call(echo, AbortSignal.timeout(4_000));
+	const call = backend.call(echo, AbortSignal.timeout(60_000));
 	await stub.arrived("echo");
 	await backend.refresh();
 	expect(backend.state.online).toBe(false);
@@ -228,6 +228,6 @@ test("a session that is being opened when the gateway ends is ended, too", async
 	await refreshing;
 	expect(stub.received("DELETE")).toHaveLength(1);
 	expect(
-		await fault(backend.call(echo, AbortSignal.timeout(4_000))),
+		await fault(backend.call(echo, AbortSignal.timeout(60_000))),
 	).toMatchObject({ reached: "unsent", message: "the gateway is stopping" });
 });

@@ -70,7 +70,7 @@ async function compare(pieces: Uint8Array[]) {
 	const method = "POST";
 	const body = `${key};`;
 	// Nothing here works for that long.
-	const signal = AbortSignal.timeout(5_000);
+	const signal = AbortSignal.timeout(60_000);
 	const [ours, theirs] = await Promise.all([
 		outcomeOf(() => client.send({ method, headers: {}, body }, signal)),
 		outcomeOf(() =>

@@ -1,6 +1,9 @@
 // The client against a TCP server that says exactly what a test wants it to say.
 
 import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
 	createHttpClient,
 	type HttpClientOptions,
@@ -721,7 +724,11 @@ describe("connections", () => {
 	});
 
 	test("that were reset before a byte of the request left are replaced", async () => {
-		const server = Bun.spawn(["bun", "-e", resettingServer], {
+		const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+		closers.push(() => rmSync(directory, { recursive: true }));
+		const done = join(directory, "done");
+		const server = Bun.spawn([process.execPath, "-e", resettingServer], {
+			env: { ...process.env, DONE: done },
 			stdin: "pipe",
 			stdout: "pipe",
 		});
@@ -736,7 +743,7 @@ describe("connections", () => {
 		server.stdin.write("reset\n");
 		server.stdin.flush();
 		// The reset arrives while this process does not look.
-		Bun.sleepSync(300);
+		while (!existsSync(done)) Bun.sleepSync(5);
 		const second = client.send(post, never);
 		expect(client.open).toBe(1);
 		expect(await read(await second)).toBe("2");
@@ -797,13 +804,17 @@ describe("connections", () => {
 
 const resettingServer = `
 	const { createServer } = require("node:net");
+	const { writeFileSync } = require("node:fs");
 	let last, count = 0;
 	const server = createServer((socket) => {
 		last = socket;
 		socket.on("error", () => {});
 		socket.on("data", () => socket.write("HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n" + ++count));
 	}).listen(0, "127.0.0.1", () => console.log(server.address().port));
-	process.stdin.on("data", () => last.resetAndDestroy());
+	process.stdin.on("data", () => {
+		last.resetAndDestroy();
+		last.on("close", () => writeFileSync(process.env.DONE, ""));
+	});
 `;
 
 describe("a signal", () => {

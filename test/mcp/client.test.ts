@@ -32,7 +32,7 @@ const carriers = {
 let carrier: (typeof carriers)[keyof typeof carriers] = carriers.fetch;
 
 /** Ends a test that would hang; nothing waits for it. */
-const patience = () => AbortSignal.timeout(4_000);
+const patience = () => AbortSignal.timeout(60_000);
 const session: ClientSession = { id: "s", protocolVersion: "2025-11-25" };
 
 function clientOf(url: string, options: Partial<ClientOptions> = {}) {

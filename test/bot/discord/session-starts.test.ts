@@ -164,7 +164,7 @@ test.concurrent("at the margin a bot waits, says so, and --check does, too; with
 	const written: string[] = [];
 	const passed = await checkBot(config, recordLog().log, {
 		write: (line) => written.push(line),
-		loginTimeoutMs: 500,
+		loginTimeoutMs: 3_000,
 	});
 	expect(passed).toBe(false);
 	expect(written.join("\n")).toContain(reason);

@@ -1,6 +1,6 @@
 // Payments that were taken back: what the game server tells, what becomes of the person, and what the staff decide.
 
-import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,9 +48,6 @@ import {
 	type GameWorldOptions,
 	startGameWorld,
 } from "./game-world.ts";
-
-// Many worlds at once.
-setDefaultTimeout(60_000);
 
 const patchMember = "PATCH /guilds/:guild_id/members/:user_id";
 const putBan = "PUT /guilds/:guild_id/bans/:user_id";
