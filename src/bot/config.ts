@@ -1,7 +1,7 @@
 // What an instance's directory and the environment say, as one configuration.
 
-import { readFileSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import * as v from "valibot";
 import {
@@ -16,6 +16,7 @@ import {
 	namePlaceholders,
 	type Parsed,
 	parseSettings,
+	secret,
 	trimEnv,
 	unknownKey,
 } from "../lib/config.ts";
@@ -29,7 +30,6 @@ import {
 	address,
 	environment,
 	missingSections,
-	secret,
 	type TomlSettings,
 	toml,
 	variables,
@@ -90,6 +90,8 @@ const maxPersonalityBytes = 64 * 1024;
 export const withoutToken =
 	"MCP_AUTH_TOKEN is not set: every program on this machine can call the tools";
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 const makesOne = `${runs("bot")} --new-instance <name> makes one`;
 
 /** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. */
@@ -101,7 +103,7 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 		]);
 	if (!isDirectory(directory))
 		throw new ConfigError("the environment", [
-			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}`,
+			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}${meantDirectory(directory)}`,
 		]);
 
 	const { apiKeys, settings, ...variables } = readVariables(directory, env);
@@ -228,7 +230,11 @@ function readVariables(
 ) {
 	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
 	const { settings, faults } = checkSettings(environment, all);
-	const missing = nameNearMisses(faults, trimEnv(env), Object.keys(variables));
+	const missing = nameNearMisses(
+		faults,
+		trimEnv(env),
+		Object.keys(variables),
+	).map((fault) => nameLine(fault, file.text));
 	const apiKeys = Object.fromEntries(
 		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
 	);
@@ -251,6 +257,9 @@ function readVariables(
 		/** All of them, where these are the keys of AI providers that somebody asks for. */
 		faultsBeside: (keys: readonly string[]) => [
 			...file.faults,
+			...(file.isAbsent && missing.some(isMissing)
+				? [`.env: ${absent(join(directory, ".env"))}`]
+				: []),
 			...named([...missing, ...ofKeys]),
 			...storage.map(
 				(fault) => `${sourceOf(fault.split(":", 1)[0] ?? "")}: ${fault}`,
@@ -259,6 +268,35 @@ function readVariables(
 		],
 	};
 }
+
+/** The fault of a missing variable, with the line of .env that names it and sets nothing. */
+function nameLine({ path, message }: Fault, text: string): Fault {
+	const [name = ""] = path;
+	const names = new RegExp(
+		`^(?!\\s*(?:export\\s+)?${name}\\s*[=:]).*\\b${name}\\b`,
+	);
+	const line = text.split("\n").findIndex((one) => names.test(one)) + 1;
+	const isNamed = message === "is required" && line > 0;
+	return {
+		path,
+		message: isNamed
+			? `${message}; line ${line} names it and sets nothing: write ${name}=… there, with nothing before it`
+			: message,
+	};
+}
+
+/** The faults of variables that have several values in an .env: which one counts, is nothing to guess. */
+function duplicates(text: string): string[] {
+	const lines = Array.from(text.matchAll(/^\s*(?:export\s+)?(\w+)\s*=(.*)$/gm));
+	const byName = Map.groupBy(lines, ([, name = ""]) => name);
+	return [...byName]
+		.filter(([, all]) => new Set(all.map(([, , value]) => value)).size > 1)
+		.map(
+			([name]) => `.env: ${name}: has several values: keep one of the lines`,
+		);
+}
+
+const isMissing = ({ message }: Fault) => message.startsWith("is required");
 
 /** What of these variables in .env nobody reads; `keys` are those that AI providers ask for. */
 function unknownVariables(
@@ -284,7 +322,7 @@ function mergeVariables(
 ) {
 	const file = directory
 		? readEnvFile(join(directory, ".env"))
-		: { variables: {}, faults: [] };
+		: { variables: {}, faults: [], text: "", isAbsent: true };
 	const inFile = trimEnv(file.variables);
 	const inProcess = trimEnv(env);
 	const all = {
@@ -306,15 +344,22 @@ function withoutPlaceholders(env: Record<string, string>) {
 	);
 }
 
-/** The variables in a file; none where there is no file, for then the environment has them all. */
+/** The variables in a file; none where there is no file, for then the environment may have them all. */
 function readEnvFile(path: string): {
 	variables: Record<string, string | undefined>;
 	faults: string[];
+	text: string;
+	isAbsent: boolean;
 } {
-	const { text, fault } = readText(path);
+	const { text = "", fault, isAbsent = false } = readText(path);
 	return {
-		variables: text === undefined ? {} : parseEnv(text),
-		faults: fault === undefined ? [] : [`.env: ${fault}`],
+		variables: parseEnv(text),
+		faults: [
+			...(fault === undefined ? [] : [`.env: ${fault}`]),
+			...duplicates(text),
+		],
+		text,
+		isAbsent,
 	};
 }
 
@@ -327,7 +372,7 @@ function readTomlFile(
 	return {
 		settings: undefined,
 		values: {},
-		faults: [fault ?? `there is no such file; ${makesOne}`],
+		faults: [fault ?? absent(path)],
 	};
 }
 
@@ -352,17 +397,37 @@ function readPersonality(directory: string, name: unknown) {
 	};
 }
 
+/** What is said of a file that is not there: some editors write another name than they show. */
+function absent(path: string): string {
+	const visible = path.replace(/\.(?=env$)/, "");
+	const near = [`${path}.txt`, visible, `${visible}.txt`].find(existsSync);
+	return `there is no such file; ${near === undefined ? makesOne : `${basename(near)} is there: rename it`}`;
+}
+
 /** The text of a file, or why it cannot be read; neither where there is no such file. */
 function readText(path: string): {
 	text?: string | undefined;
 	fault?: string | undefined;
+	isAbsent?: boolean;
 } {
 	try {
-		return { text: readFileSync(path, "utf8") };
+		// Some editors begin a file with a mark for the order of its bytes: it is left out.
+		return { text: utf8.decode(readFileSync(path)) };
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		return code === "ENOENT" ? {} : { fault: unreadable(error) };
+		if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
+			return { fault: "it is no UTF-8 text; save it as UTF-8 in your editor" };
+		return code === "ENOENT"
+			? { isAbsent: true }
+			: { fault: unreadable(error) };
 	}
+}
+
+/** "; did you mean …?", where a directory near this path has files of an instance. */
+function meantDirectory(path: string): string {
+	const near = [dirname(path), join("instances", path)];
+	const meant = near.find((one) => existsSync(join(one, "config.toml")));
+	return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 
 /** Whether this is a directory that can be looked into. */

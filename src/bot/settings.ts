@@ -8,6 +8,7 @@ import {
 	hostList,
 	originList,
 	port,
+	secret,
 	shown,
 } from "../lib/config.ts";
 import { logSettings } from "../lib/log.ts";
@@ -29,11 +30,11 @@ import { defaultChoice, toolsetChoice } from "./toolsets.ts";
 
 const snowflake = v.pipe(
 	v.string(),
-	v.regex(
-		/^\d{17,20}$/,
-		({ input }) =>
-			`expected an id of 17 to 20 digits, received ${shown(input)}`,
-	),
+	v.regex(/^\d{17,20}$/, ({ input }) => {
+		const [id] = /\d{17,20}/.exec(input) ?? [];
+		const next = id === undefined ? "" : `; leave out all but ${id}`;
+		return `expected an id of 17 to 20 digits, received ${shown(input)}${next}`;
+	}),
 );
 
 /** A role of the bot's guild, by its id. */
@@ -41,9 +42,18 @@ const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
 /** A text channel of the bot's guild, by its id. */
 const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
 
-export const secret = v.pipe(
-	v.string(),
-	v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
+/** Docker keeps quotation marks around a value, and one by itself is part of it everywhere. */
+const discordToken = v.pipe(
+	secret,
+	v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"),
+);
+
+const discordApiUrl = v.pipe(
+	baseUrl,
+	v.check(
+		(url) => !/\/v\d+$/.test(url),
+		"expected a URL without a version; leave out what follows /api",
+	),
 );
 
 /** Where its MCP server listens. */
@@ -54,10 +64,10 @@ export const address = {
 
 /** The variables of an instance, in .env or in the environment. */
 export const variables = {
-	DISCORD_TOKEN: secret,
+	DISCORD_TOKEN: discordToken,
 	CLIENT_ID: v.optional(snowflake),
 	GUILD_ID: v.optional(snowflake),
-	DISCORD_API_URL: v.optional(baseUrl, "https://discord.com/api"),
+	DISCORD_API_URL: v.optional(discordApiUrl, "https://discord.com/api"),
 	DATABASE_URL: v.optional(v.string()),
 	DB_SCHEMA: v.optional(v.string()),
 	DATA_DIR: v.optional(v.string()),

@@ -110,8 +110,26 @@ function describeSyntaxFault(text: string, error: TomlError): string {
 	const known = explainValue(text, { number: error.line, line, column });
 	if (known) return known;
 	const place = { number: error.line, line, column };
-	return `${masked(summary)}\n${showLine(place)}`;
+	const advice = syntaxAdvice.find(([said]) => said.test(summary))?.[1];
+	return `${masked(summary)}${advice ? `; ${advice}` : ""}\n${showLine(place)}`;
 }
+
+/** What to do about the parser's commonest findings, by its words. */
+const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
+	[/already defined/, "it stands twice: keep one of the two"],
+	[/expected comma/, "put a comma between the items of a list"],
+	[
+		/unfinished string|control characters are not allowed in strings/,
+		"a text ends in its line: the quotation mark at its end is missing",
+	],
+	[
+		/invalid value|unfinished array/,
+		'a text stands between two quotation marks, a list between "[" and "]"',
+	],
+	[/escape/, 'within "…" write each backslash twice'],
+	[/end-of-line/, "only a comment may follow a value"],
+	[/\bkey\b/, "a line is one of these: key = value, [section], # comment"],
+];
 
 /** A value that is none in TOML, and how to write it; undefined where something else is wrong. */
 function explainValue(text: string, place: Place): string | undefined {
@@ -267,7 +285,13 @@ function strayKeys(schema: object, text: string): Fault[] {
 /** The fault of an unknown key, with the one section that has such a key. */
 function withSection(schema: object, fault: Fault): Fault {
 	if (!fault.message.startsWith(unknownKey)) return fault;
-	const [section, ...others] = sectionsWith(schema, fault.path.at(-1) ?? "");
+	const key = fault.path.at(-1) ?? "";
+	if (holdsSecret(key) && fault.message === unknownKey)
+		return {
+			...fault,
+			message: `${unknownKey} here; secrets belong into .env`,
+		};
+	const [section, ...others] = sectionsWith(schema, key);
 	if (section === undefined || others.length > 0) return fault;
 	const where =
 		section.length === 0 ? "the top of the file" : `[${section.join(".")}]`;

@@ -14,6 +14,7 @@ import {
 	originList,
 	parseSettings,
 	port,
+	secret,
 	shown,
 	trimEnv,
 } from "../lib/config.ts";
@@ -70,8 +71,7 @@ const address = {
 const variables = {
 	INSTANCES: v.pipe(v.string(), v.rawTransform(readInstances)),
 	MCP_AUTH_TOKEN: v.pipe(
-		v.string(),
-		v.regex(/^[\x21-\x7e]+$/, "expected visible ASCII without spaces"),
+		secret,
 		v.check(
 			(token) => !isPlaceholder(token),
 			'is still a placeholder: what begins "your-" counts as not filled in. Put the bots\' MCP_AUTH_TOKEN there',
@@ -181,7 +181,9 @@ function readInstances({
 		}
 		const name = entry.slice(0, equals).trim();
 		const url = entry.slice(equals + 1).trim();
-		const urlFault = baseUrlFault(url);
+		const urlFault = /[\s;][\w.-]+=/.test(url)
+			? `expected a comma between two entries, received ${shown(url)}`
+			: baseUrlFault(url);
 		if (!/^[A-Za-z0-9._-]+$/.test(name))
 			fault(
 				`a name is made of letters, digits, ".", "_" and "-", received ${JSON.stringify(name)}`,

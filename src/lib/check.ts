@@ -127,7 +127,7 @@ export async function tryListening(
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
 		const fault = error.faults.join("; ");
-		if (fault.endsWith("is already in use")) return "in use";
+		if (fault.includes(" is already in use: ")) return "in use";
 		throw new CheckFailed(fault);
 	}
 }

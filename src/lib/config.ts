@@ -1,6 +1,7 @@
 // Reading what an operator wrote: every fault at once, and no secret in any of them.
 
 import * as v from "valibot";
+import { escapeInJson } from "./text.ts";
 
 /** What the operator has to mend before the program can start. */
 export class ConfigError extends Error {
@@ -252,9 +253,9 @@ export function masked(text: string): string {
 	);
 }
 
-/** A value to show in a fault. */
+/** A value to show in a fault, with what nobody sees in it as an escape: it may be the fault. */
 export function shown(value: unknown): string {
-	return masked(JSON.stringify(value) ?? "nothing");
+	return masked(escapeInJson(JSON.stringify(value) ?? "nothing"));
 }
 
 /** "; did you mean …?", where one of the known words is close to this one. */
@@ -323,6 +324,16 @@ export function trimEnv(
 			.filter((entry): entry is [string, string] => Boolean(entry[1])),
 	);
 }
+
+/** A password or a token, as it stands in a header. It is not shown. */
+export const secret = v.pipe(
+	v.string(),
+	v.regex(/^[\x21-\x7e]+$/, ({ input }) => {
+		const [odd] = /^(?:(Bot|Bearer) |[“”‘’„«»])/i.exec(input) ?? [];
+		const next = odd ? `; leave out ${shown(odd)} at its beginning` : "";
+		return `expected visible ASCII without spaces${next}`;
+	}),
+);
 
 /** A whole number in `[min, max]`, written in decimal. */
 export function integer(min: number, max: number) {

@@ -50,7 +50,7 @@ export function listen(options: ListenOptions): Listener {
 		const code = (error as NodeJS.ErrnoException).code ?? String(error);
 		const fault =
 			code === "EADDRINUSE"
-				? `${settings.port}: ${hostname}:${port} is already in use`
+				? `${settings.port}: ${hostname}:${port} is already in use: stop the program that has it, or give ${settings.port} another value`
 				: `${settings.hostname}, ${settings.port}: cannot listen on ${hostname}:${port} (${code})`;
 		throw new ConfigError("the environment", [fault]);
 	}

@@ -11,20 +11,30 @@ import { startProgram } from "../support/program.ts";
 const id = "123456789012345678";
 const secret = "MTIz.hunter2";
 
+type Files = Record<string, string | Uint8Array>;
+
 /** The faults of an instance with these lines behind those that it cannot do without. */
 function faultsOf(
 	toml: string,
 	env = "",
 	fromProcess: Record<string, string> = {},
 ): readonly string[] {
+	const token = /^DISCORD_TOKEN=/m.test(env) ? "" : "DISCORD_TOKEN=token\n";
+	const files = {
+		".env": `${token}${env}\n`,
+		"config.toml": `bot_name = "Cook"\n${toml}\n`,
+	};
+	return faultsIn(files, fromProcess);
+}
+
+function faultsIn(
+	files: Files,
+	fromProcess: Record<string, string> = {},
+): readonly string[] {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	try {
-		const token = /^DISCORD_TOKEN=/m.test(env) ? "" : "DISCORD_TOKEN=token\n";
-		writeFileSync(join(directory, ".env"), `${token}${env}\n`);
-		writeFileSync(
-			join(directory, "config.toml"),
-			`bot_name = "Cook"\n${toml}\n`,
-		);
+		for (const [name, content] of Object.entries(files))
+			writeFileSync(join(directory, name), content);
 		readConfig({ CONFIG_DIR: directory, ...fromProcess });
 		return [];
 	} catch (error) {
@@ -202,13 +212,56 @@ const inToml: [lines: string, said: string, line: number][] = [
 	// What is wrong with these is not the value.
 	[
 		"[features]\nchat = true\nchat = true",
-		"Invalid TOML document: trying to redefine",
+		"Invalid TOML document: trying to redefine an already defined table or value; it stands twice: keep one of the two\n",
 		4,
 	],
 	[
 		"[mcp]\naudit_days = 90\n[mcp]\naudit_days = 90",
-		"Invalid TOML document: trying to redefine",
+		"Invalid TOML document: trying to redefine an already defined table or value; it stands twice: keep one of the two\n",
 		4,
+	],
+	[
+		`[mcp]\nguilds = ["${id}" "${id}"]`,
+		"Invalid TOML document: expected comma or end of structure; put a comma between the items of a list\n",
+		3,
+	],
+	[`[mcp]\nguilds = ["${id}",\n[chat]`, 'a list between "[" and "]"\n', 4],
+	[
+		'timezone = "UTC',
+		"a text ends in its line: the quotation mark at its end is missing\n",
+		2,
+	],
+	[
+		'personality_file = "C:\\Users\\cook.txt"',
+		'within "…" write each backslash twice\n',
+		2,
+	],
+	[
+		'timezone: "UTC"',
+		"a line is one of these: key = value, [section], # comment\n",
+		2,
+	],
+	['timezone = "UTC";', "only a comment may follow a value\n", 2],
+	['timezone = UTC"', "a text stands between two quotation marks", 2],
+	[
+		`[mcp]\naudit_channel = "<#${id}>"`,
+		`mcp.audit_channel: expected an id of 17 to 20 digits, received "<#${id}>"; leave out all but ${id}\n`,
+		3,
+	],
+	[
+		'[ai]\nopenai_api_key = "hunter2"',
+		"ai.openai_api_key: is not a known key here; secrets belong into .env\n",
+		3,
+	],
+	[
+		'timezone = "UTC\u200b"',
+		'timezone: expected an IANA time zone such as "Europe/Berlin", received "UTC\\u200b"',
+		2,
+	],
+	[
+		'command_prefix = ""',
+		'command_prefix: expected 1 to 10 characters without white space, received ""',
+		2,
 	],
 	// Only the key was switched on, and not the section above it.
 	[
@@ -332,6 +385,34 @@ const inEnv: [env: string, said: string][] = [
 	],
 	["LOG_LEVEL=inof", 'received "inof"; did you mean info?'],
 	[
+		'DISCORD_TOKEN="Bot hunter2"',
+		'.env: DISCORD_TOKEN: expected visible ASCII without spaces; leave out "Bot " at its beginning',
+	],
+	[
+		"MCP_AUTH_TOKEN=Bearer hunter2",
+		'.env: MCP_AUTH_TOKEN: expected visible ASCII without spaces; leave out "Bearer " at its beginning',
+	],
+	[
+		"DISCORD_TOKEN=“hunter2”",
+		'.env: DISCORD_TOKEN: expected visible ASCII without spaces; leave out "“" at its beginning',
+	],
+	[
+		"# DISCORD_TOKEN=hunter2\nDISCORD_TOKEN=",
+		".env: DISCORD_TOKEN: is required; line 1 names it and sets nothing: write DISCORD_TOKEN=… there",
+	],
+	[
+		"GUILD_ID=123456789012345678\nGUILD_ID=123456789012345679",
+		".env: GUILD_ID: has several values: keep one of the lines",
+	],
+	[
+		"DISCORD_TOKEN=hunter2'",
+		".env: DISCORD_TOKEN: expected no quotation marks; leave them out",
+	],
+	[
+		"DISCORD_API_URL=https://discord.com/api/v10/",
+		".env: DISCORD_API_URL: expected a URL without a version; leave out what follows /api",
+	],
+	[
 		"DISCORD_TOKEN=your-bot-token",
 		'.env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot\'s token: ',
 	],
@@ -350,6 +431,67 @@ test.each(inEnv)(".env with %j", (env, said) => {
 	expect(fault).toContain(said);
 	expect(more).toEqual([]);
 	expect(fault).not.toContain("hunter2");
+});
+
+const discordToken = "DISCORD_TOKEN=token\r\n";
+const botName = 'bot_name = "Cook"\r\n';
+
+/** With the mark for the order of bytes, as Windows calls "Unicode". */
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
+
+const inFiles: [what: string, files: Files, said: string[]][] = [
+	[
+		"a mark for the order of bytes",
+		{ ".env": `\ufeff${discordToken}`, "config.toml": `\ufeff${botName}` },
+		[],
+	],
+	[
+		"UTF-16",
+		{ ".env": utf16(discordToken), "config.toml": utf16(botName) },
+		[
+			".env: it is no UTF-8 text; save it as UTF-8 in your editor",
+			".env: DISCORD_TOKEN: is required",
+			"config.toml: it is no UTF-8 text; save it as UTF-8 in your editor",
+		],
+	],
+	[
+		"no .env",
+		{ "config.toml": botName },
+		[
+			".env: there is no such file; bun run bot --new-instance <name> makes one",
+			".env: DISCORD_TOKEN: is required",
+		],
+	],
+	...[".env.txt", "env", "env.txt"].map((name): (typeof inFiles)[number] => [
+		`${name} for .env`,
+		{ [name]: discordToken, "config.toml": botName },
+		[
+			`.env: there is no such file; ${name} is there: rename it`,
+			".env: DISCORD_TOKEN: is required",
+		],
+	]),
+	[
+		"config.toml.txt for config.toml",
+		{ ".env": discordToken, "config.toml.txt": botName },
+		["config.toml: there is no such file; config.toml.txt is there: rename it"],
+	],
+];
+
+test.each(inFiles)("files with %s", (_, files, said) => {
+	expect(faultsIn(files)).toEqual(said);
+});
+
+test.each([
+	[
+		"instances/example/config.toml",
+		'there is no directory "instances/example/config.toml"; did you mean instances/example?',
+	],
+	[
+		"example",
+		'there is no directory "example"; did you mean instances/example?',
+	],
+])("CONFIG_DIR=%s", (CONFIG_DIR, said) => {
+	expect(() => readConfig({ CONFIG_DIR })).toThrow(`CONFIG_DIR: ${said}`);
 });
 
 test("a placeholder in the environment is told as one that stands there", () => {

@@ -301,6 +301,14 @@ describe("every fault is found", () => {
 			"MCP_AUTH_TOKEN: is required; MCP_TOKEN is set: is it meant to be this one?",
 		],
 		[
+			{ INSTANCES: "alpha=http://a:1 beta=http://b:1" },
+			'INSTANCES: entry 1: expected a comma between two entries, received "http://a:1 beta=http://b:1"',
+		],
+		[
+			{ MCP_AUTH_TOKEN: `Bearer ${token}` },
+			'MCP_AUTH_TOKEN: expected visible ASCII without spaces; leave out "Bearer " at its beginning',
+		],
+		[
 			{ MCP_AUTH_TOKEN: "your-shared-token" },
 			'MCP_AUTH_TOKEN: is still a placeholder: what begins "your-" counts as not filled in. Put the bots\' MCP_AUTH_TOKEN there',
 		],

@@ -35,7 +35,9 @@ test("a port that is taken is a fault of the setting's", () => {
 			log: recordLog().log,
 		});
 	expect(again).toThrow(ConfigError);
-	expect(again).toThrow(`SOME_PORT: 127.0.0.1:${taken.port} is already in use`);
+	expect(again).toThrow(
+		`SOME_PORT: 127.0.0.1:${taken.port} is already in use: stop the program that has it, or give SOME_PORT another value`,
+	);
 	taken.stop(true);
 });
 
