@@ -11,6 +11,8 @@ import {
 const hugeLength = 64 * 1024 * 1024;
 /** So that each piece leaves by itself, and what is cut off does not keep company with what was sent. */
 const pauseMs = 1;
+/** A client that has not read what was sent when the connection is reset loses it: these are turns of its event loop. */
+const turnsBeforeCut = 20;
 
 export interface StreamOptions {
 	kind: AiMisbehaviour | undefined;
@@ -84,6 +86,7 @@ async function* eventsOf(
 	switch (kind) {
 		case "cut":
 			yield* first;
+			for (let turn = 0; turn < turnsBeforeCut; turn++) await Bun.sleep(1);
 			throw new CutOff();
 		case "unfinished":
 			yield* first;

@@ -2,11 +2,11 @@
 
 import { afterAll } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { BotConfig } from "../../src/bot/config.ts";
 import { toml } from "../../src/bot/settings.ts";
+import { databaseDirectory } from "./database-directory.ts";
 
 /** A bot on a free port of the loopback, without a token, whose Discord is not there; `changes` say what is otherwise. */
 export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
@@ -40,12 +40,12 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 }
 
 const parents = "guildhall-test-bots-";
-const parent = join(tmpdir(), `${parents}${process.pid}`);
+const parent = join(databaseDirectory, `${parents}${process.pid}`);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 // A worker runs many files, and the hook above belongs to the first of them: what is left goes with a later run.
-for (const name of readdirSync(tmpdir()))
+for (const name of readdirSync(databaseDirectory))
 	if (name.startsWith(parents) && !runs(Number(name.slice(parents.length))))
-		rmSync(join(tmpdir(), name), { recursive: true, force: true });
+		rmSync(join(databaseDirectory, name), { recursive: true, force: true });
 
 function runs(pid: number): boolean {
 	try {

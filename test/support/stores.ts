@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, describe } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import type { Migration } from "../../src/bot/store/migrations.ts";
@@ -11,6 +10,7 @@ import {
 	type StoreOptions,
 	startStore,
 } from "../../src/bot/store/store.ts";
+import { databaseDirectory } from "./database-directory.ts";
 import { type RecordedLog, recordLog } from "./log.ts";
 import {
 	type Postgres,
@@ -101,7 +101,7 @@ function sqlitePlaces(): Databases {
 			throw new Error("this is SQLite");
 		},
 		async place(name = "data") {
-			const parent = await mkdtemp(join(tmpdir(), "guildhall-store-"));
+			const parent = await mkdtemp(join(databaseDirectory, "guildhall-store-"));
 			made.push(parent);
 			const directory = join(parent, name.replaceAll("/", "_"));
 			return {

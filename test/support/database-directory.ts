@@ -1,0 +1,17 @@
+// Where tests keep SQLite files.
+
+import { existsSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+
+const memory = "/dev/shm";
+/** Containers often have 64 MiB there, which thousands of small databases fill. */
+const enoughBytes = 2 * 1024 ** 3;
+
+function hasRoom(): boolean {
+	if (!existsSync(memory)) return false;
+	const { bavail, bsize } = statfsSync(memory);
+	return bavail * bsize >= enoughBytes;
+}
+
+/** In memory where there is room: SQLite waits for the disk with every commit, most of the time of a small test. */
+export const databaseDirectory = hasRoom() ? memory : tmpdir();
