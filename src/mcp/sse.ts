@@ -19,9 +19,12 @@ export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
+/** Of a stream. Millions of short lines would take the time of everybody else. */
+const maxLines = 100_000;
+
 /**
  * The events of a byte stream, however its bytes are split. Throws a RangeError when one event needs more than
- * `maxEventLength` UTF-16 units. What stands after the last empty line was cut off and is no event.
+ * `maxEventLength` UTF-16 units, or the stream has more than 100,000 lines. What stands after the last empty line was cut off and is no event.
  */
 export async function* readEvents(
 	stream: AsyncIterable<Uint8Array>,
@@ -33,6 +36,7 @@ export async function* readEvents(
 	let event = "";
 	let data: string[] = [];
 	let length = 0;
+	let lineCount = 0;
 
 	for await (const chunk of stream) {
 		let text = decoder.decode(chunk, { stream: true });
@@ -43,6 +47,9 @@ export async function* readEvents(
 		const lines = text.split(/\r\n|\r|\n/);
 		lines[0] = rest + lines[0];
 		rest = lines.pop() ?? "";
+		lineCount += lines.length;
+		if (lineCount > maxLines)
+			throw new RangeError(`the stream has more than ${maxLines} lines`);
 		for (const line of lines) {
 			if (line === "") {
 				if (data.length > 0)

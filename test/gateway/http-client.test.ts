@@ -405,6 +405,7 @@ describe("an answer", () => {
 			"a chunk's extension that is too long",
 			`${chunked}1;${"x".repeat(2_000)}`,
 		],
+		["too many chunks", `${chunked}${"1\r\na\r\n".repeat(100_001)}`],
 		["a bad trailer", `${chunked}0\r\nA b\r\n\r\n`],
 		["too many trailers", `${chunked}0\r\n${"A: b\r\n".repeat(101)}\r\n`],
 		["trailers too large", `${chunked}0\r\nA: ${"x".repeat(17_000)}`],
@@ -420,6 +421,17 @@ describe("an answer", () => {
 			/^the answer is not valid: /,
 		);
 		expect(client.open).toBe(0);
+	});
+
+	test("whose chunks came together is read as one", async () => {
+		const bytes = `${chunked}${"1\r\na\r\n".repeat(1_000)}0\r\n\r\n`;
+		const stub = startStub((peer) => void peer.write(bytes));
+		const { body } = await clientFor(stub.url).send(post, never);
+		const sizes: number[] = [];
+		for await (const piece of body) sizes.push(piece.length);
+		expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(1_000);
+		// The first may be read before the others are there.
+		expect(sizes.length).toBeLessThan(10);
 	});
 
 	const tooLong = [

@@ -144,6 +144,17 @@ describe("the limit of an event's length", () => {
 		).rejects.toThrow(RangeError);
 	});
 
+	test.each([":\n", "data\n\n", "\n"])(
+		"a stream of more than 100,000 lines throws, as in %j",
+		async (lines) => {
+			const stream = (count: number) => [
+				encoder.encode(lines.repeat(count / (lines.match(/\n/g) ?? []).length)),
+			];
+			await read(stream(100_000));
+			await expect(read(stream(100_002))).rejects.toThrow(RangeError);
+		},
+	);
+
 	test("many events and comments below it are no matter", async () => {
 		const text = `data: ${long}\n\n: ${long}\n`.repeat(50);
 		const events = Array.from({ length: 50 }, () => message(long));
