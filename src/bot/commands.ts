@@ -262,7 +262,7 @@ function tooOften({ max, windowMs }: Limiter, waitS: number): string {
 	return `That was ${max} commands within ${windowMs / 1000} seconds. Try again in ${waitS} s.`;
 }
 
-/** As `tooOften`, once: whoever goes on has read it. */
+/** As `tooOften`, for the first refusal in a window only. */
 function tooOftenOnce(
 	limiter: Limiter,
 	{ waitS, refusals }: Turn,

@@ -117,13 +117,13 @@ async function checkInstance({
 		);
 	const { serverVersion } = backend.session;
 	const offers = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
-	const amiss = describePins(backend).map((one) => `; ${one}`);
+	const notes = describePins(backend).map((one) => `; ${one}`);
 	if (dropped.length > 0)
-		amiss.push(`; not listed: ${describeDropped(dropped)}`);
+		notes.push(`; not listed: ${describeDropped(dropped)}`);
 	if (guilds.size === 0)
-		return { warning: `${offers}, but it is in no guild${amiss.join("")}` };
+		return { warning: `${offers}, but it is in no guild${notes.join("")}` };
 	const found = `${offers}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;
-	return amiss.length > 0 ? { warning: found + amiss.join("") } : found;
+	return notes.length > 0 ? { warning: found + notes.join("") } : found;
 }
 
 function pinnedTo({ name, pinned }: Instance): string {

@@ -1,5 +1,5 @@
-// How many bytes of unfinished answers may be held at once, by all who share it. Where they would be more, whoever holds
-// most has to give them up, so that one sender who floods us cannot take the room of the others.
+// A limit on the bytes of unfinished answers that all owners hold together. At the limit, the owner that holds most loses
+// its largest answer, so that one sender who floods us cannot take the room of the others.
 
 /** Something that holds bytes until it is released. */
 export interface ByteHolder {

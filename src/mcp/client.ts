@@ -389,7 +389,7 @@ function parseResponse(
 
 const decisiveKeys = new Set(["id", "result", "error"]);
 
-/** The key that a response has twice, of those that decide what it says and to whom: clients differ in which one counts. */
+/** A duplicate key of a response among `id`, `result` and `error`: clients differ in which of the two they read. */
 function repeatedKey(text: string): string | undefined {
 	const seen = new Set<string>();
 	for (const { key } of readMembers(text)) {

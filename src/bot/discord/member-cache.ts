@@ -87,8 +87,8 @@ export function followNames(client: Client): void {
 }
 
 /**
- * Looks again what the member is called whom an event is about, after discord.js has read it. A name that discord.js has
- * learned from a message or an answer is no news to it when Discord tells of the change: then it emits nothing.
+ * Updates the index with the name of the member that an event is about, after discord.js has read the event. discord.js emits
+ * nothing when it already learned the new name from a message or a response.
  */
 export function rereadName(
 	client: Client,
