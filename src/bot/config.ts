@@ -285,17 +285,6 @@ function nameLine({ path, message }: Fault, text: string): Fault {
 	};
 }
 
-/** The faults of variables that have several values in an .env: which one counts, is nothing to guess. */
-function duplicates(text: string): string[] {
-	const lines = Array.from(text.matchAll(/^\s*(?:export\s+)?(\w+)\s*=(.*)$/gm));
-	const byName = Map.groupBy(lines, ([, name = ""]) => name);
-	return [...byName]
-		.filter(([, all]) => new Set(all.map(([, , value]) => value)).size > 1)
-		.map(
-			([name]) => `.env: ${name}: has several values: keep one of the lines`,
-		);
-}
-
 const isMissing = ({ message }: Fault) => message.startsWith("is required");
 
 /** What of these variables in .env nobody reads; `keys` are those that AI providers ask for. */
@@ -354,10 +343,7 @@ function readEnvFile(path: string): {
 	const { text = "", fault, isAbsent = false } = readText(path);
 	return {
 		variables: parseEnv(text),
-		faults: [
-			...(fault === undefined ? [] : [`.env: ${fault}`]),
-			...duplicates(text),
-		],
+		faults: fault === undefined ? [] : [`.env: ${fault}`],
 		text,
 		isAbsent,
 	};

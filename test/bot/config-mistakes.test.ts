@@ -401,10 +401,6 @@ const inEnv: [env: string, said: string][] = [
 		".env: DISCORD_TOKEN: is required; line 1 names it and sets nothing: write DISCORD_TOKEN=… there",
 	],
 	[
-		"GUILD_ID=123456789012345678\nGUILD_ID=123456789012345679",
-		".env: GUILD_ID: has several values: keep one of the lines",
-	],
-	[
 		"DISCORD_TOKEN=hunter2'",
 		".env: DISCORD_TOKEN: expected no quotation marks; leave them out",
 	],
@@ -492,6 +488,12 @@ test.each([
 	],
 ])("CONFIG_DIR=%s", (CONFIG_DIR, said) => {
 	expect(() => readConfig({ CONFIG_DIR })).toThrow(`CONFIG_DIR: ${said}`);
+});
+
+test("of several lines of .env with one name the last counts", () => {
+	const env = "GUILD_ID=none\nGUILD_ID=123456789012345678";
+	expect(faultsOf("", env)).toEqual([]);
+	expect(faultsOf("", `${env}\nGUILD_ID=none`)).not.toEqual([]);
 });
 
 test("a placeholder in the environment is told as one that stands there", () => {
