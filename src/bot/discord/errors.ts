@@ -266,7 +266,7 @@ export function forPeople(error: unknown): string | undefined {
 const waits: Record<PlatformBusy["why"], string> = {
 	"rate limit": "Discord's rate limit takes this request again",
 	"invalid requests":
-		"Discord has refused so many of the bot's requests that it sends none, lest Discord bars it; the next one can go",
+		"Discord has refused so many of the bot's requests that requests are paused to avoid an IP ban; the next one can go",
 	"foreign answer":
 		"Something in front of Discord's API, such as Cloudflare, blocks the bot or fails, and requests are paused; the next one can go",
 };

@@ -38,7 +38,7 @@ test("a storm of refusals ends for a bot after 1,000 requests, and its tools say
 	for (let round = 0; round < 11; round += 1)
 		await Promise.all(Array.from({ length: 100 }, ask));
 	expect((await ask()).text).toMatch(
-		/^Discord API error: Discord has refused so many of the bot's requests that it sends none, lest Discord bars it; the next one can go in \d+ s\. The request was not sent: nothing was done\./,
+		/^Discord API error: Discord has refused so many of the bot's requests that requests are paused to avoid an IP ban; the next one can go in \d+ s\. The request was not sent: nothing was done\./,
 	);
 	expect(simulator.requests.invalid).toBe(1_000);
 });
