@@ -329,7 +329,8 @@ export class Connection {
 						onFailure: (reason, retryMs) => {
 							this.#noteState(reason);
 							log.warn("could not connect to Discord's Gateway, trying again", {
-								...{ reason, retry_in_ms: Math.round(retryMs) },
+								reason,
+								retry_in_ms: Math.round(retryMs),
 							});
 						},
 					}),
@@ -406,7 +407,7 @@ export class Connection {
 		return isRead;
 	}
 
-	/** Of a member nothing is known for sure after an event that could not be read. */
+	/** Loads the guild's members again after a member event that could not be read. */
 	#loadAgain(client: Client, d: unknown): void {
 		const id = isObject(d) ? d.guild_id : undefined;
 		const guild = client.guilds.cache.get(String(id));

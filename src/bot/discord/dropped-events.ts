@@ -3,7 +3,7 @@
 import { GatewayDispatchEvents } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 
-/** How often the log tells of one type: a flood is to fill no log. */
+/** Minimum time between two log lines of one type, so that a flood does not fill the log. */
 const logEveryMs = 60_000;
 /** How many lines of a stack are logged. */
 const maxFrames = 4;
@@ -46,7 +46,9 @@ export class DroppedEvents {
 		const label = knownTypes.has(type) ? String(type) : "other";
 		const now = performance.now();
 		const one = this.#byType.get(label) ?? {
-			...{ count: 0, logged: 0, loggedAt: Number.NEGATIVE_INFINITY },
+			count: 0,
+			logged: 0,
+			loggedAt: Number.NEGATIVE_INFINITY,
 		};
 		this.#byType.set(label, one);
 		one.count += 1;

@@ -166,7 +166,8 @@ function readLimit(answer: unknown): Limit | undefined {
 	if (typeof total !== "number" || typeof remaining !== "number")
 		return undefined;
 	return {
-		...{ total, remaining },
+		total,
+		remaining,
 		resetAfter: typeof resetAfter === "number" ? resetAfter : dayMs,
 	};
 }
