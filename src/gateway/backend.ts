@@ -9,6 +9,7 @@
 import { ByteBudget } from "../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../lib/http.ts";
 import type { Log } from "../lib/log.ts";
+import { Semaphore } from "../lib/semaphore.ts";
 import type { Signal } from "../lib/signal.ts";
 import { onOneLine } from "../lib/text.ts";
 import {
@@ -34,7 +35,6 @@ import { readGuilds } from "./guilds.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import type { BackendMetrics } from "./metrics.ts";
 import type { Pins } from "./pins.ts";
-import { Slots } from "./slots.ts";
 import { describeDropped } from "./status.ts";
 
 /** How long a whole round of refresh may take. */
@@ -42,7 +42,7 @@ const refreshTimeoutMs = handshakeTimeoutMs;
 /** How long a bot has to show that it is there. */
 const checkTimeoutMs = 2_000;
 /** How long a call waits for one of those in flight to end. */
-const slotWaitMs = 2_000;
+const maxQueueMs = 2_000;
 /** Connections beside those of calls: for refreshes, checks and cancellations. */
 const spareConnections = 8;
 /** Waits between probes of a bot that is away: doubled each time, from the first to the second. */
@@ -113,7 +113,7 @@ export class Backend {
 
 	readonly session: BackendSession;
 	readonly #http: HttpClient | undefined;
-	readonly #slots: Slots;
+	readonly #inFlight: Semaphore;
 	readonly #options: BackendOptions;
 	readonly #readOnly = new Set<string>();
 	readonly #saidIgnored = new Set<string>();
@@ -139,7 +139,11 @@ export class Backend {
 		this.pins = instance;
 		this.answerHeaders = { "X-Mcp-Instance": instance.name };
 		this.#options = options;
-		this.#slots = new Slots({ max: maxInFlight, maxWaitMs: slotWaitMs });
+		this.#inFlight = new Semaphore({
+			max: maxInFlight,
+			maxWaiting: maxInFlight,
+			maxWaitMs: maxQueueMs,
+		});
 		const url = instance.endpoint;
 		const { connect = createFetchSend } = options;
 		if (url.startsWith("http:") && !options.connect)
@@ -172,7 +176,7 @@ export class Backend {
 
 	/** How many calls it is busy with. */
 	get inFlight(): number {
-		return this.#slots.taken;
+		return this.#inFlight.held;
 	}
 
 	/**
@@ -180,7 +184,7 @@ export class Backend {
 	 * ClientError that says how far the call got.
 	 */
 	async call(call: ForwardedCall, signal: Signal): Promise<ClientResponse> {
-		const turn = this.#slots.take(signal);
+		const turn = this.#inFlight.acquire(signal);
 		if (turn) await turn;
 		const from = performance.now();
 		try {
@@ -195,7 +199,7 @@ export class Backend {
 				}
 			}
 		} finally {
-			this.#slots.release();
+			this.#inFlight.release();
 			const seconds = (performance.now() - from) / 1000;
 			this.#options.metrics.backendSeconds.observe([this.name], seconds);
 		}

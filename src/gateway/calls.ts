@@ -2,6 +2,7 @@
 
 import { type Deadlines, stopped, timeIsUp } from "../lib/deadlines.ts";
 import type { Log } from "../lib/log.ts";
+import { Overloaded } from "../lib/semaphore.ts";
 import type { Signal } from "../lib/signal.ts";
 import { shownName } from "../lib/text.ts";
 import { ClientError, type ClientResponse, withId } from "../mcp/client.ts";
@@ -22,7 +23,6 @@ import { forwardedParams } from "./forward.ts";
 import { GuildSearch } from "./guild-search.ts";
 import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
 import { RouteError, type RouteFault, route } from "./routing.ts";
-import { Overloaded } from "./slots.ts";
 import { describeInstances } from "./status.ts";
 
 export interface CallsOptions {
