@@ -242,6 +242,44 @@ test.concurrent("what was told before a new session is not carried out after it"
 	expect(heard).toEqual([after.id]);
 }, 30_000);
 
+test.concurrent("members that were asked for before a guild was unavailable do not count as its members after it", async () => {
+	const answers: object[] = [];
+	let told: object = {};
+	await using alpha = await startConnection(({ sockets }) =>
+		sockets.alterEvents((type, data) => {
+			if (type === "GUILD_CREATE") told = Object(data);
+			if (type !== "GUILD_MEMBERS_CHUNK") return data;
+			answers.push(Object(data));
+			// An answer to something else.
+			return { ...Object(data), members: [], nonce: "0" };
+		}),
+	);
+	const { connection, simulator } = alpha;
+	const send = (type: string, data: object) =>
+		simulator.sockets.dispatch(simulator.bot("alpha").id, type, data);
+	const { id } = simulator.guild("The Cooks");
+	const guild = await until("it asks for the members", () =>
+		answers.length === 1
+			? connection.guilds.find((one) => one.id === id)
+			: undefined,
+	);
+	send("GUILD_DELETE", { id, unavailable: true });
+	send("GUILD_CREATE", told);
+	await until("it asks again", () => answers.length === 2);
+	simulator.sockets.alterEvents(undefined);
+
+	const [first = {}, second = {}] = answers;
+	send("GUILD_MEMBERS_CHUNK", first);
+	send("GUILD_UPDATE", { ...told, name: "Heard" });
+	await until("it has heard the first answer", () => guild.name === "Heard");
+	// What the first answer leads to follows at once.
+	await new Promise(setImmediate);
+	expect(connection.knowsMembers(guild)).toBe(false);
+	send("GUILD_MEMBERS_CHUNK", second);
+	await until("it knows them", () => connection.knowsMembers(guild));
+	expect(alpha.recorded.entries("members loaded")).toHaveLength(1);
+}, 30_000);
+
 test.concurrent("a login under way when the bot stops opens no socket", async () => {
 	let login: Promise<string> | undefined;
 	let held: ReturnType<Simulator["faults"]["stall"]> | undefined;
