@@ -33,5 +33,5 @@ async function* readBody({ body }: Response) {
 
 await runProgram(
 	() => readConfig(process.env),
-	(config, log) => startGateway(config, log, fetchSend),
+	(config, log) => startGateway(config, log, { connect: fetchSend }),
 );

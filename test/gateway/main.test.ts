@@ -147,6 +147,24 @@ test("it serves whoever is there while another stalls: calls, tools, and guilds 
 	// The stalled one is still being waited for: its handshake has 5 s.
 	const [handshake] = stalled.received("initialize");
 	expect(handshake?.signal.aborted).toBe(false);
+	await stalled.stop();
+	await gateway.close();
+});
+
+test("the first tools/list waits for the tools of one bot, not of all", async () => {
+	const release = Promise.withResolvers<undefined>();
+	await using quick = startStubBackend({
+		on: { "tools/list": () => release.promise },
+	});
+	await using stalled = startStubBackend({ on: { initialize: stall } });
+	const { log } = recordLog();
+	const config = configOf({ stalled, quick });
+	const gateway = await startGateway(config, log, { firstCatalogGraceMs: 0 });
+	const tools = createGatewayClient(gateway.url).tools();
+	await quick.arrived("tools/list");
+	release.resolve(undefined);
+	expect((await tools).map(({ name }) => name)).toContain("echo");
+	await stalled.stop();
 	await gateway.close();
 });
 

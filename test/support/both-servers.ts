@@ -52,7 +52,7 @@ export async function startBothServers({
 			MCP_ALLOWED_ORIGINS: allowedOrigins.join(","),
 		}),
 		log,
-		connect,
+		{ connect },
 	);
 	stack.defer(() => gateway.close());
 	const running = stack.move();

@@ -68,7 +68,7 @@ export async function startTestGateway(
 		MCP_AUTH_TOKEN: gatewayToken,
 		...env,
 	});
-	const gateway = createGateway(config, recorded.log, connect);
+	const gateway = createGateway(config, recorded.log, { connect });
 	if (refreshed) await gateway.refresh();
 	const listener = listen({
 		hostname: "127.0.0.1",
