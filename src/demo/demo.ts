@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import type { Running } from "../lib/program.ts";
-import { startAiProvider } from "../simulator/ai-provider.ts";
-import { startGameServer } from "../simulator/game-server.ts";
+import { startAiProvider } from "../simulator/ai/ai-provider.ts";
+import { startGameServer } from "../simulator/game/game-server.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { type Child, type ChildOptions, startChild } from "./child.ts";
 

@@ -51,3 +51,11 @@ export function toAbortSignal(signal: Signal): AbortSignal {
 	else signal.addEventListener("abort", abort);
 	return controller.signal;
 }
+
+/** Resolves when the signal fires, or at once if it has fired already. */
+export function aborted(signal: AbortSignal): Promise<void> {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	if (signal.aborted) resolve();
+	signal.addEventListener("abort", () => resolve(), { once: true });
+	return promise;
+}

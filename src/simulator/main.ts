@@ -4,9 +4,9 @@
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
-import { type AiSimulation, startAiProvider } from "./ai-provider.ts";
-import { type GameServer, startGameServer } from "./game-server.ts";
-import { realisticLimits } from "./rate-limits.ts";
+import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
+import { type GameServer, startGameServer } from "./game/game-server.ts";
+import { realisticLimits } from "./rest/rate-limits.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
 
 const usage = `bun run simulator: Discord's REST API and Gateway in memory, on the loopback

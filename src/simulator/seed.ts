@@ -7,8 +7,8 @@ import type {
 	Overwrite,
 	PrivilegedIntent,
 	User,
-} from "./entities.ts";
-import type { World } from "./state.ts";
+} from "./world/state/entities.ts";
+import type { World } from "./world/world.ts";
 
 /** People and roles are referred to by their names, which are unique: a user name here, a role name in its guild. */
 export interface Seed {

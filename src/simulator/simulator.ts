@@ -2,23 +2,36 @@
 
 import { ConfigError } from "../lib/config.ts";
 import { createLog, type Log } from "../lib/log.ts";
-import { controlRoutes } from "./control.ts";
-import type { Account, Channel, Guild, GuildPlace } from "./entities.ts";
-import { inGuild } from "./entities.ts";
-import { Faults } from "./faults.ts";
+import { createControl, urlOf } from "./control/control.ts";
+import { controlRoutes } from "./control/routes.ts";
 import {
 	discordInteractionTiming,
 	Interactions,
 	type InteractionTiming,
-} from "./interactions.ts";
-import { Journal, RequestLog } from "./journal.ts";
-import { createControl, urlOf } from "./loopback.ts";
-import { createPerson, type Person } from "./person.ts";
-import { generousLimits, RateLimiter, type RateLimits } from "./rate-limits.ts";
-import { Router, type UnknownRoute } from "./router.ts";
+} from "./interactions/interactions.ts";
+import { createPerson, type Person } from "./interactions/user-client.ts";
+import { Faults } from "./rest/faults.ts";
+import { Journal, RequestLog } from "./rest/journal.ts";
+import {
+	generousLimits,
+	RateLimiter,
+	type RateLimits,
+} from "./rest/rate-limits.ts";
+import { Router, type UnknownRoute } from "./rest/router.ts";
 import { demoSeed, plant, type Seed } from "./seed.ts";
-import { discordTiming, SocketHub, type SocketTiming } from "./socket.ts";
-import { World } from "./state.ts";
+import {
+	discordTiming,
+	SocketHub,
+	type SocketTiming,
+} from "./socket/socket.ts";
+import type {
+	Account,
+	Channel,
+	Guild,
+	GuildPlace,
+} from "./world/state/entities.ts";
+import { inGuild } from "./world/state/entities.ts";
+import { World } from "./world/world.ts";
 
 export interface SimulatorOptions {
 	/** 0, the default, asks the system for a free port. */

@@ -11,11 +11,11 @@ import type { BotContext } from "../../src/bot/context.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import type { JsonSchema } from "../../src/mcp/json-schema.ts";
 import type { Tool } from "../../src/mcp/tool.ts";
-import type { Message } from "../../src/simulator/entities.ts";
 import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import type { Message } from "../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../support/bot-config.ts";
 import { modernRequest, rawTool, token } from "../support/both-servers.ts";
 import { recordLog } from "../support/log.ts";

@@ -10,13 +10,16 @@ import { type BotConfig, withoutToken } from "../../src/bot/config.ts";
 import { referencesIn } from "../../src/bot/guild/setup.ts";
 import { toml as schema } from "../../src/bot/settings.ts";
 import { CheckFailed } from "../../src/lib/check.ts";
-import type { Guild, GuildChannel } from "../../src/simulator/entities.ts";
 import { demoSeed, moderatorPermissions } from "../../src/simulator/seed.ts";
 import {
 	type Simulator,
 	type SimulatorOptions,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import type {
+	Guild,
+	GuildChannel,
+} from "../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../support/bot-config.ts";
 import { recordLog } from "../support/log.ts";
 import { startProgram } from "../support/program.ts";

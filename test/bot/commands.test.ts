@@ -15,12 +15,12 @@ import {
 	serveCommands,
 } from "../../src/bot/commands.ts";
 import { createLimiter } from "../../src/bot/limiter.ts";
-import type { NewMessage } from "../../src/simulator/messages.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
 import {
 	type SimulatorOptions,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import type { NewMessage } from "../../src/simulator/world/messages/messages.ts";
 import { recordLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
 

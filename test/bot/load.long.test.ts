@@ -1,9 +1,12 @@
 // Many calls at once, and many members.
 
 import { expect, test } from "bun:test";
-import type { Guild, Member } from "../../src/simulator/entities.ts";
-import { realisticLimits } from "../../src/simulator/rate-limits.ts";
+import { realisticLimits } from "../../src/simulator/rest/rate-limits.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";
+import type {
+	Guild,
+	Member,
+} from "../../src/simulator/world/state/entities.ts";
 import type { Outcome } from "../support/mcp.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 

@@ -4,7 +4,7 @@
 
 import { expect, test } from "bun:test";
 import { DefaultRestOptions } from "discord.js";
-import type { Answer } from "../../src/simulator/faults.ts";
+import type { Answer } from "../../src/simulator/rest/faults.ts";
 import { type Args, type Scene, startScene } from "./tool-rows/scene.ts";
 import { table } from "./tool-table.ts";
 

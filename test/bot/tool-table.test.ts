@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
-import { isThread } from "../../src/simulator/entities.ts";
-import { withoutToken } from "../../src/simulator/paths.ts";
+import { withoutToken } from "../../src/simulator/rest/paths.ts";
+import { isThread } from "../../src/simulator/world/state/entities.ts";
 import { until } from "../support/until.ts";
 import {
 	type Act,

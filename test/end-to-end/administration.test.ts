@@ -4,12 +4,12 @@
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { permissionNames } from "../../src/bot/discord/permissions.ts";
+import { moderatorPermissions } from "../../src/simulator/seed.ts";
 import type {
 	Guild,
 	GuildChannel,
 	Member,
-} from "../../src/simulator/entities.ts";
-import { moderatorPermissions } from "../../src/simulator/seed.ts";
+} from "../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;

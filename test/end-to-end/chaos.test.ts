@@ -8,7 +8,7 @@
 //     CHAOS_SEED=<number> repeats the random choices of a run, though not its timing.
 
 import { expect, test } from "bun:test";
-import type { Fault } from "../../src/simulator/faults.ts";
+import type { Fault } from "../../src/simulator/rest/faults.ts";
 import {
 	demoSeed,
 	moderatorPermissions,

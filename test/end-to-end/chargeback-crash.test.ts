@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import {
 	type GameServer,
 	startGameServer,
-} from "../../src/simulator/game-server.ts";
+} from "../../src/simulator/game/game-server.ts";
 import {
 	type Simulator,
 	startSimulator,

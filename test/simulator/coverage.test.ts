@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { events } from "../../src/simulator/events.ts";
-import { allRoutes } from "../../src/simulator/routes/all.ts";
+import { allRoutes } from "../../src/simulator/rest/routes/all.ts";
+import { events } from "../../src/simulator/world/state/events.ts";
 import { eventTests, routeTests } from "./coverage.ts";
 
 test("every route and every event has its test in the table", () => {

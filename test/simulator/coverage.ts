@@ -1,34 +1,48 @@
 // Which test uses each route and each event of the simulator: its file, and its name.
 
-import type { EventType } from "../../src/simulator/events.ts";
+import type { EventType } from "../../src/simulator/world/state/events.ts";
 
-const rest = (name: string) => ["rest.test.ts", name] as const;
-const messages = (name: string) => ["messages.test.ts", name] as const;
-const moderation = (name: string) => ["moderation.test.ts", name] as const;
-const discordJs = (name: string) => ["discord-js.test.ts", name] as const;
-const socket = (name: string) => ["socket.test.ts", name] as const;
+const rest = (name: string) => ["rest/router.test.ts", name] as const;
+const messages = (name: string) =>
+	["rest/routes/messages.test.ts", name] as const;
+const moderation = (name: string) =>
+	["rest/routes/moderation.test.ts", name] as const;
+const discordJs = (name: string) =>
+	["socket/discord-js.test.ts", name] as const;
+const socket = (name: string) => ["socket/socket.test.ts", name] as const;
 
-const voice = (name: string) => ["voice.test.ts", name] as const;
-const commands = (name: string) => ["commands.test.ts", name] as const;
-const interactions = (name: string) => ["interactions.test.ts", name] as const;
+const voice = (name: string) => ["rest/routes/voice.test.ts", name] as const;
+const commands = (name: string) =>
+	["rest/routes/commands.test.ts", name] as const;
+const interactions = (name: string) =>
+	["interactions/interactions.test.ts", name] as const;
 
-const reactions = (name: string) => ["reactions.test.ts", name] as const;
-const stages = (name: string) => ["stages.test.ts", name] as const;
-const search = (name: string) => ["search.test.ts", name] as const;
-const guilds = (name: string) => ["guilds.test.ts", name] as const;
-const bulkBan = (name: string) => ["bulk-ban.test.ts", name] as const;
-const prune = (name: string) => ["prune.test.ts", name] as const;
-const webhooks = (name: string) => ["webhooks.test.ts", name] as const;
-const invites = (name: string) => ["invites.test.ts", name] as const;
-const scheduled = (name: string) => ["scheduled-events.test.ts", name] as const;
-const incidents = (name: string) => ["incidents.test.ts", name] as const;
-const automod = (name: string) => ["automod.test.ts", name] as const;
-const pins = (name: string) => ["pins.test.ts", name] as const;
-const emojis = (name: string) => ["emojis.test.ts", name] as const;
-const polls = (name: string) => ["polls.test.ts", name] as const;
-const forwards = (name: string) => ["forwards.test.ts", name] as const;
+const reactions = (name: string) =>
+	["rest/routes/reactions.test.ts", name] as const;
+const stages = (name: string) => ["rest/routes/stages.test.ts", name] as const;
+const search = (name: string) => ["rest/routes/search.test.ts", name] as const;
+const guilds = (name: string) => ["rest/routes/guilds.test.ts", name] as const;
+const bulkBan = (name: string) =>
+	["rest/routes/bulk-ban.test.ts", name] as const;
+const prune = (name: string) => ["rest/routes/prune.test.ts", name] as const;
+const webhooks = (name: string) =>
+	["rest/routes/webhooks.test.ts", name] as const;
+const invites = (name: string) =>
+	["rest/routes/invites.test.ts", name] as const;
+const scheduled = (name: string) =>
+	["rest/routes/scheduled-events.test.ts", name] as const;
+const incidents = (name: string) =>
+	["rest/routes/incidents.test.ts", name] as const;
+const automod = (name: string) =>
+	["rest/routes/automod.test.ts", name] as const;
+const pins = (name: string) => ["rest/routes/pins.test.ts", name] as const;
+const emojis = (name: string) => ["rest/routes/emojis.test.ts", name] as const;
+const polls = (name: string) => ["rest/routes/polls.test.ts", name] as const;
+const forwards = (name: string) =>
+	["rest/routes/forwards.test.ts", name] as const;
 
-const threads = (name: string) => ["threads.test.ts", name] as const;
+const threads = (name: string) =>
+	["rest/routes/threads.test.ts", name] as const;
 
 type Test = readonly [file: string, name: string];
 

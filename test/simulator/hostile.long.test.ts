@@ -1,7 +1,7 @@
 // No request and no payload makes the simulator fail: whatever comes, the answer is one that Discord could give.
 
 import { expect, test } from "bun:test";
-import { allRoutes } from "../../src/simulator/routes/all.ts";
+import { allRoutes } from "../../src/simulator/rest/routes/all.ts";
 import {
 	type Simulator,
 	startSimulator,

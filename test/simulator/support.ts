@@ -1,7 +1,7 @@
 // What the simulator's tests share: plain REST calls, a real discord.js client, and a bare socket.
 
 import { Client, GatewayIntentBits as Intent } from "discord.js";
-import type { Person } from "../../src/simulator/person.ts";
+import type { Person } from "../../src/simulator/interactions/user-client.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { until } from "../support/until.ts";
 

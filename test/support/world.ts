@@ -2,16 +2,16 @@
 
 import { startBot } from "../../src/bot/bot.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
-import type {
-	Guild,
-	GuildChannel,
-	Role,
-} from "../../src/simulator/entities.ts";
 import {
 	type Simulator,
 	type SimulatorOptions,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import type {
+	Guild,
+	GuildChannel,
+	Role,
+} from "../../src/simulator/world/state/entities.ts";
 import { botConfig } from "./bot-config.ts";
 import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
 import { until } from "./until.ts";

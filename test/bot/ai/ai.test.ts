@@ -5,11 +5,11 @@ import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
 import { AiError, type AiErrorKind } from "../../../src/bot/ai/error.ts";
 import type { ProviderSettings } from "../../../src/bot/ai/providers.ts";
 import { createRegistry } from "../../../src/lib/metrics.ts";
-import type { AiMisbehaviour } from "../../../src/simulator/ai-answers.ts";
 import {
 	type AiSimulation,
 	startAiProvider,
-} from "../../../src/simulator/ai-provider.ts";
+} from "../../../src/simulator/ai/ai-provider.ts";
+import type { AiMisbehaviour } from "../../../src/simulator/ai/chat-completions.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
 

@@ -4,8 +4,8 @@ import { expect, test } from "bun:test";
 import { providerChecks } from "../../../src/bot/ai/check.ts";
 import type { ProviderSettings } from "../../../src/bot/ai/providers.ts";
 import { runChecks } from "../../../src/lib/check.ts";
-import type { AiMisbehaviour } from "../../../src/simulator/ai-answers.ts";
-import { startAiProvider } from "../../../src/simulator/ai-provider.ts";
+import { startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
+import type { AiMisbehaviour } from "../../../src/simulator/ai/chat-completions.ts";
 import { recordLog } from "../../support/log.ts";
 
 /** The lines for one provider. */

@@ -8,8 +8,11 @@ import {
 } from "../../../src/bot/features/auto-role.ts";
 import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
-import type { Member, Role } from "../../../src/simulator/entities.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
+import type {
+	Member,
+	Role,
+} from "../../../src/simulator/world/state/entities.ts";
 import { type Databases, onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { type StageOptions, startStage } from "./stage.ts";

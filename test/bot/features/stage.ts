@@ -6,12 +6,15 @@ import type { Feature, FeatureOptions } from "../../../src/bot/feature.ts";
 import { toml } from "../../../src/bot/settings.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
 import type { Turns } from "../../../src/bot/turns.ts";
-import type { Guild, Member } from "../../../src/simulator/entities.ts";
 import {
 	type Simulator,
 	type SimulatorOptions,
 	startSimulator,
 } from "../../../src/simulator/simulator.ts";
+import type {
+	Guild,
+	Member,
+} from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { type RecordedLog, recordLog } from "../../support/log.ts";
 import type { Place } from "../../support/stores.ts";

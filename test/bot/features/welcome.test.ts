@@ -17,7 +17,7 @@ import {
 	type WelcomeTiming,
 } from "../../../src/bot/features/welcome.ts";
 import { toml } from "../../../src/bot/settings.ts";
-import { startAiProvider } from "../../../src/simulator/ai-provider.ts";
+import { startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
 import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";

@@ -1,12 +1,12 @@
 // What the tests of chargebacks have in common: roles and settings in the simulated guild, and what can be seen of a case.
 
-import { buttonsIn } from "../../../src/simulator/components.ts";
+import { buttonsIn } from "../../../src/simulator/rest/components.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type {
 	Guild,
 	Member,
 	Message,
-} from "../../../src/simulator/entities.ts";
-import type { Simulator } from "../../../src/simulator/simulator.ts";
+} from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 
 export const staffChannel = "The Cooks/staff";

@@ -14,13 +14,13 @@ import {
 } from "../../../src/bot/game/donators.ts";
 import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
-import type { Role } from "../../../src/simulator/entities.ts";
-import type { Misbehaviour } from "../../../src/simulator/game-answers.ts";
-import { startGameServer } from "../../../src/simulator/game-server.ts";
+import { startGameServer } from "../../../src/simulator/game/game-server.ts";
+import type { Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import {
 	type Simulator,
 	startSimulator,
 } from "../../../src/simulator/simulator.ts";
+import type { Role } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
 

@@ -5,16 +5,19 @@ import { type Bot, startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config.ts";
 import { toml } from "../../../src/bot/settings.ts";
 import { createLog } from "../../../src/lib/log.ts";
-import type { Guild, Message } from "../../../src/simulator/entities.ts";
 import {
 	type GameServer,
 	startGameServer,
-} from "../../../src/simulator/game-server.ts";
+} from "../../../src/simulator/game/game-server.ts";
 import {
 	type Simulator,
 	type SimulatorOptions,
 	startSimulator,
 } from "../../../src/simulator/simulator.ts";
+import type {
+	Guild,
+	Message,
+} from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { connectTo, type Outcome } from "../../support/mcp.ts";
 import { fetchSample } from "../../support/prometheus.ts";

@@ -13,11 +13,11 @@ import { serveCommands } from "../../../src/bot/commands.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createVerify } from "../../../src/bot/game/verify.ts";
 import { toml, variables } from "../../../src/bot/settings.ts";
+import { startGameServer } from "../../../src/simulator/game/game-server.ts";
 import {
 	longError,
 	type Misbehaviour,
-} from "../../../src/simulator/game-answers.ts";
-import { startGameServer } from "../../../src/simulator/game-server.ts";
+} from "../../../src/simulator/game/misbehaviour.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";

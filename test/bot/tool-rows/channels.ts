@@ -1,7 +1,7 @@
 // The rows of src/bot/tools/channels.ts.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
-import type { Guild } from "../../../src/simulator/entities.ts";
+import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import {
 	categoryId,
 	channelId,

@@ -1,7 +1,7 @@
 // The rows of src/bot/tools/moderation.ts.
 
 import { AuditLogEvent } from "discord.js";
-import type { Guild } from "../../../src/simulator/entities.ts";
+import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { anyId, memberId, newMember, type Row, type Scene } from "./scene.ts";
 
 export const moderationRows: Record<string, Row> = {

@@ -1,6 +1,6 @@
 // The rows of src/bot/tools/reactions.ts.
 
-import type { Message } from "../../../src/simulator/entities.ts";
+import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import {
 	adaIn,
 	anyId,

@@ -6,14 +6,14 @@ import {
 	ChannelType,
 	type PermissionFlagsBits,
 } from "discord.js";
+import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type {
 	Channel,
 	Guild,
 	GuildChannel,
 	GuildChannelType,
 	User,
-} from "../../../src/simulator/entities.ts";
-import { moderatorPermissions } from "../../../src/simulator/seed.ts";
+} from "../../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
 export type Args = Record<string, unknown>;

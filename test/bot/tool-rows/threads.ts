@@ -1,8 +1,11 @@
 // The rows of src/bot/tools/threads.ts and forums.ts.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
-import type { GuildChannel, Thread } from "../../../src/simulator/entities.ts";
-import type { NewThread } from "../../../src/simulator/threads.ts";
+import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
+import type {
+	GuildChannel,
+	Thread,
+} from "../../../src/simulator/world/state/entities.ts";
 import {
 	anyId,
 	channelId,

@@ -1,7 +1,7 @@
 // The rows of src/bot/tools/webhooks.ts.
 
 import { AuditLogEvent } from "discord.js";
-import { authorOf } from "../../../src/simulator/webhooks.ts";
+import { authorOf } from "../../../src/simulator/world/guilds/webhooks.ts";
 import {
 	botUser,
 	channelId,

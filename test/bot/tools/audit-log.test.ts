@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
-import type { AuditLogEntry } from "../../../src/simulator/entities.ts";
+import type { AuditLogEntry } from "../../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
 const ids = ({ simulator }: TestWorld) => ({

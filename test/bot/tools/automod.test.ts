@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { NewRule } from "../../../src/simulator/automod.ts";
+import type { NewRule } from "../../../src/simulator/world/guilds/automod.ts";
 import {
 	roleNamed,
 	startWorld,

@@ -1,8 +1,11 @@
 // The tools that act on many members at once, seen on the platform.
 
 import { expect, test } from "bun:test";
-import type { Member, Role } from "../../../src/simulator/entities.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
+import type {
+	Member,
+	Role,
+} from "../../../src/simulator/world/state/entities.ts";
 import {
 	roleNamed,
 	startWorld,

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import type { GuildChannelType } from "../../../src/simulator/entities.ts";
+import type { GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
 import { startWorld, writes } from "../../support/world.ts";
 
 /** Channels a to e in no category, and f and g in Box; their order is what Discord has. */

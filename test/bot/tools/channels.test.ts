@@ -5,7 +5,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type {
 	GuildChannel,
 	Overwrite,
-} from "../../../src/simulator/entities.ts";
+} from "../../../src/simulator/world/state/entities.ts";
 import {
 	channelNamed,
 	roleNamed,

@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits as Bit, ChannelType } from "discord.js";
 import { bitsByName } from "../../../src/bot/discord/permissions.ts";
-import type { GuildChannel } from "../../../src/simulator/entities.ts";
-import { channelPermissions } from "../../../src/simulator/permissions.ts";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { channelPermissions } from "../../../src/simulator/world/state/permissions.ts";
 import { seeded } from "../../support/random.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import type { GuildChannel } from "../../../src/simulator/entities.ts";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
 function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {

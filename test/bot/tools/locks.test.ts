@@ -12,7 +12,7 @@ import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
 import type {
 	GuildChannelType,
 	Overwrite,
-} from "../../../src/simulator/entities.ts";
+} from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";

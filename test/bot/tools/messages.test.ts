@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { GuildChannel } from "../../../src/simulator/entities.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
 const messages = "POST /channels/:channel_id/messages";

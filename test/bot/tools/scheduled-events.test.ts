@@ -7,7 +7,7 @@ import {
 	PermissionFlagsBits,
 	GuildScheduledEventStatus as Status,
 } from "discord.js";
-import type { ScheduledEvent } from "../../../src/simulator/entities.ts";
+import type { ScheduledEvent } from "../../../src/simulator/world/state/entities.ts";
 import { startWorld, type TestWorld, writes } from "../../support/world.ts";
 
 const times = {

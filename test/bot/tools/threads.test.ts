@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import type { NewThread } from "../../../src/simulator/threads.ts";
+import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import {
 	channelNamed,
 	startWorld,

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import type { GuildChannel } from "../../../src/simulator/entities.ts";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { channelNamed, startWorld } from "../../support/world.ts";
 
 const { Connect, DeafenMembers, MoveMembers, MuteMembers } =

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import { authorOf } from "../../../src/simulator/webhooks.ts";
+import { authorOf } from "../../../src/simulator/world/guilds/webhooks.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 

@@ -10,8 +10,8 @@ import {
 	type AiRequest,
 	type AiSimulation,
 	startAiProvider,
-} from "../../../../src/simulator/ai-provider.ts";
-import type { Message } from "../../../../src/simulator/entities.ts";
+} from "../../../../src/simulator/ai/ai-provider.ts";
+import type { Message } from "../../../../src/simulator/world/state/entities.ts";
 import type { Place } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { type Stage, type StageOptions, startStage } from "../stage.ts";

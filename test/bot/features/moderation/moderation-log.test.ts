@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { GuildChannel } from "../../../../src/simulator/entities.ts";
+import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../support/until.ts";
 import {
 	type ModerationWorld,

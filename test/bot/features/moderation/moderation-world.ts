@@ -6,11 +6,14 @@ import { type Bot, startBot } from "../../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../../src/bot/config.ts";
 import { toml } from "../../../../src/bot/settings.ts";
 import { createLog } from "../../../../src/lib/log.ts";
-import type { Guild, Message } from "../../../../src/simulator/entities.ts";
 import {
 	type Simulator,
 	startSimulator,
 } from "../../../../src/simulator/simulator.ts";
+import type {
+	Guild,
+	Message,
+} from "../../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../../support/bot-config.ts";
 import type { Place } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { Guild } from "../../../../src/simulator/entities.ts";
+import type { Guild } from "../../../../src/simulator/world/state/entities.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import {

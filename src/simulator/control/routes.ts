@@ -1,0 +1,279 @@
+// The simulator's own routes: what happened, faults on demand, and who is in the world.
+
+import * as v from "valibot";
+import type { Interaction } from "../interactions/interactions.ts";
+import { type Fault, isMatch } from "../rest/faults.ts";
+import { allRoutes } from "../rest/routes/all.ts";
+import type { Simulator } from "../simulator.ts";
+import type { Message } from "../world/state/entities.ts";
+import { inGuild, isThread, isVoice } from "../world/state/entities.ts";
+import { BadRequest, type ControlRoutes, read } from "./control.ts";
+
+const match = v.pipe(
+	v.string(),
+	v.check(
+		isMatch,
+		'expected a method and a route such as "POST /channels/*/messages"',
+	),
+);
+const limits = {
+	match,
+	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+	actor: v.optional(v.string()),
+};
+const status = v.pipe(
+	v.number(),
+	v.integer(),
+	v.minValue(400),
+	v.maxValue(599),
+);
+
+const faultRequest = v.variant("kind", [
+	v.strictObject({
+		kind: v.literal("refuse"),
+		...limits,
+		code: v.pipe(v.number(), v.integer()),
+		status: v.optional(status),
+		message: v.optional(v.string()),
+	}),
+	v.strictObject({
+		kind: v.literal("stall"),
+		...limits,
+		after: v.optional(v.boolean()),
+	}),
+	v.strictObject({
+		kind: v.literal("drop"),
+		...limits,
+		when: v.picklist(["before", "after"]),
+	}),
+	v.strictObject({
+		kind: v.literal("rateLimit"),
+		...limits,
+		retryAfterMs: v.pipe(v.number(), v.minValue(0)),
+		global: v.optional(v.boolean()),
+		scope: v.optional(v.picklist(["user", "global", "shared"])),
+	}),
+	v.strictObject({
+		kind: v.literal("indexing"),
+		...limits,
+		retryAfterSeconds: v.pipe(v.number(), v.minValue(0)),
+	}),
+	v.strictObject({
+		kind: v.literal("fail"),
+		...limits,
+		status: v.pipe(status, v.minValue(500)),
+		executed: v.optional(v.boolean()),
+	}),
+	v.strictObject({
+		kind: v.literal("answer"),
+		...limits,
+		status: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
+		body: v.optional(v.string()),
+		headers: v.optional(v.record(v.string(), v.string())),
+		executed: v.optional(v.boolean()),
+	}),
+]);
+
+const disconnectRequest = v.strictObject({
+	how: v.optional(v.picklist(["close", "invalidate", "reconnect"]), "close"),
+	code: v.optional(
+		v.pipe(v.number(), v.integer(), v.minValue(1000), v.maxValue(4999)),
+	),
+	resumable: v.optional(v.boolean()),
+});
+
+const voiceRequest = v.strictObject({
+	user_id: v.string(),
+	channel_id: v.nullable(v.string()),
+	self_mute: v.optional(v.boolean()),
+	self_deaf: v.optional(v.boolean()),
+});
+
+const voteRequest = v.strictObject({
+	username: v.string(),
+	channel_id: v.string(),
+	message_id: v.string(),
+	answer_ids: v.array(v.number()),
+});
+
+const refusalRequest = v.strictObject({ status: v.nullable(status) });
+
+const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
+
+/** The simulator's control routes. */
+export function controlRoutes(simulator: Simulator): ControlRoutes {
+	return {
+		"GET /simulator/journal": () => simulator.journal.entries(),
+		"GET /simulator/requests": () => ({
+			invalid: simulator.requests.invalid,
+			requests: simulator.requests.list(),
+		}),
+		"GET /simulator/interactions": () =>
+			simulator.interactions.list().map((one) => answered(simulator, one)),
+		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
+		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
+		"GET /simulator/state": () => summary(simulator),
+		"GET /simulator/faults": () => simulator.faults.list().map(shown),
+		"POST /simulator/faults": async (request) =>
+			shown(inject(simulator, await read(faultRequest, request))),
+		"DELETE /simulator/faults": () => {
+			simulator.clearFaults();
+			return [];
+		},
+		"POST /simulator/sockets/disconnect": async (request) => {
+			const { sockets } = simulator;
+			const { how, ...given } = await read(disconnectRequest, request);
+			const disconnected = sockets.connected;
+			if (how === "close") sockets.disconnect(given);
+			else if (how === "invalidate") sockets.invalidate(given);
+			else sockets.requestReconnect();
+			return { disconnected };
+		},
+		"POST /simulator/voice": async (request) =>
+			speak(simulator, await read(voiceRequest, request)),
+		"POST /simulator/votes": async (request) =>
+			vote(simulator, await read(voteRequest, request)),
+		"POST /simulator/sockets/refusal": async (request) => {
+			const given = await read(refusalRequest, request);
+			simulator.sockets.refuseConnections(given.status ?? undefined);
+			return given;
+		},
+		"POST /simulator/sockets/heartbeats": async (request) => {
+			const given = await read(heartbeatsRequest, request);
+			simulator.sockets.ignoreHeartbeats(!given.answered);
+			return given;
+		},
+	};
+}
+
+function inject(
+	{ faults }: Simulator,
+	request: v.InferOutput<typeof faultRequest>,
+): Fault {
+	switch (request.kind) {
+		case "refuse":
+			return faults.refuse(request.match, request.code, request);
+		case "stall":
+			return faults.stall(request.match, request);
+		case "drop":
+			return faults.drop(request.match, request);
+		case "rateLimit":
+			return faults.rateLimit(request.match, request);
+		case "indexing":
+			return faults.indexing(request.match, request);
+		case "fail":
+			return faults.fail(request.match, request.status, request);
+		case "answer":
+			return faults.answer(request.match, request);
+	}
+}
+
+/** Someone joins a voice channel, or leaves the one they are in; who or what there is not is answered as such. */
+function speak(
+	{ world }: Simulator,
+	{ user_id, channel_id, ...own }: v.InferOutput<typeof voiceRequest>,
+) {
+	const channel = world.channels.get(channel_id ?? "");
+	const guilds = [...world.guilds.values()].filter(({ members }) =>
+		members.has(user_id),
+	);
+	if (channel_id === null) {
+		for (const guild of guilds) {
+			const member = guild.members.get(user_id);
+			if (member) world.leaveVoice(guild, member);
+		}
+		return { user_id, channel_id };
+	}
+	const speakable =
+		channel && inGuild(channel) && !isThread(channel) && isVoice(channel);
+	if (!speakable)
+		throw new BadRequest(`channel_id: ${channel_id} is no voice channel`);
+	const member = world.guildOf(channel).members.get(user_id);
+	if (!member)
+		throw new BadRequest(`user_id: ${user_id} is no member of that guild`);
+	world.joinVoice(channel, member, own);
+	return { user_id, channel_id };
+}
+
+/** Someone votes; what they cannot do is answered as such. */
+async function vote(
+	simulator: Simulator,
+	given: v.InferOutput<typeof voteRequest>,
+) {
+	const { username, channel_id, message_id, answer_ids } = given;
+	try {
+		const message = { id: message_id, channel_id };
+		await simulator.user(username).vote(message, ...answer_ids);
+	} catch (error) {
+		throw new BadRequest((error as Error).message);
+	}
+	return given;
+}
+
+function shown({ match, effect, hits }: Fault) {
+	const { kind, executed } = effect;
+	return { kind, match, executed, hits };
+}
+
+/** What a person sees of an interaction. Its token is the application's, and not shown. */
+function answered({ interactions }: Simulator, interaction: Interaction) {
+	const { id, state, user, application, channel, data } = interaction;
+	const shown = (message: Message) => ({
+		id: message.id,
+		content: message.content,
+		embeds: message.embeds,
+		components: message.components,
+		flags: message.flags,
+		edits: interactions.editsOf(message),
+		deleted: !interactions.exists(message),
+	});
+	return {
+		...{ id, state, data },
+		user: user.username,
+		application: application.user.username,
+		channel_id: channel.id,
+		reply: interaction.original ? shown(interaction.original) : null,
+		follow_ups: interaction.followUps.map(shown),
+	};
+}
+
+function summary({ world, sockets, url, api }: Simulator) {
+	const accounts = [...world.accounts.values()].map(({ token, user }) => ({
+		id: user.id,
+		username: user.username,
+		token,
+		bot: user.bot === true,
+	}));
+	return {
+		...{ url, api },
+		connected: sockets.connected,
+		bots: accounts.filter(({ bot }) => bot),
+		users: accounts.filter(({ bot }) => !bot),
+		guilds: [...world.guilds.values()].map((guild) => ({
+			id: guild.id,
+			name: guild.name,
+			owner_id: guild.owner_id,
+			member_count: guild.members.size,
+			channels: [...guild.channels.values()].map(({ id, name, type }) => ({
+				...{ id, name, type },
+			})),
+			threads: [...guild.threads.values()].map((thread) => ({
+				...{ id: thread.id, name: thread.name, type: thread.type },
+				...{ parent_id: thread.parent_id, archived: thread.archived },
+			})),
+			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
+				...{ id, name, position },
+			})),
+		})),
+		direct_channels: [...world.channels.values()].flatMap((channel) =>
+			inGuild(channel)
+				? []
+				: [
+						{
+							id: channel.id,
+							recipients: channel.recipients.map(({ username }) => username),
+						},
+					],
+		),
+	};
+}

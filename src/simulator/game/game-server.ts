@@ -1,0 +1,296 @@
+// A game server with the companion plugin: it issues codes and links game accounts to Discord users, lists who
+// supports it, and tells of payments that were taken back. All calls carry a shared secret. Its answers can be made
+// wrong on demand.
+
+import {
+	createHash,
+	randomInt,
+	randomUUID,
+	timingSafeEqual,
+} from "node:crypto";
+import * as v from "valibot";
+import { parseJson } from "../../lib/json.ts";
+import { aborted } from "../../lib/signal.ts";
+import { createControl, urlOf } from "../control/control.ts";
+import {
+	type Chargeback,
+	type ChargebackAnswer,
+	type ChargebackTarget,
+	chargebackEvent,
+	sendChargeback,
+} from "./chargeback.ts";
+import { gameControlRoutes } from "./control-routes.ts";
+import {
+	type GameAnswer,
+	type GameRoute,
+	type Misbehaviour,
+	trickle,
+	wrongAnswers,
+} from "./misbehaviour.ts";
+
+/** A game account. */
+export interface Player {
+	readonly username: string;
+	readonly uuid: string;
+}
+
+export interface Code extends Player {
+	/** Upper-case. */
+	readonly code: string;
+	/** Milliseconds since 1970. */
+	readonly expiresAt: number;
+}
+
+/** Someone who supports the server. */
+export interface Donator extends Player {
+	/** Their Discord user id; null while their account is not linked. */
+	readonly chat_id: string | null;
+	readonly tier: string;
+}
+
+export interface GameRequest {
+	readonly method: string;
+	readonly path: string;
+	readonly body: unknown;
+	readonly status: number | "waiting" | "no answer";
+}
+
+export interface GameServer extends AsyncDisposable {
+	/** "http://127.0.0.1:PORT" */
+	readonly url: string;
+	readonly secret: string;
+	/** The codes that nobody has used yet, by code. */
+	readonly codes: ReadonlyMap<string, Code>;
+	/** Linked accounts, by Discord user id. */
+	readonly links: ReadonlyMap<string, Player>;
+	/** What `GET /api/donators` lists; change it as needed. */
+	readonly donators: Donator[];
+	/** How Discord user ids are called in what it sends: "chat_id", or as older plugins have it. */
+	idField: "chat_id" | "discord_id";
+	/** The uuids that were banned, with the reason given. */
+	readonly bans: ReadonlyMap<string, string>;
+	/** The requests of the bot, in order. */
+	readonly requests: readonly GameRequest[];
+	/** A new code for a player, good for `validMs` milliseconds (ten minutes). */
+	issueCode(given?: { username?: string; validMs?: number }): Code;
+	/** Another one for the list; what is absent is made up. */
+	addDonator(given: {
+		chat_id: string | null;
+		tier: string;
+		uuid?: string | undefined;
+		username?: string | undefined;
+	}): Donator;
+	/** Tells the bot that a payment was taken back, and resolves with its answer; rejects when it cannot be reached. */
+	chargeback(
+		given: Chargeback,
+		target: ChargebackTarget,
+	): Promise<ChargebackAnswer>;
+	/** Answers wrongly from now on, or `times` times, on all routes or one; `executed` has the request carried out first. */
+	misbehave(
+		kind: Misbehaviour,
+		given?: {
+			route?: GameRoute | undefined;
+			times?: number | undefined;
+			executed?: boolean | undefined;
+		},
+	): void;
+	/** Answers rightly again, also what was held. */
+	behave(): void;
+	close(): Promise<void>;
+}
+
+export interface GameServerOptions {
+	readonly port?: number;
+	/** Random when absent. */
+	readonly secret?: string;
+	/** Codes to begin with. */
+	readonly codes?: readonly Code[];
+	/** "chat_id" when absent. */
+	readonly idField?: GameServer["idField"];
+}
+
+const codeAlphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+const verifyRequest = v.object({ code: v.string(), chat_id: v.string() });
+const banRequest = v.object({
+	uuid: v.string(),
+	reason: v.optional(v.string(), ""),
+});
+
+export async function startGameServer(
+	options: GameServerOptions = {},
+): Promise<GameServer> {
+	const secret = options.secret ?? randomUUID();
+	const codes = new Map(options.codes?.map((code) => [code.code, code]));
+	const used = new Set<string>();
+	const links = new Map<string, Player>();
+	const donators: Donator[] = [];
+	const bans = new Map<string, string>();
+	const requests: GameRequest[] = [];
+	/** By route; "*" is for those that have none of their own. */
+	const wrong = new Map<
+		string,
+		{ kind: Misbehaviour; left: number; executed: boolean }
+	>();
+	let held = Promise.withResolvers<void>();
+
+	const verify = (body: unknown): GameAnswer => {
+		const { success, output } = v.safeParse(verifyRequest, body);
+		if (!success) return refused(400, "code and chat_id must be texts.");
+		if (used.has(output.code))
+			return refused(200, "This code has been used already.");
+		const code = codes.get(output.code);
+		if (!code) return refused(200, "This code is not known.");
+		if (code.expiresAt <= Date.now())
+			return refused(
+				200,
+				"This code has expired. Run /verify in the game again.",
+			);
+		codes.delete(code.code);
+		used.add(code.code);
+		const { username, uuid } = code;
+		links.set(output.chat_id, { username, uuid });
+		return { status: 200, body: { success: true, username, uuid } };
+	};
+
+	const ban = (body: unknown): GameAnswer => {
+		const { success, output } = v.safeParse(banRequest, body);
+		if (!success) return refused(400, "uuid must be a text.");
+		bans.set(output.uuid, output.reason);
+		return { status: 200, body: { success: true } };
+	};
+
+	const listed = () =>
+		donators.map(({ chat_id, ...rest }) => ({
+			[gameServer.idField]: chat_id,
+			...rest,
+		}));
+
+	const routes = new Map<string, (body: unknown) => GameAnswer>([
+		["POST /api/verify", verify],
+		["POST /api/ban", ban],
+		[
+			"GET /api/donators",
+			() => ({ status: 200, body: { donators: listed() } }),
+		],
+	]);
+
+	/** How to answer this request wrongly, if at all. */
+	const takeWrong = (route: string) => {
+		const key = wrong.has(route) ? route : "*";
+		const now = wrong.get(key);
+		if (!now) return undefined;
+		now.left -= 1;
+		if (now.left <= 0) wrong.delete(key);
+		return now;
+	};
+
+	const respond = async (
+		request: Request,
+		{ pathname }: URL,
+	): Promise<Response> => {
+		const body = parseJson(await request.text());
+		const name = `${request.method} ${pathname}`;
+		const execute = (): GameAnswer => {
+			const route = routes.get(name);
+			if (!route) return refused(404, "There is nothing here.");
+			if (!isAuthorised(request, secret)) return refused(401, "Unauthorized");
+			return route(body);
+		};
+		const record: { -readonly [K in keyof GameRequest]: GameRequest[K] } = {
+			...{ method: request.method, path: pathname, body },
+			status: "waiting",
+		};
+		requests.push(record);
+		const finish = (response: Response) => {
+			record.status = response.status;
+			return response;
+		};
+		const right = ({ status, body }: GameAnswer) =>
+			finish(Response.json(body, { status }));
+
+		const now = takeWrong(name);
+		if (!now) return right(execute());
+		const occasion = { donators: listed(), released: held.promise };
+		if (now.kind === "trickle") return finish(trickle(execute(), occasion));
+		const early = now.executed ? execute() : undefined;
+		if (now.kind !== "slow") return finish(wrongAnswers[now.kind](occasion));
+		await Promise.race([occasion.released, aborted(request.signal)]);
+		if (!request.signal.aborted) return right(early ?? execute());
+		record.status = "no answer";
+		return new Response(null, { status: 500 });
+	};
+
+	const gameServer: Omit<GameServer, "url"> = {
+		...{ secret, codes, links, donators, bans, requests },
+		idField: options.idField ?? "chat_id",
+		issueCode: ({ username = "Steve", validMs = 600_000 } = {}) => {
+			const code: Code = {
+				code: Array.from(
+					{ length: 6 },
+					() => codeAlphabet[randomInt(codeAlphabet.length)],
+				).join(""),
+				username,
+				uuid: randomUUID(),
+				expiresAt: Date.now() + validMs,
+			};
+			codes.set(code.code, code);
+			return code;
+		},
+		addDonator: ({ chat_id, tier, uuid = randomUUID(), username }) => {
+			const name = username ?? `player${donators.length + 1}`;
+			const donator: Donator = { chat_id, tier, uuid, username: name };
+			donators.push(donator);
+			return donator;
+		},
+		chargeback: (given, target) =>
+			sendChargeback(chargebackEvent(given, gameServer.idField), {
+				...target,
+				secret: target.secret === undefined ? secret : target.secret,
+			}),
+		misbehave: (kind, { route, times, executed = false } = {}) => {
+			const left = times ?? Number.POSITIVE_INFINITY;
+			wrong.set(route ?? "*", { kind, left, executed });
+		},
+		behave: () => {
+			wrong.clear();
+			held.resolve();
+			held = Promise.withResolvers();
+		},
+		close: async () => {
+			await server.stop(true);
+			held.resolve();
+		},
+		[Symbol.asyncDispose]: () => gameServer.close(),
+	};
+
+	const control = createControl(gameControlRoutes(gameServer));
+	const server = Bun.serve({
+		hostname: "127.0.0.1",
+		port: options.port ?? 0,
+		development: false,
+		reusePort: false,
+		idleTimeout: 0,
+		maxRequestBodySize: 1024 * 1024,
+		fetch: (request) => {
+			const url = urlOf(request);
+			return url.pathname.startsWith("/simulator/")
+				? control(request, url)
+				: respond(request, url);
+		},
+	});
+	return Object.assign(gameServer, {
+		url: `http://127.0.0.1:${server.port}`,
+	});
+}
+
+function refused(status: number, error: string): GameAnswer {
+	return { status, body: { success: false, error } };
+}
+
+function isAuthorised(request: Request, secret: string): boolean {
+	const digest = (text: string) => createHash("sha256").update(text).digest();
+	const given = request.headers.get("authorization") ?? "";
+	// Of equal length, so that the comparison takes the same time for each.
+	return timingSafeEqual(digest(given), digest(`Bearer ${secret}`));
+}

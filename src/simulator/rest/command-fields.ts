@@ -1,0 +1,205 @@
+// What a slash command may look like, by Discord's rules.
+// https://discord.com/developers/docs/interactions/application-commands
+
+import { ApplicationCommandOptionType as Option } from "discord.js";
+import type { CommandOption } from "../world/state/entities.ts";
+import { fieldFault, notSimulated } from "./errors.ts";
+import {
+	anything,
+	boolean,
+	type Field,
+	integer,
+	list,
+	nullable,
+	object,
+	permissionBits,
+	type Read,
+	required,
+	text,
+} from "./fields.ts";
+
+/** How many commands an application may have in all guilds, and in each. */
+export const maxCommands = 100;
+const maxOptions = 25;
+const maxCharacters = 8000;
+
+const namePattern = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
+
+const name: Field<string | undefined> = {
+	read: (value) => {
+		const given = text(1, 32).read(value);
+		if (given === undefined) return undefined;
+		if (!namePattern.test(given) || given !== given.toLowerCase())
+			throw fieldFault(
+				"APPLICATION_COMMAND_INVALID_NAME",
+				"Command name is invalid",
+			);
+		return given;
+	},
+};
+
+const description = text(1, 100);
+
+const localizations: Field<Readonly<Record<string, string>> | undefined> = {
+	read: (value) => {
+		const read = object({}).read(value);
+		return read && (value as Record<string, string>);
+	},
+};
+
+const number: Field<number | undefined> = {
+	read: (value) => {
+		if (value === undefined) return undefined;
+		if (typeof value === "number" && Number.isFinite(value)) return value;
+		throw fieldFault("NUMBER_TYPE_COERCE", "Value is not a number.");
+	},
+};
+
+/** The kinds of option that are simulated. */
+const optionTypes = new Set<number>([
+	Option.String,
+	Option.Integer,
+	Option.Boolean,
+	Option.User,
+	Option.Channel,
+	Option.Role,
+	Option.Number,
+]);
+
+const optionType: Field<Option | undefined> = {
+	read: (value) => {
+		const type = integer(1, 11).read(value);
+		if (type === undefined) return undefined;
+		if (!optionTypes.has(type)) throw notSimulated(`options of type ${type}`);
+		return type;
+	},
+};
+
+const choice: Field<{ name: string; value: string | number } | undefined> = {
+	read: (value) =>
+		object({
+			name: required(text(1, 100)),
+			value: required({
+				read: (value) =>
+					typeof value === "number"
+						? number.read(value)
+						: text(0, 100).read(value),
+			}),
+		}).read(value),
+};
+
+const option = object({
+	type: required(optionType),
+	name: required(name),
+	name_localizations: nullable(localizations),
+	description: required(description),
+	description_localizations: nullable(localizations),
+	required: nullable(boolean),
+	choices: nullable(list(choice, 0, 25)),
+	channel_types: nullable(list(integer(0, 20), 0, 25)),
+	min_value: nullable(number),
+	max_value: nullable(number),
+	min_length: nullable(integer(0, 6000)),
+	max_length: nullable(integer(1, 6000)),
+	autocomplete: nullable({
+		read: (value) => {
+			if (boolean.read(value) === true) throw notSimulated("autocompletion");
+			return undefined;
+		},
+	}),
+});
+
+const options: Field<CommandOption[] | undefined> = {
+	read: (value) => {
+		const read = list(option, 0, maxOptions).read(value);
+		if (!read) return undefined;
+		let optional = false;
+		const names = new Set<string>();
+		for (const [index, one] of read.entries()) {
+			if (one.required && optional)
+				throw fieldFault(
+					"APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
+					"Required options must be placed before non-required options",
+					index,
+				);
+			if (names.has(one.name))
+				throw fieldFault(
+					"APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS",
+					"Option name already exists",
+					index,
+				);
+			optional ||= !one.required;
+			names.add(one.name);
+		}
+		return read.map(stored);
+	},
+};
+
+// Discord leaves out what says nothing: null, false, an empty list.
+function stored(given: Read<typeof option> & object): CommandOption {
+	return Object.fromEntries(
+		Object.entries(given).filter(
+			([, value]) =>
+				value !== undefined &&
+				value !== null &&
+				value !== false &&
+				!(Array.isArray(value) && value.length === 0),
+		),
+	) as unknown as CommandOption;
+}
+
+const chatInput: Field<1 | undefined> = {
+	read: (value) => {
+		const type = integer(1, 4).read(value);
+		if (type !== undefined && type !== 1)
+			throw notSimulated(`commands of type ${type}`);
+		return type;
+	},
+};
+
+/** What may be said of a command when it is changed. */
+export const commandChanges = {
+	name,
+	name_localizations: nullable(localizations),
+	description,
+	description_localizations: nullable(localizations),
+	options: nullable(options),
+	default_member_permissions: nullable(permissionBits),
+	nsfw: boolean,
+	dm_permission: nullable(boolean),
+	contexts: nullable(list(integer(0, 2), 0, 3)),
+	integration_types: nullable(list(integer(0, 1), 0, 2)),
+	default_permission: anything,
+} as const;
+
+/** What a new command needs. */
+export const newCommand = {
+	...commandChanges,
+	type: chatInput,
+	name: required(name),
+	description: required(description),
+} as const;
+
+/** What is said of a command, checked field by field. */
+export type CommandForm = {
+	[K in keyof typeof commandChanges]: Read<(typeof commandChanges)[K]>;
+};
+
+/** Names, descriptions and values together have a limit of their own. */
+export function refuseTooLarge(form: object): void {
+	const texts = (of: unknown): string[] => {
+		if (typeof of === "string") return [of];
+		if (Array.isArray(of)) return of.flatMap(texts);
+		if (typeof of !== "object" || of === null) return [];
+		const { name, description, value, options, choices } = of as Record<
+			string,
+			unknown
+		>;
+		return [name, description, value, options, choices].flatMap(texts);
+	};
+	if (texts(form).join("").length > maxCharacters)
+		throw fieldFault(
+			"APPLICATION_COMMAND_TOO_LARGE",
+			`Command exceeds maximum size (${maxCharacters})`,
+		);
+}

@@ -1,0 +1,142 @@
+// What can be said of the threads of a channel, and of a forum: what new ones start with, and the tags of posts.
+// https://discord.com/developers/docs/resources/channel#forum-tag-object
+
+import {
+	ChannelFlags,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { ChannelChanges } from "../world/channels/channels.ts";
+import {
+	type ForumTag,
+	type GuildChannel,
+	type GuildChannelType,
+	holdsPosts,
+} from "../world/state/entities.ts";
+import { has } from "../world/state/permissions.ts";
+import { refusal } from "./errors.ts";
+import {
+	anything,
+	boolean,
+	choice,
+	integer,
+	list,
+	nullable,
+	object,
+	required,
+	snowflake,
+	text,
+} from "./fields.ts";
+import { permissionsIn } from "./message-body.ts";
+import type { Call, ReadForm } from "./route.ts";
+
+const tagLimit = 20;
+const tagsPerPost = 5;
+
+/** In minutes. */
+export const archiveDuration = nullable(choice(60, 1440, 4320, 10_080));
+export const slowMode = nullable(integer(0, 21_600));
+export const appliedTags = list(snowflake, 0, tagsPerPost);
+
+export const forumFields = {
+	default_auto_archive_duration: archiveDuration,
+	default_thread_rate_limit_per_user: slowMode,
+	available_tags: nullable(
+		list(
+			object({
+				id: nullable(snowflake),
+				name: required(text(1, 20)),
+				moderated: nullable(boolean),
+				emoji_id: nullable(snowflake),
+				emoji_name: nullable(text(0, 100)),
+			}),
+			0,
+			tagLimit,
+		),
+	),
+	default_reaction_emoji: nullable(
+		object({ emoji_id: anything, emoji_name: anything }),
+	),
+	default_sort_order: nullable(choice(0, 1)),
+	default_forum_layout: nullable(choice(0, 1, 2)),
+	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
+};
+
+type ForumBody = ReadForm<typeof forumFields>;
+
+/** What a body changes of these, as far as channels of this type have them. */
+export function forumChanges(
+	call: Call,
+	type: GuildChannelType,
+	body: ForumBody,
+	channel?: GuildChannel,
+): ChannelChanges {
+	const threads: ChannelChanges = {
+		default_auto_archive_duration: body.default_auto_archive_duration,
+		default_thread_rate_limit_per_user:
+			body.default_thread_rate_limit_per_user ?? undefined,
+	};
+	if (!holdsPosts({ type })) return threads;
+	const { available_tags: tags, flags } = body;
+	return {
+		...threads,
+		available_tags:
+			tags === undefined ? undefined : tagsOf(call, tags ?? [], channel),
+		default_reaction_emoji: body.default_reaction_emoji,
+		default_sort_order: body.default_sort_order,
+		default_forum_layout: body.default_forum_layout ?? undefined,
+		flags:
+			flags === undefined || flags === null
+				? undefined
+				: flags & ChannelFlags.RequireTag,
+	};
+}
+
+/** Tags keep their id where they are given with one. */
+function tagsOf(
+	{ world }: Call,
+	given: NonNullable<ForumBody["available_tags"]>,
+	channel: GuildChannel | undefined,
+): ForumTag[] {
+	const tags = given.flatMap((tag) => (tag ? [tag] : []));
+	const names = tags.map(({ name }) => name);
+	if (new Set(names).size < names.length)
+		throw refusal(Code.TagNamesMustBeUnique);
+	const known = new Set(channel?.available_tags.map(({ id }) => id));
+	return tags.map(({ id, name, moderated, emoji_id, emoji_name }) => {
+		if (typeof id === "string" && !known.has(id))
+			throw refusal(Code.UnknownTag);
+		return {
+			id: id ?? world.newId(),
+			name,
+			moderated: moderated ?? false,
+			emoji_id: emoji_id ?? null,
+			emoji_name: emoji_name ?? null,
+		};
+	});
+}
+
+/** The tags of a post, if the forum has them and the actor may put them on and take them off. */
+export function checkedTags(
+	call: Call,
+	forum: GuildChannel,
+	wanted: readonly (string | undefined)[],
+	before: readonly string[] = [],
+): string[] {
+	const ids = wanted.filter((id) => id !== undefined);
+	const tag = (id: string) => forum.available_tags.find((one) => one.id === id);
+	if (ids.some((id) => !tag(id))) throw refusal(Code.UnknownTag);
+	if (ids.length === 0 && (forum.flags & ChannelFlags.RequireTag) !== 0)
+		throw refusal(Code.TagRequiredToCreateAForumPostInThisChannel);
+	const changed = [
+		...ids.filter((id) => !before.includes(id)),
+		...before.filter((id) => !ids.includes(id)),
+	];
+	const moderated = changed.some((id) => tag(id)?.moderated);
+	const manages = has(
+		permissionsIn(call, forum),
+		PermissionFlagsBits.ManageThreads,
+	);
+	if (moderated && !manages) throw refusal(Code.MissingPermissions);
+	return ids;
+}

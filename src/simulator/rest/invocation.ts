@@ -1,0 +1,322 @@
+// What a person asks an application for, checked as Discord checks it before it tells the application: where they are,
+// what they may use, and what they filled in.
+
+import {
+	ApplicationCommandOptionType,
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	InteractionType,
+	PermissionFlagsBits,
+} from "discord.js";
+import { mayUse } from "../world/accounts/commands.ts";
+import {
+	type Account,
+	type Channel,
+	type Command,
+	type CommandOption,
+	type Guild,
+	holdsPosts,
+	inGuild,
+	type Message,
+	type User,
+} from "../world/state/entities.ts";
+import {
+	allPermissions,
+	channelPermissions,
+	has,
+} from "../world/state/permissions.ts";
+import * as present from "../world/state/serialize.ts";
+import type { World } from "../world/world.ts";
+import { buttonsIn } from "./components.ts";
+import { fieldFault, refusal } from "./errors.ts";
+import {
+	anything,
+	integer,
+	list,
+	nullable,
+	object,
+	required,
+	snowflake,
+	text,
+} from "./fields.ts";
+import type { ReadForm } from "./route.ts";
+
+/** A use of a command or a button that nothing speaks against. */
+export interface Invocation {
+	readonly type:
+		| InteractionType.ApplicationCommand
+		| InteractionType.MessageComponent;
+	readonly application: Account;
+	readonly user: User;
+	readonly channel: Channel;
+	/** Which command with which options, or which button. */
+	readonly data: Readonly<Record<string, unknown>>;
+	/** Where and by whom, as the application is told. */
+	readonly place: Readonly<Record<string, unknown>>;
+	readonly command?: Command;
+	/** The message with the button. */
+	readonly message?: Message;
+}
+
+/** What Discord's clients send, as far as it matters. */
+export const invocationForm = {
+	type: required(
+		integer(
+			InteractionType.ApplicationCommand,
+			InteractionType.MessageComponent,
+		),
+	),
+	application_id: required(snowflake),
+	guild_id: nullable(snowflake),
+	channel_id: required(snowflake),
+	message_id: nullable(snowflake),
+	data: required(
+		object({
+			id: snowflake,
+			name: text(1, 32),
+			options: list(
+				object({ name: required(text(1, 32)), value: anything }),
+				0,
+				25,
+			),
+			component_type: integer(2, 2),
+			custom_id: text(1, 100),
+		}),
+	),
+} as const;
+
+type Asked = ReadForm<typeof invocationForm>;
+
+/** Checks what `user` asks for; `ephemeral` finds messages that they alone see. Throws Discord's refusal. */
+export function invoke(
+	world: World,
+	user: User,
+	asked: Asked,
+	ephemeral: (id: string, user: User) => Message | undefined,
+): Invocation {
+	const application = applicationOf(world, asked.application_id);
+	const channel = world.channels.get(asked.channel_id);
+	if (!channel) throw refusal(Code.UnknownChannel);
+	const permissions = permissionsOf(world, channel, user);
+	if (!has(permissions, PermissionFlagsBits.ViewChannel))
+		throw refusal(Code.MissingAccess);
+	const guild = inGuild(channel) ? world.guildOf(channel) : undefined;
+	if ((asked.guild_id ?? undefined) !== guild?.id)
+		throw refusal(Code.UnknownGuild);
+	if (!isIn(channel, guild, application.user))
+		throw refusal(Code.UnknownApplication);
+	const common = {
+		...{ application, user, channel },
+		place: placeOf(world, channel, application, user),
+	};
+
+	if (asked.type === InteractionType.ApplicationCommand) {
+		const command = commandOf(world, guild, asked);
+		if (!mayUse(command, permissions)) throw refusal(Code.MissingPermissions);
+		const isText =
+			channel.type !== ChannelType.GuildCategory && !holdsPosts(channel);
+		if (!isText) throw refusal(Code.CannotExecuteActionOnThisChannelType);
+		const { id, name, type, guild_id } = command;
+		return {
+			...common,
+			type: InteractionType.ApplicationCommand,
+			command,
+			data: {
+				...{ id, name, type },
+				...(guild_id === undefined ? {} : { guild_id }),
+				...filledIn(world, guild, command, asked.data.options ?? []),
+			},
+		};
+	}
+
+	const messageId = asked.message_id ?? "";
+	const message =
+		ephemeral(messageId, user) ?? world.messages.get(channel.id, messageId);
+	if (!message || message.channel_id !== channel.id)
+		throw refusal(Code.UnknownMessage);
+	const button = buttonsIn(message.components).find(
+		({ custom_id, disabled }) =>
+			custom_id !== undefined &&
+			custom_id === asked.data.custom_id &&
+			disabled !== true,
+	);
+	if (!button || message.author !== application.user)
+		throw fieldFault(
+			"COMPONENT_VALIDATION_FAILED",
+			"Component validation failed",
+			"data",
+		);
+	const { id, custom_id, type: component_type } = button;
+	return {
+		...common,
+		type: InteractionType.MessageComponent,
+		message,
+		data: { id, custom_id, component_type },
+	};
+}
+
+function isIn(
+	channel: Channel,
+	guild: Guild | undefined,
+	{ id }: User,
+): boolean {
+	if (inGuild(channel)) return guild?.members.has(id) ?? false;
+	return channel.recipients.some((user) => user.id === id);
+}
+
+function applicationOf(world: World, id: string): Account {
+	for (const account of world.accounts.values())
+		if (account.user.bot && account.user.id === id) return account;
+	throw refusal(Code.UnknownApplication);
+}
+
+/** What someone may do in a channel; nothing where they are not. Between two who talk directly, everything. */
+function permissionsOf(world: World, channel: Channel, user: User): bigint {
+	if (inGuild(channel))
+		return channelPermissions(world.guildOf(channel), channel, user.id);
+	return channel.recipients.includes(user) ? allPermissions : 0n;
+}
+
+function commandOf(
+	world: World,
+	guild: Guild | undefined,
+	{ application_id, data }: Asked,
+): Command {
+	const command = world.commands
+		.usable(application_id, guild)
+		.find(({ id, name }) =>
+			data.id === undefined ? name === data.name : id === data.id,
+		);
+	if (!command) throw refusal(Code.UnknownApplicationCommand);
+	return command;
+}
+
+/** The guild, the channel and the member, or for a direct channel the user. */
+function placeOf(
+	world: World,
+	channel: Channel,
+	application: Account,
+	user: User,
+): Record<string, unknown> {
+	const app_permissions = String(
+		permissionsOf(world, channel, application.user),
+	);
+	const permissions = String(permissionsOf(world, channel, user));
+	const shown = present.channel(channel, application);
+	if (!inGuild(channel))
+		return { channel: shown, channel_id: channel.id, user, app_permissions };
+	const guild = world.guildOf(channel);
+	const member = guild.members.get(user.id);
+	return {
+		guild: { id: guild.id, locale: "en-US", features: [] },
+		guild_id: guild.id,
+		guild_locale: "en-US",
+		channel: { ...shown, permissions },
+		channel_id: channel.id,
+		member: { ...(member && present.member(member)), permissions },
+		app_permissions,
+	};
+}
+
+// Options
+
+/** The options as the application is told them, with whom and what they name. */
+function filledIn(
+	world: World,
+	guild: Guild | undefined,
+	command: Command,
+	given: readonly { name: string; value: unknown }[],
+): Record<string, unknown> {
+	for (const [index, { name }] of given.entries())
+		if (!command.options.some((option) => option.name === name))
+			throw invalid(`The command has no option ${name}`, index);
+	const options: { name: string; type: number; value: unknown }[] = [];
+	const resolved: Record<string, Record<string, unknown>> = {};
+	for (const option of command.options) {
+		const index = given.findIndex(({ name }) => name === option.name);
+		const value = given[index]?.value;
+		if (value === undefined || value === null) {
+			if (option.required)
+				throw fieldFault(
+					"BASE_TYPE_REQUIRED",
+					"This field is required",
+					...["data", "options", option.name],
+				);
+			continue;
+		}
+		if (!fits(option, value))
+			throw invalid(`${option.name} does not take this value`, index);
+		const found = named(world, guild, option, String(value));
+		if (!found) throw invalid(`${option.name} names nothing here`, index);
+		for (const [kind, entity] of Object.entries(found))
+			resolved[kind] = { ...resolved[kind], [String(value)]: entity };
+		options.push({ name: option.name, type: option.type, value });
+	}
+	return {
+		...(options.length > 0 ? { options } : {}),
+		...(Object.keys(resolved).length > 0 ? { resolved } : {}),
+	};
+}
+
+function invalid(message: string, index: number) {
+	return fieldFault(
+		"APPLICATION_COMMAND_INVALID_OPTION_VALUE",
+		message,
+		...["data", "options", index],
+	);
+}
+
+function fits(option: CommandOption, value: unknown): boolean {
+	if (option.choices && !option.choices.some((one) => one.value === value))
+		return false;
+	switch (option.type) {
+		case ApplicationCommandOptionType.String:
+			return (
+				typeof value === "string" &&
+				value.length >= (option.min_length ?? 0) &&
+				value.length <= (option.max_length ?? 6000)
+			);
+		case ApplicationCommandOptionType.Integer:
+			return Number.isSafeInteger(value) && inRange(option, value as number);
+		case ApplicationCommandOptionType.Number:
+			return Number.isFinite(value) && inRange(option, value as number);
+		case ApplicationCommandOptionType.Boolean:
+			return typeof value === "boolean";
+		default:
+			return typeof value === "string";
+	}
+}
+
+function inRange(option: CommandOption, value: number): boolean {
+	const { min_value: min = -Infinity, max_value: max = Infinity } = option;
+	return value >= min && value <= max;
+}
+
+/** Whom or what an id names, by the kinds of Discord's resolved data; undefined when nobody. */
+function named(
+	world: World,
+	guild: Guild | undefined,
+	{ type }: CommandOption,
+	id: string,
+): Record<string, unknown> | undefined {
+	switch (type) {
+		case ApplicationCommandOptionType.User: {
+			const user = world.users.get(id);
+			const member = guild?.members.get(id);
+			if (!user) return undefined;
+			if (!member) return { users: user };
+			const { deaf: _, mute: __, ...bare } = present.bareMember(member);
+			return { users: user, members: bare };
+		}
+		case ApplicationCommandOptionType.Role: {
+			const role = guild?.roles.get(id);
+			return role && { roles: role };
+		}
+		case ApplicationCommandOptionType.Channel: {
+			const channel = guild?.channels.get(id);
+			return channel && { channels: present.guildChannel(channel) };
+		}
+		default:
+			return {};
+	}
+}

@@ -1,0 +1,352 @@
+// What a message to be written says: its text, whom it mentions, its embeds and its files, by Discord's rules.
+// https://discord.com/developers/docs/resources/message
+
+import {
+	RESTJSONErrorCodes as Code,
+	MessageFlags,
+	PermissionFlagsBits,
+} from "discord.js";
+import type {
+	Attachment,
+	Channel,
+	Message,
+	User,
+} from "../world/state/entities.ts";
+import { inGuild } from "../world/state/entities.ts";
+import {
+	allPermissions,
+	channelPermissions,
+	has,
+} from "../world/state/permissions.ts";
+import type { MessageChanges } from "../world/world.ts";
+import { components } from "./components.ts";
+import { fieldFault, notSimulated, refusal } from "./errors.ts";
+import {
+	anything,
+	boolean,
+	type Field,
+	integer,
+	list,
+	nullable,
+	object,
+	type Read,
+	required,
+	snowflake,
+	text,
+	timestamp,
+	word,
+} from "./fields.ts";
+import type { Call, ReadForm } from "./route.ts";
+
+const link = text(0, 2048);
+
+const embed = object({
+	title: nullable(text(0, 256)),
+	type: word("rich"),
+	description: nullable(text(0, 4096)),
+	url: nullable(link),
+	timestamp: nullable(timestamp),
+	color: nullable(integer(0, 0xffffff)),
+	footer: nullable(object({ text: text(0, 2048), icon_url: nullable(link) })),
+	image: nullable(object({ url: link })),
+	thumbnail: nullable(object({ url: link })),
+	author: nullable(
+		object({
+			name: text(0, 256),
+			url: nullable(link),
+			icon_url: nullable(link),
+		}),
+	),
+	fields: nullable(
+		list(
+			object({
+				name: text(1, 256),
+				value: text(1, 1024),
+				inline: boolean,
+			}),
+			0,
+			25,
+		),
+	),
+});
+
+type Embed = Exclude<Read<typeof embed>, undefined>;
+
+const allowedMentions = object({
+	parse: list(word("users", "roles", "everyone"), 0, 3),
+	users: list(snowflake, 0, 100),
+	roles: list(snowflake, 0, 100),
+	replied_user: boolean,
+});
+
+type AllowedMentions = Read<typeof allowedMentions>;
+
+const attachment = object({
+	id: anything,
+	filename: nullable(text(0, 1024)),
+	description: nullable(text(0, 1024)),
+});
+
+/** What can be said when a message is written and when it is edited. */
+export const contentFields = {
+	content: nullable(text(0, 2000)),
+	embeds: nullable(list(embed, 0, 10)),
+	allowed_mentions: nullable(allowedMentions),
+	components: nullable(components),
+	attachments: nullable(list(attachment, 0, 10)),
+	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
+	sticker_ids: absent("stickers"),
+	poll: absent("polls there"),
+} as const;
+
+/** What a message says; of a poll only whether there is one. */
+export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
+	readonly poll?: unknown;
+};
+
+/** What answers to interactions mention unless they say otherwise. */
+export const usersOnly = required(allowedMentions).read({ parse: ["users"] });
+
+/** A field of something that is not simulated: given, it is answered as such. */
+export function absent(what: string): Field<undefined> {
+	return {
+		read: (value) => {
+			const empty = Array.isArray(value) && value.length === 0;
+			if (value === undefined || value === null || empty) return undefined;
+			throw notSimulated(what);
+		},
+	};
+}
+
+/** Stored embeds: without what was not given, and with the type that Discord adds. */
+export function storedEmbeds(
+	embeds: readonly Embed[],
+): Record<string, unknown>[] {
+	const length = embeds.reduce((sum, one) => sum + textLength(one), 0);
+	if (length > 6000)
+		throw fieldFault(
+			"MAX_EMBED_SIZE_EXCEEDED",
+			"Embed size exceeds maximum size of 6000",
+			"embeds",
+		);
+	return embeds.map((one) => ({
+		type: "rich",
+		...Object.fromEntries(
+			Object.entries(one).filter(
+				([, value]) => value !== undefined && value !== null,
+			),
+		),
+	}));
+}
+
+function textLength({ title, description, footer, author, fields }: Embed) {
+	return [
+		title,
+		description,
+		footer?.text,
+		author?.name,
+		...(fields ?? []).flatMap((field) => [field.name, field.value]),
+	].reduce((sum, part) => sum + (part?.length ?? 0), 0);
+}
+
+/** What the actor may do in the channel; between two who talk directly, and for a webhook, everything. */
+export function permissionsIn(call: Call, channel: Channel): bigint {
+	if (call.found.webhook) return allPermissions;
+	return inGuild(channel)
+		? channelPermissions(
+				call.world.guildOf(channel),
+				channel,
+				call.actor.user.id,
+			)
+		: allPermissions;
+}
+
+/** Whom a text mentions, as far as the sender lets it and is allowed to. */
+export function findMentions(
+	call: Call,
+	channel: Channel,
+	content: string,
+	allowed: AllowedMentions | null,
+	repliedTo?: Message,
+): Pick<Message, "mentions" | "mention_roles" | "mention_everyone"> {
+	checkExclusive(allowed);
+	const parses = (kind: "users" | "roles" | "everyone") =>
+		!allowed || (allowed.parse?.includes(kind) ?? false);
+	const mayAll = has(
+		permissionsIn(call, channel),
+		PermissionFlagsBits.MentionEveryone,
+	);
+
+	const users = idsIn(content, /<@!?(\d{1,20})>/g)
+		.filter((id) => parses("users") || allowed?.users?.includes(id))
+		.flatMap((id) => call.world.users.get(id) ?? []);
+	if (repliedTo && (!allowed || allowed.replied_user))
+		users.push(repliedTo.author);
+
+	const guild = inGuild(channel) ? call.world.guildOf(channel) : undefined;
+	const roles = idsIn(content, /<@&(\d{1,20})>/g)
+		.filter((id) => parses("roles") || allowed?.roles?.includes(id))
+		.filter((id) => {
+			const role = guild?.roles.get(id);
+			return role && (role.mentionable || mayAll);
+		});
+	return {
+		mentions: [...new Set<User>(users)],
+		mention_roles: roles,
+		mention_everyone:
+			parses("everyone") && mayAll && /@(everyone|here)/.test(content),
+	};
+}
+
+function checkExclusive(allowed: AllowedMentions | null): void {
+	for (const kind of ["users", "roles"] as const)
+		if (allowed?.parse?.includes(kind) && allowed[kind]?.length)
+			throw fieldFault(
+				"MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+				`parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
+				"allowed_mentions",
+			);
+}
+
+function idsIn(content: string, pattern: RegExp): string[] {
+	return [
+		...new Set(Array.from(content.matchAll(pattern), ([, id]) => id ?? "")),
+	];
+}
+
+/** The files sent with a message, kept where their links point. */
+export function keepAttachments(
+	call: Call,
+	channel: Channel,
+	described: readonly Exclude<Read<typeof attachment>, undefined>[],
+): Attachment[] {
+	if (call.files.size > 10)
+		throw fieldFault(
+			"BASE_TYPE_MAX_LENGTH",
+			"Must be 10 or fewer in length.",
+			"attachments",
+		);
+	return Array.from(call.files, ([part, file]) => {
+		// Parts are named files[0], files[1]; the descriptions refer to the numbers.
+		const number = /^files\[(\d+)\]$/.exec(part)?.[1];
+		const known = described.find(({ id }) => String(id) === number);
+		const given = file instanceof File ? file.name : part;
+		const filename = (known?.filename ?? given).replace(/[^\w.-]+/g, "_");
+		const id = call.world.newId();
+		const url = call.keepFile(`${channel.id}/${id}/${filename}`, file);
+		return {
+			id,
+			filename,
+			...(known?.description ? { description: known.description } : {}),
+			content_type: file.type || "application/octet-stream",
+			size: file.size,
+			url,
+			proxy_url: url,
+		};
+	});
+}
+
+/** Refuses a message that would say nothing. */
+export function refuseEmpty(call: Call, body: Content): void {
+	const isEmpty =
+		(body.content ?? "").trim() === "" &&
+		!body.embeds?.length &&
+		!body.components?.length &&
+		!body.poll &&
+		call.files.size === 0;
+	if (isEmpty) throw refusal(Code.CannotSendAnEmptyMessage);
+}
+
+interface Mentioning {
+	/** Who may be mentioned; null is everyone that the sender may mention. */
+	readonly allowed: AllowedMentions | null;
+	readonly repliedTo?: Message | undefined;
+}
+
+/** What a new message says. */
+export function written(
+	call: Call,
+	channel: Channel,
+	body: Content,
+	{ allowed, repliedTo }: Mentioning,
+) {
+	const content = (body.content ?? "").trim();
+	return {
+		content,
+		...findMentions(call, channel, content, allowed, repliedTo),
+		embeds: storedEmbeds(body.embeds ?? []),
+		components: body.components ?? [],
+		attachments: keepAttachments(call, channel, body.attachments ?? []),
+		flags: settableFlags(body.flags ?? 0),
+	};
+}
+
+/** What an edit changes in a message; one that would say nothing then is refused. */
+export function revised(
+	call: Call,
+	channel: Channel,
+	message: Message,
+	body: Content,
+	{ allowed }: Mentioning,
+): MessageChanges {
+	const content =
+		body.content === undefined ? message.content : (body.content ?? "").trim();
+	const embeds =
+		body.embeds === undefined
+			? message.embeds
+			: storedEmbeds(body.embeds ?? []);
+	const components =
+		body.components === undefined
+			? message.components
+			: (body.components ?? []);
+	const attachments = [
+		...keptAttachments(message, body.attachments),
+		...keepAttachments(call, channel, body.attachments ?? []),
+	];
+	if (
+		content === "" &&
+		embeds.length + components.length + attachments.length === 0
+	)
+		throw refusal(Code.CannotSendAnEmptyMessage);
+	return {
+		...{ content, embeds, components, attachments },
+		...(body.flags === undefined || body.flags === null
+			? {}
+			: { flags: keptFlags(message) | settableFlags(body.flags) }),
+		...(body.content === undefined
+			? {}
+			: findMentions(call, channel, content, allowed)),
+	};
+}
+
+function keptAttachments(message: Message, wanted: Content["attachments"]) {
+	if (wanted === undefined) return message.attachments;
+	return message.attachments.filter(({ id }) =>
+		wanted?.some((one) => one.id === id),
+	);
+}
+
+/** The flags that no edit takes away. */
+function keptFlags({ flags }: Message): number {
+	return flags & ~settableFlags(flags);
+}
+
+/** The flags a sender may set; others are dropped, as Discord does. */
+export function settableFlags(flags: number): number {
+	return (
+		flags &
+		(MessageFlags.SuppressEmbeds |
+			MessageFlags.SuppressNotifications |
+			MessageFlags.IsComponentsV2)
+	);
+}
+
+/** Refuses what takes more than SEND_MESSAGES, when the actor has no more. */
+export function requirePermission(
+	call: Call,
+	channel: Channel,
+	bits: bigint,
+): void {
+	if (!has(permissionsIn(call, channel), bits))
+		throw refusal(Code.MissingPermissions);
+}

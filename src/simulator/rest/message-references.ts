@@ -1,0 +1,156 @@
+// Messages that point to another one: replies in the same channel, and forwards of what stands in any.
+// https://discord.com/developers/docs/resources/message#message-reference-content-attribution
+
+import {
+	RESTJSONErrorCodes as Code,
+	MessageFlags,
+	MessageType,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { Channel, Message } from "../world/state/entities.ts";
+import { inGuild } from "../world/state/entities.ts";
+import { has } from "../world/state/permissions.ts";
+import { isReadable, readerOf } from "../world/state/serialize.ts";
+import { fieldFault, refusal } from "./errors.ts";
+import { boolean, choice, object, type Read, snowflake } from "./fields.ts";
+import { type Content, permissionsIn } from "./message-body.ts";
+import type { Call } from "./route.ts";
+
+const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
+
+export const messageReference = object({
+	type: choice(0, 1),
+	message_id: snowflake,
+	channel_id: snowflake,
+	guild_id: snowflake,
+	fail_if_not_exists: boolean,
+});
+
+type Reference = Exclude<Read<typeof messageReference>, undefined>;
+
+/** The message that is replied to; none where it is gone, and that is no fault. */
+export function repliedTo(
+	call: Call,
+	channel: Channel,
+	reference: Reference,
+): Message | undefined {
+	if (!has(permissionsIn(call, channel), ReadMessageHistory))
+		throw refusal(Code.CannotReplyWithoutPermissionToReadMessageHistory);
+	const message = call.world.messages.get(
+		channel.id,
+		reference.message_id ?? "",
+	);
+	if (!message && (reference.fail_if_not_exists ?? true)) throw unknown();
+	return message;
+}
+
+/** What a reply has that other messages have not. */
+export function asReply(channel: Channel, { id }: Message) {
+	return {
+		type: MessageType.Reply,
+		message_reference: referenceTo(0, channel, id),
+	};
+}
+
+const forwardable: readonly MessageType[] = [
+	MessageType.Default,
+	MessageType.Reply,
+	MessageType.ChatInputCommand,
+	MessageType.ContextMenuCommand,
+];
+
+/** What a forward has that other messages have not. */
+export function asForward(
+	call: Call,
+	target: Channel,
+	body: Content,
+	reference: Reference,
+) {
+	if (hasContent(call, body))
+		throw fieldFault(
+			"FORWARD_CONTAINS_UNSUPPORTED_CONTENT",
+			"Forwards cannot contain additional content",
+			"message_reference",
+		);
+	const { channel, message } = forwarded(call, reference);
+	if (call.world.isNsfw(channel) && !call.world.isNsfw(target))
+		throw refusal(Code.NSFWChannelMessageReferenceNotAllowed);
+	return {
+		flags: MessageFlags.HasSnapshot,
+		message_reference: referenceTo(1, channel, message.id),
+		message_snapshots: message.message_snapshots ?? [
+			{ message: snapshotOf(message) },
+		],
+	};
+}
+
+function hasContent(
+	{ files }: Call,
+	{ content, embeds, components, poll }: Content,
+): boolean {
+	return Boolean(
+		content || embeds?.length || components?.length || poll || files.size,
+	);
+}
+
+/** The message to forward, which the actor may see and read. */
+function forwarded(
+	call: Call,
+	{ channel_id, message_id }: Reference,
+): { channel: Channel; message: Message } {
+	const { world, actor } = call;
+	if (channel_id === undefined)
+		throw fieldFault(
+			"BASE_TYPE_REQUIRED",
+			"This field is required",
+			"message_reference",
+			"channel_id",
+		);
+	const channel = world.channels.get(channel_id);
+	if (!channel) throw refusal(Code.UnknownChannel);
+	const granted =
+		inGuild(channel) || channel.recipients.includes(actor.user)
+			? permissionsIn(call, channel)
+			: 0n;
+	if (!has(granted, ViewChannel)) throw refusal(Code.MissingAccess);
+	if (!has(granted, ReadMessageHistory))
+		throw refusal(
+			Code.CannotReferenceAMessageWithoutPermissionToReadMessageHistory,
+		);
+	const message = world.messages.get(channel.id, message_id ?? "");
+	if (!message) throw unknown();
+	if (!forwardable.includes(message.type) || message.poll)
+		throw refusal(Code.CannotExecuteActionOnSystemMessage);
+	const guildId = inGuild(channel) ? channel.guild_id : undefined;
+	if (!isReadable(message, readerOf(actor), guildId))
+		throw refusal(Code.CannotForwardMessageWithUnreadableContent);
+	return { channel, message };
+}
+
+function snapshotOf(message: Message) {
+	const { type, content, timestamp, edited_timestamp, flags } = message;
+	const { mentions, mention_roles, attachments, embeds, components } = message;
+	return {
+		...{ type, content, timestamp, edited_timestamp, flags },
+		...{ mentions, mention_roles, attachments, embeds, components },
+	};
+}
+
+function referenceTo<Type extends 0 | 1>(
+	type: Type,
+	channel: Channel,
+	message_id: string,
+) {
+	return {
+		...{ type, message_id, channel_id: channel.id },
+		...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
+	};
+}
+
+function unknown() {
+	return fieldFault(
+		"REPLIES_UNKNOWN_MESSAGE",
+		"Unknown message",
+		"message_reference",
+	);
+}

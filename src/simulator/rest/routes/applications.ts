@@ -1,0 +1,77 @@
+// What a bot asks before it connects: where Discord's Gateway is, and what its application may do.
+
+import { ApplicationFlags } from "discord.js";
+import type { Account } from "../../world/state/entities.ts";
+import { type Call, route } from "../route.ts";
+
+const flagOf = {
+	GuildPresences: ApplicationFlags.GatewayPresence,
+	GuildMembers: ApplicationFlags.GatewayGuildMembers,
+	MessageContent: ApplicationFlags.GatewayMessageContent,
+} as const;
+
+/** An application's flags: the privileged intents that its owner switched on. */
+export function applicationFlags(bot: Account): number {
+	return bot.privilegedIntents.reduce(
+		(flags, intent) => flags | flagOf[intent],
+		0,
+	);
+}
+
+function application({ actor }: Call) {
+	const { id, username } = actor.user;
+	return {
+		id,
+		name: username,
+		icon: null,
+		description: "",
+		bot_public: true,
+		bot_require_code_grant: false,
+		verify_key: "0".repeat(64),
+		flags: applicationFlags(actor),
+		bot: actor.user,
+		owner: null,
+		team: null,
+	};
+}
+
+/** Where the simulator's socket is, for a client that calls us by this host. */
+export function socketUrl(host: string): string {
+	return `ws://${host}/socket`;
+}
+
+export const applicationRoutes = [
+	route({
+		method: "GET",
+		path: "/gateway",
+		run: ({ host }) => ({ url: socketUrl(host) }),
+	}),
+	route({
+		method: "GET",
+		path: "/gateway/bot",
+		botsOnly: true,
+		run: ({ host, actor, world: { sessionStarts } }) => ({
+			url: socketUrl(host),
+			shards: 1,
+			session_start_limit: {
+				total: sessionStarts.total,
+				remaining:
+					sessionStarts.total - (sessionStarts.used.get(actor.user.id) ?? 0),
+				reset_after: 86_400_000,
+				max_concurrency: 1,
+			},
+		}),
+	}),
+	route({
+		method: "GET",
+		path: "/applications/@me",
+		botsOnly: true,
+		run: application,
+	}),
+	route({
+		method: "GET",
+		path: "/oauth2/applications/@me",
+		botsOnly: true,
+		run: application,
+	}),
+];

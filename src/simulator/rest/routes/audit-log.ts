@@ -1,0 +1,64 @@
+// A guild's audit log, newest first.
+
+import { PermissionFlagsBits } from "discord.js";
+import { seenBy } from "../../world/guilds/webhooks.ts";
+import { thread } from "../../world/state/serialize.ts";
+import { compareIds, timeOf } from "../../world/state/snowflake.ts";
+import { integer, snowflake } from "../fields.ts";
+import { guildOf, route } from "../route.ts";
+
+const keptMs = 45 * 24 * 60 * 60_000;
+
+export const auditLogRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/audit-logs",
+		needs: PermissionFlagsBits.ViewAuditLog,
+		query: {
+			user_id: snowflake,
+			action_type: integer(1, 1000),
+			before: snowflake,
+			after: snowflake,
+			limit: integer(1, 100),
+		},
+		run: (call) => {
+			const { user_id, action_type, before, after } = call.query;
+			const { limit = 50 } = call.query;
+			const oldest = Date.now() - keptMs;
+			const fitting = guildOf(call)
+				.auditLog.filter(({ id }) => timeOf(id) >= oldest)
+				.filter((entry) => !user_id || entry.user_id === user_id)
+				.filter((entry) => !action_type || entry.action_type === action_type)
+				.filter(({ id }) => !before || compareIds(id, before) < 0)
+				.filter(({ id }) => !after || compareIds(id, after) > 0);
+			// After an entry the log is read towards the present, oldest first.
+			const entries = after
+				? fitting.slice(0, limit)
+				: fitting.slice(-limit).reverse();
+			const guild = guildOf(call);
+			const { users, webhooks, scheduledEvents, autoModeration } = call.world;
+			const mentioned = new Set(
+				entries.flatMap(({ user_id, target_id }) => [user_id, target_id ?? ""]),
+			);
+			const isMentioned = ({ id }: { id: string }) => mentioned.has(id);
+			return {
+				audit_log_entries: entries,
+				users: [...mentioned].flatMap((id) => users.get(id) ?? []),
+				webhooks: webhooks
+					.list({ guild_id: guild.id })
+					.filter(isMentioned)
+					.map((one) => seenBy(one, call.actor)),
+				threads: [...guild.threads.values()]
+					.filter(isMentioned)
+					.map((one) => thread(one, call.actor.user.id)),
+				auto_moderation_rules: autoModeration.in(guild).filter(isMentioned),
+				guild_scheduled_events: scheduledEvents
+					.in(guild)
+					.filter(isMentioned)
+					.map((one) => scheduledEvents.show(one)),
+				application_commands: [],
+				integrations: [],
+			};
+		},
+	}),
+];

@@ -1,0 +1,115 @@
+// Bans: the list, one of them, banning and lifting a ban.
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import type { Ban } from "../../world/state/entities.ts";
+import { isAboveMember } from "../../world/state/permissions.ts";
+import { compareIds } from "../../world/state/snowflake.ts";
+import { refusal } from "../errors.ts";
+import { integer, list, nullable, required, snowflake } from "../fields.ts";
+import { type Call, guildOf, param, route } from "../route.ts";
+
+const { BanMembers, ManageGuild } = PermissionFlagsBits;
+const daySeconds = 24 * 60 * 60;
+const bulkLimit = 200;
+
+function banOf(call: Call): Ban {
+	const ban = guildOf(call).bans.get(param(call, "user_id"));
+	if (!ban) throw refusal(Code.UnknownBan);
+	return ban;
+}
+
+export const banRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/bans",
+		needs: BanMembers,
+		query: {
+			limit: integer(1, 1000),
+			before: snowflake,
+			after: snowflake,
+		},
+		run: (call) => {
+			const { limit = 1000, before, after } = call.query;
+			const bans = [...guildOf(call).bans.values()].sort((a, b) =>
+				compareIds(a.user.id, b.user.id),
+			);
+			if (before !== undefined)
+				return bans
+					.filter(({ user }) => compareIds(user.id, before) < 0)
+					.slice(-limit);
+			return bans
+				.filter(({ user }) => compareIds(user.id, after ?? "0") > 0)
+				.slice(0, limit);
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/bans/:user_id",
+		needs: BanMembers,
+		run: banOf,
+	}),
+	route({
+		method: "PUT",
+		path: "/guilds/:guild_id/bans/:user_id",
+		needs: BanMembers,
+		body: {
+			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
+			delete_message_days: nullable(integer(0, 7)),
+		},
+		run: (call) => {
+			const { world, actor, body, doing } = call;
+			const guild = guildOf(call);
+			const user = world.users.get(param(call, "user_id"));
+			if (!user) throw refusal(Code.UnknownUser);
+			const member = guild.members.get(user.id);
+			if (member && !isAboveMember(guild, actor.user.id, member))
+				throw refusal(Code.MissingPermissions);
+			const seconds =
+				body.delete_message_seconds ??
+				(body.delete_message_days ?? 0) * daySeconds;
+			world.addBan(guild, user, seconds, doing);
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/guilds/:guild_id/bulk-ban",
+		needs: BanMembers | ManageGuild,
+		body: {
+			user_ids: required(list(snowflake, 1, bulkLimit)),
+			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
+		},
+		run: (call) => {
+			const { world, actor, body, doing } = call;
+			const guild = guildOf(call);
+			// The bot itself is passed over without a word.
+			const wanted = [...new Set(body.user_ids)].filter(
+				(id) => id !== undefined && id !== actor.user.id,
+			) as string[];
+			const users = wanted.flatMap((id) => world.users.get(id) ?? []);
+			const banned = users.filter(({ id }) => {
+				const member = guild.members.get(id);
+				return (
+					!guild.bans.has(id) &&
+					(!member || isAboveMember(guild, actor.user.id, member))
+				);
+			});
+			if (banned.length === 0) throw refusal(Code.FailedToBanUsers);
+			for (const user of banned)
+				world.addBan(guild, user, body.delete_message_seconds ?? 0, doing);
+			const banned_users = banned.map(({ id }) => id);
+			return {
+				banned_users,
+				failed_users: wanted.filter((id) => !banned_users.includes(id)),
+			};
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/guilds/:guild_id/bans/:user_id",
+		needs: BanMembers,
+		run: (call) => {
+			const ban = banOf(call);
+			call.world.removeBan(guildOf(call), ban, call.doing);
+		},
+	}),
+];

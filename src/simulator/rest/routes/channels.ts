@@ -1,0 +1,324 @@
+// Channels: making, reading, changing and removing them, and typing in them. A thread is a channel, too, and
+// has rules of its own.
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { ChannelChanges } from "../../world/channels/channels.ts";
+import {
+	type Guild,
+	type GuildChannel,
+	type GuildChannelType,
+	holdsPosts,
+	isThread,
+} from "../../world/state/entities.ts";
+import { channelPermissions, has } from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { fieldFault, notSimulated, refusal } from "../errors.ts";
+import {
+	boolean,
+	choice,
+	integer,
+	list,
+	nullable,
+	object,
+	required,
+	snowflake,
+	text,
+} from "../fields.ts";
+import { forumChanges, forumFields } from "../forum-fields.ts";
+import { requirePermission } from "../message-body.ts";
+import {
+	type Call,
+	channelOf,
+	guildChannelOf,
+	guildOf,
+	type ReadForm,
+	route,
+} from "../route.ts";
+import { isRequired } from "./guilds.ts";
+import { checkOverwrites, overwriteList } from "./overwrites.ts";
+import { deleteThread, editThread, threadFields } from "./threads.ts";
+
+const { ManageChannels, SendMessages, ViewChannel } = PermissionFlagsBits;
+
+const channelLimit = 500;
+const categoryLimit = 50;
+// Without boosts.
+const bitrateLimit = 96_000;
+
+const channelFields = {
+	...forumFields,
+	name: nullable(text(1, 100)),
+	position: nullable(integer(0, 0x7fffffff)),
+	// A forum's guidelines may be longer than a topic; which of the two it is, only the type tells.
+	topic: nullable(text(0, 4096)),
+	nsfw: nullable(boolean),
+	rate_limit_per_user: nullable(integer(0, 21_600)),
+	bitrate: nullable(integer(8000, bitrateLimit)),
+	user_limit: nullable(integer(0, 10_000)),
+	rtc_region: nullable(text(0, 100)),
+	permission_overwrites: nullable(overwriteList),
+	parent_id: nullable(snowflake),
+};
+
+const creatable = choice(
+	ChannelType.GuildText,
+	ChannelType.GuildVoice,
+	ChannelType.GuildCategory,
+	ChannelType.GuildAnnouncement,
+	ChannelType.GuildStageVoice,
+	ChannelType.GuildForum,
+);
+
+type ChannelBody = ReadForm<typeof channelFields>;
+
+/** What a body says of a channel of this type, checked against the guild it is in. */
+function changesOf(
+	call: Call,
+	guild: Guild,
+	type: GuildChannelType,
+	body: ChannelBody,
+	channel?: GuildChannel,
+): ChannelChanges {
+	checkTypeLimits(type, body);
+	const overwrites = body.permission_overwrites;
+	return {
+		...forumChanges(call, type, body, channel),
+		name: body.name === null ? undefined : named(type, body.name),
+		position: body.position ?? undefined,
+		topic: body.topic === "" ? null : body.topic,
+		nsfw: body.nsfw ?? undefined,
+		rate_limit_per_user:
+			body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
+		bitrate: body.bitrate ?? undefined,
+		user_limit: body.user_limit === null ? 0 : body.user_limit,
+		rtc_region: body.rtc_region,
+		parent_id: checkParent(guild, type, body.parent_id, channel),
+		permission_overwrites: overwrites
+			? checkOverwrites(call, guild, overwrites, channel)
+			: undefined,
+	};
+}
+
+/** Channels to write in have names without capitals and blanks, whatever was asked for. */
+function named(
+	type: GuildChannelType,
+	name: string | undefined,
+): string | undefined {
+	const given = name?.trim();
+	if (given === "")
+		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "name");
+	const written =
+		type === ChannelType.GuildText ||
+		type === ChannelType.GuildAnnouncement ||
+		holdsPosts({ type });
+	return written ? given?.toLowerCase().replace(/\s+/g, "-") : given;
+}
+
+function checkTypeLimits(type: GuildChannelType, body: ChannelBody): void {
+	if (!holdsPosts({ type }) && [...(body.topic ?? "")].length > 1024)
+		throw fieldFault(
+			"BASE_TYPE_MAX_LENGTH",
+			"Must be 1024 or fewer in length.",
+			"topic",
+		);
+	if (type === ChannelType.GuildVoice && (body.user_limit ?? 0) > 99)
+		throw fieldFault(
+			"NUMBER_TYPE_MAX",
+			"int value should be less than or equal to 99.",
+			"user_limit",
+		);
+}
+
+function checkParent(
+	guild: Guild,
+	type: GuildChannelType,
+	parentId: string | null | undefined,
+	channel: GuildChannel | undefined,
+): string | null | undefined {
+	if (parentId === undefined || parentId === null) return parentId;
+	const parent = guild.channels.get(parentId);
+	if (!parent)
+		throw fieldFault(
+			"CHANNEL_PARENT_INVALID",
+			"Category does not exist",
+			"parent_id",
+		);
+	if (
+		parent.type !== ChannelType.GuildCategory ||
+		type === ChannelType.GuildCategory
+	)
+		throw fieldFault(
+			"CHANNEL_PARENT_INVALID_TYPE",
+			"Not a category",
+			"parent_id",
+		);
+	const children = [...guild.channels.values()].filter(
+		(other) => other.parent_id === parentId && other !== channel,
+	);
+	if (children.length >= categoryLimit)
+		throw fieldFault(
+			"CHANNEL_PARENT_MAX_CHANNELS",
+			`Maximum number of channels in category reached (${categoryLimit})`,
+			"parent_id",
+		);
+	return parentId;
+}
+
+export const channelRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/channels",
+		run: (call) => {
+			const guild = guildOf(call);
+			const { user } = call.actor;
+			// Bots are told of every channel; people are shown the ones they may see.
+			return [...guild.channels.values()]
+				.filter(
+					(channel) =>
+						user.bot ||
+						has(channelPermissions(guild, channel, user.id), ViewChannel),
+				)
+				.map(present.guildChannel);
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/guilds/:guild_id/channels",
+		needs: ManageChannels,
+		status: 201,
+		body: {
+			...channelFields,
+			name: required(text(1, 100)),
+			type: nullable(creatable),
+		},
+		run: (call) => {
+			const guild = guildOf(call);
+			if (guild.channels.size >= channelLimit)
+				throw refusal(Code.MaximumNumberOfGuildChannelsReached);
+			const type = call.body.type ?? ChannelType.GuildText;
+			const changes = changesOf(call, guild, type, call.body);
+			const parent = guild.channels.get(changes.parent_id ?? "");
+			return present.guildChannel(
+				call.world.addChannel(
+					guild,
+					{
+						...changes,
+						type,
+						name: changes.name ?? call.body.name,
+						// A channel starts with the overwrites of its category, unless it is given its own.
+						permission_overwrites:
+							changes.permission_overwrites ??
+							structuredClone(parent?.permission_overwrites),
+					},
+					call.doing,
+				),
+			);
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: "/guilds/:guild_id/channels",
+		needs: ManageChannels,
+		body: required(
+			list(
+				object({
+					id: required(snowflake),
+					position: nullable(integer(0, 0x7fffffff)),
+					parent_id: nullable(snowflake),
+					lock_permissions: nullable(boolean),
+				}),
+				0,
+				channelLimit,
+			),
+		),
+		run: (call) => {
+			const guild = guildOf(call);
+			const moves = call.body.map((move) => {
+				const channel = guild.channels.get(move?.id ?? "");
+				if (!channel) throw refusal(Code.UnknownChannel);
+				const parent_id = checkParent(
+					guild,
+					channel.type,
+					move?.parent_id,
+					channel,
+				);
+				return { move, channel, parent_id };
+			});
+			const adopted = moves.filter(({ parent_id }) => parent_id !== undefined);
+			if (adopted.length > 1)
+				throw refusal(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
+			for (const { move, channel, parent_id } of moves) {
+				const parent = guild.channels.get(parent_id ?? "");
+				call.world.editChannel(
+					channel,
+					{
+						position: move?.position ?? undefined,
+						parent_id,
+						permission_overwrites: move?.lock_permissions
+							? structuredClone(parent?.permission_overwrites)
+							: undefined,
+					},
+					call.doing,
+				);
+			}
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id",
+		run: (call) => present.channel(channelOf(call), call.actor),
+	}),
+	route({
+		method: "PATCH",
+		path: "/channels/:channel_id",
+		inArchived: true,
+		body: {
+			...channelFields,
+			...threadFields,
+			type: nullable(
+				choice(ChannelType.GuildText, ChannelType.GuildAnnouncement),
+			),
+		},
+		run: (call) => {
+			const place = channelOf(call);
+			if (isThread(place)) return editThread(call, place);
+			const channel = guildChannelOf(call);
+			requirePermission(call, channel, ManageChannels);
+			const guild = call.world.guildOf(channel);
+			const { type } = call.body;
+			if (type !== undefined && type !== null && type !== channel.type)
+				throw notSimulated("changing a channel's type");
+			const changes = changesOf(call, guild, channel.type, call.body, channel);
+			call.world.editChannel(channel, changes, call.doing);
+			return present.guildChannel(channel);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/channels/:channel_id",
+		inArchived: true,
+		run: (call) => {
+			const place = channelOf(call);
+			if (isThread(place)) return deleteThread(call, place);
+			const channel = guildChannelOf(call);
+			requirePermission(call, channel, ManageChannels);
+			if (isRequired(call.world.guildOf(channel), channel.id))
+				throw refusal(Code.CannotDeleteChannelRequiredForCommunityGuilds);
+			const answer = present.guildChannel(channel);
+			call.world.removeChannel(channel, call.doing);
+			return answer;
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/typing",
+		needs: SendMessages,
+		fleeting: true,
+		inArchived: true,
+		run: (call) => call.world.startTyping(channelOf(call), call.actor.user),
+	}),
+];

@@ -1,0 +1,172 @@
+// A guild's own emoji: listing, making, renaming and removing them.
+// https://discord.com/developers/docs/resources/emoji
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import type { GuildEmoji } from "../../world/state/entities.ts";
+import { guildPermissions } from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { below, fieldFault, refusal } from "../errors.ts";
+import { list, nullable, required, snowflake, text } from "../fields.ts";
+import { type Call, guildOf, param, route } from "../route.ts";
+
+const { CreateGuildExpressions, ManageGuildExpressions } = PermissionFlagsBits;
+
+const all = "/guilds/:guild_id/emojis";
+const one = `${all}/:emoji_id` as const;
+/** Of each kind, in a guild without boosts. */
+const emojiLimit = 50;
+const imageLimitBytes = 256 * 1024;
+
+const name = text(2, 32);
+const roles = nullable(list(snowflake, 0, 250));
+
+function emojiOf(call: Call): GuildEmoji {
+	const emoji = guildOf(call).emojis.get(param(call, "emoji_id"));
+	if (!emoji) throw refusal(Code.UnknownEmoji);
+	return emoji;
+}
+
+function mayAny(call: Call, bits: bigint): boolean {
+	const granted = guildPermissions(guildOf(call), call.actor.user.id);
+	return (granted & bits) !== 0n;
+}
+
+/** One's own emoji one may change with either permission, those of others with one. */
+function requireReach(call: Call, { user }: GuildEmoji): void {
+	const own = user === call.actor.user;
+	const enough = own
+		? CreateGuildExpressions | ManageGuildExpressions
+		: ManageGuildExpressions;
+	if (!mayAny(call, enough)) throw refusal(Code.MissingPermissions);
+}
+
+function requireName(given: string | undefined): void {
+	if (given !== undefined && !/^\w+$/.test(given))
+		throw fieldFault(
+			"STRING_TYPE_REGEX",
+			"String value did not match validation regex.",
+			"name",
+		);
+}
+
+function requireRoles(call: Call, ids: readonly (string | undefined)[]) {
+	return ids.map((id = "") => {
+		if (!guildOf(call).roles.has(id)) throw refusal(Code.UnknownRole);
+		return id;
+	});
+}
+
+/** Whether the picture is one that moves; refuses what is no picture. */
+function isAnimated(image: string): boolean {
+	// What kind it says it is does not matter: discord.js calls every picture a JPEG.
+	const [, data = ""] =
+		/^data:image\/\w+;base64,([A-Za-z0-9+/]+={0,2})$/.exec(image) ?? [];
+	const bytes = Buffer.from(data, "base64");
+	if (bytes.length > imageLimitBytes)
+		throw fieldFault(
+			"BINARY_TYPE_MAX_SIZE",
+			"File cannot be larger than 256.0 kb.",
+		);
+	const kind = kindOf(bytes);
+	if (kind === undefined)
+		throw fieldFault("IMAGE_INVALID", "Invalid image data");
+	return kind === "gif";
+}
+
+/** What the first bytes say. */
+function kindOf(bytes: Buffer): string | undefined {
+	const start = bytes.toString("latin1", 0, 12);
+	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "png";
+	if (start.startsWith("\xff\xd8\xff")) return "jpeg";
+	if (/^GIF8[79]a/.test(start)) return "gif";
+	if (start.startsWith("RIFF") && start.endsWith("WEBP")) return "webp";
+	return /ftypavi[fs]$/.test(start) ? "avif" : undefined;
+}
+
+export const emojiRoutes = [
+	route({
+		method: "GET",
+		path: all,
+		run: (call) => {
+			const seesUsers = mayAny(
+				call,
+				CreateGuildExpressions | ManageGuildExpressions,
+			);
+			const { emojis } = guildOf(call);
+			return seesUsers ? [...emojis.values()] : present.emojis(guildOf(call));
+		},
+	}),
+	route({
+		method: "GET",
+		path: one,
+		run: (call) => {
+			const emoji = emojiOf(call);
+			const seesUser =
+				mayAny(call, ManageGuildExpressions) ||
+				(emoji.user === call.actor.user &&
+					mayAny(call, CreateGuildExpressions));
+			return seesUser ? emoji : present.emoji(emoji);
+		},
+	}),
+	route({
+		method: "POST",
+		path: all,
+		needs: CreateGuildExpressions,
+		status: 201,
+		body: {
+			name: required(name),
+			image: required(text(0, 1_000_000)),
+			roles,
+		},
+		run: (call) => {
+			const guild = guildOf(call);
+			const { body, world, actor, doing } = call;
+			requireName(body.name);
+			const animated = below("image", () => isAnimated(body.image));
+			const alike = [...guild.emojis.values()].filter(
+				(emoji) => emoji.animated === animated,
+			);
+			if (alike.length >= emojiLimit)
+				throw refusal(
+					animated
+						? Code.MaximumNumberOfAnimatedEmojisReached
+						: Code.MaximumNumberOfEmojisReached,
+				);
+			const given = {
+				name: body.name,
+				animated,
+				roles: requireRoles(call, body.roles ?? []),
+			};
+			return world.emojis.add(guild, actor.user, given, doing);
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: one,
+		body: { name, roles },
+		run: (call) => {
+			const emoji = emojiOf(call);
+			const { body, world, doing } = call;
+			requireReach(call, emoji);
+			requireName(body.name);
+			const changes = {
+				name: body.name,
+				roles:
+					body.roles === undefined
+						? undefined
+						: requireRoles(call, body.roles ?? []),
+			};
+			world.emojis.edit(guildOf(call), emoji, changes, doing);
+			return emoji;
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: one,
+		run: (call) => {
+			const emoji = emojiOf(call);
+			requireReach(call, emoji);
+			call.world.emojis.remove(guildOf(call), emoji, call.doing);
+		},
+	}),
+];

@@ -1,0 +1,159 @@
+// A guild as a whole, and its settings.
+
+import {
+	ChannelType,
+	GuildDefaultMessageNotifications,
+	GuildExplicitContentFilter,
+	GuildVerificationLevel,
+	Locale,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
+import * as present from "../../world/state/serialize.ts";
+import { fieldFault, notSimulated } from "../errors.ts";
+import {
+	anything,
+	boolean,
+	choice,
+	type Field,
+	integer,
+	nullable,
+	snowflake,
+	text,
+	word,
+} from "../fields.ts";
+import { guildOf, type ReadForm, route } from "../route.ts";
+
+/** The numbers of an enum of discord.js. */
+function oneOf<T extends number>(numbers: Record<string, T | string>) {
+	const all = Object.values(numbers).filter((one) => typeof one === "number");
+	return nullable(choice(...(all as T[])));
+}
+
+/** What Discord lets be set and the simulator has no use for. */
+const notKept: Readonly<Record<string, Field<unknown>>> = {
+	...{ icon: anything, splash: anything, discovery_splash: anything },
+	...{ banner: anything, features: anything, owner_id: anything },
+};
+
+const settings = {
+	...notKept,
+	name: text(2, 100),
+	description: nullable(text(0, 300)),
+	verification_level: oneOf(GuildVerificationLevel),
+	default_message_notifications: oneOf(GuildDefaultMessageNotifications),
+	explicit_content_filter: oneOf(GuildExplicitContentFilter),
+	afk_channel_id: nullable(snowflake),
+	afk_timeout: choice(60, 300, 900, 1800, 3600),
+	system_channel_id: nullable(snowflake),
+	system_channel_flags: integer(0, 0xff),
+	rules_channel_id: nullable(snowflake),
+	public_updates_channel_id: nullable(snowflake),
+	safety_alerts_channel_id: nullable(snowflake),
+	preferred_locale: nullable(word(...Object.values(Locale))),
+	premium_progress_bar_enabled: boolean,
+};
+
+const written: readonly GuildChannelType[] = [
+	ChannelType.GuildText,
+	ChannelType.GuildAnnouncement,
+];
+/** Which kinds of channels each setting takes. */
+const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
+	afk_channel_id: [ChannelType.GuildVoice],
+	system_channel_id: written,
+	rules_channel_id: written,
+	public_updates_channel_id: written,
+	safety_alerts_channel_id: written,
+};
+/** What a community cannot be without. */
+const communityChannels = [
+	"rules_channel_id",
+	"public_updates_channel_id",
+] as const;
+
+/** Whether the guild is a community and cannot be without this channel. */
+export function isRequired(guild: Guild, channelId: string): boolean {
+	return (
+		guild.features.includes("COMMUNITY") &&
+		communityChannels.some((key) => guild[key] === channelId)
+	);
+}
+
+function checkChannel(guild: Guild, key: string, id: unknown): void {
+	if (id === undefined) return;
+	const isCommunity = guild.features.includes("COMMUNITY");
+	if (id === null) {
+		if (isCommunity && communityChannels.some((one) => one === key))
+			throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", key);
+		return;
+	}
+	const channel = guild.channels.get(String(id));
+	if (!channel || !kinds[key]?.includes(channel.type))
+		throw fieldFault("CHANNEL_INVALID", "Invalid channel", key);
+}
+
+/** What a community has to leave as it is. */
+function checkCommunity(guild: Guild, body: ReadForm<typeof settings>): void {
+	if (!guild.features.includes("COMMUNITY")) return;
+	const { verification_level: level, explicit_content_filter: filter } = body;
+	const refused: [key: string, isRefused: boolean][] = [
+		["verification_level", level === GuildVerificationLevel.None],
+		[
+			"explicit_content_filter",
+			filter !== undefined && filter !== GuildExplicitContentFilter.AllMembers,
+		],
+	];
+	for (const [key, isRefused] of refused)
+		if (isRefused)
+			throw fieldFault(
+				"BASE_TYPE_CHOICES",
+				"A community cannot have this value.",
+				key,
+			);
+}
+
+export const guildRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id",
+		query: { with_counts: boolean },
+		run: (call) => {
+			const guild = guildOf(call);
+			return {
+				...present.guild(guild),
+				...(call.query.with_counts ? present.guildCounts(guild) : {}),
+			};
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: "/guilds/:guild_id",
+		needs: PermissionFlagsBits.ManageGuild,
+		body: settings,
+		run: (call) => {
+			const guild = guildOf(call);
+			const { world, body, doing } = call;
+			const given: Readonly<Record<string, unknown>> = body;
+			for (const key of Object.keys(notKept))
+				if (given[key] !== undefined)
+					throw notSimulated(`${key} of PATCH /guilds/:guild_id`);
+			for (const key of Object.keys(kinds))
+				checkChannel(guild, key, given[key]);
+			checkCommunity(guild, body);
+			const changes = {
+				...body,
+				verification_level: body.verification_level ?? undefined,
+				default_message_notifications:
+					body.default_message_notifications ?? undefined,
+				explicit_content_filter: body.explicit_content_filter ?? undefined,
+				preferred_locale:
+					body.preferred_locale === null
+						? Locale.EnglishUS
+						: body.preferred_locale,
+			};
+			world.editGuild(guild, changes, doing);
+			return present.guild(guild);
+		},
+	}),
+];

@@ -1,0 +1,107 @@
+// The messages of an interaction after its first answer: reading, changing and removing them, and adding more.
+
+import {
+	RESTJSONErrorCodes as Code,
+	InteractionResponseType,
+	MessageFlags,
+} from "discord.js";
+import type { Message } from "../../world/state/entities.ts";
+import { readerOf } from "../../world/state/serialize.ts";
+import { refusal } from "../errors.ts";
+import { boolean } from "../fields.ts";
+import {
+	contentFields,
+	refuseEmpty,
+	revised,
+	usersOnly,
+	written,
+} from "../message-body.ts";
+import { type Call, interactionOf, type ReadForm, route } from "../route.ts";
+
+const webhook = "/webhooks/:application_id/:interaction_token";
+
+/** The message that the path means, if it belongs to the interaction and is still there. */
+function answeredWith(call: Call): Message {
+	const { original, followUps } = interactionOf(call);
+	const id = call.params.message_id ?? original?.id;
+	const message = [original, ...followUps].find((one) => one?.id === id);
+	if (!message || !call.interactions.exists(message))
+		throw refusal(Code.UnknownMessage);
+	return message;
+}
+
+function shown({ world, actor }: Call, message: Message) {
+	return world.readMessage(message, readerOf(actor));
+}
+
+function edit(call: Call<ReadForm<typeof contentFields>>, message: Message) {
+	const interaction = interactionOf(call);
+	call.interactions.edit(
+		interaction,
+		message,
+		revised(call, interaction.channel, message, call.body, {
+			allowed: call.body.allowed_mentions ?? usersOnly,
+		}),
+	);
+	return shown(call, message);
+}
+
+function routesOf(message: "@original" | ":message_id") {
+	const path = `${webhook}/messages/${message}`;
+	return [
+		route({
+			method: "GET",
+			path,
+			byToken: true,
+			run: (call) => shown(call, answeredWith(call)),
+		}),
+		route({
+			method: "PATCH",
+			path,
+			byToken: true,
+			body: contentFields,
+			run: (call) => edit(call, answeredWith(call)),
+		}),
+		route({
+			method: "DELETE",
+			path,
+			byToken: true,
+			run: (call) =>
+				call.interactions.remove(interactionOf(call), answeredWith(call)),
+		}),
+	];
+}
+
+export const interactionMessageRoutes = [
+	...routesOf("@original"),
+	...routesOf(":message_id"),
+	route({
+		method: "POST",
+		path: webhook,
+		byToken: true,
+		body: { ...contentFields, tts: boolean },
+		run: (call) => {
+			const { body } = call;
+			const interaction = interactionOf(call);
+			refuseEmpty(call, body);
+			// Discord has kept this from the time when there was no other way to end the loading state.
+			const { original } = interaction;
+			const isLoading =
+				interaction.answer ===
+					InteractionResponseType.DeferredChannelMessageWithSource &&
+				original !== undefined &&
+				(original.flags & MessageFlags.Loading) !== 0 &&
+				call.interactions.exists(original);
+			if (isLoading) return edit(call, original);
+			const said = written(call, interaction.channel, body, {
+				allowed: body.allowed_mentions ?? usersOnly,
+			});
+			const message = call.interactions.followUp(interaction, {
+				...said,
+				flags: said.flags | ((body.flags ?? 0) & MessageFlags.Ephemeral),
+				tts: body.tts ?? false,
+			});
+			return shown(call, message);
+		},
+	}),
+];

@@ -1,0 +1,191 @@
+// Interactions: a person begins one, and the application gives its first answer.
+
+import {
+	RESTJSONErrorCodes as Code,
+	InteractionResponseType,
+	InteractionType,
+	MessageFlags,
+} from "discord.js";
+import type { Interaction } from "../../interactions/interactions.ts";
+import type { Message } from "../../world/state/entities.ts";
+import { readerOf } from "../../world/state/serialize.ts";
+import { below, fieldFault, notSimulated, refusal } from "../errors.ts";
+import {
+	boolean,
+	type Field,
+	integer,
+	nullable,
+	object,
+	required,
+} from "../fields.ts";
+import { invocationForm, invoke } from "../invocation.ts";
+import {
+	contentFields,
+	refuseEmpty,
+	revised,
+	usersOnly,
+	written,
+} from "../message-body.ts";
+import { type Call, interactionOf, type ReadForm, route } from "../route.ts";
+
+const {
+	Pong,
+	ChannelMessageWithSource,
+	DeferredChannelMessageWithSource,
+	DeferredMessageUpdate,
+	UpdateMessage,
+} = InteractionResponseType;
+
+const answers = [
+	Pong,
+	ChannelMessageWithSource,
+	DeferredChannelMessageWithSource,
+	DeferredMessageUpdate,
+	UpdateMessage,
+] as const;
+
+/** The kinds that Discord has and the simulator has not: autocompletion, forms, and what is for sale. */
+const otherAnswers = new Set([8, 9, 10, 12]);
+
+const answerType: Field<(typeof answers)[number] | undefined> = {
+	read: (value) => {
+		const type = integer(0, 255).read(value);
+		if (type === undefined) return undefined;
+		const known = answers.find((one) => one === type);
+		if (known !== undefined) return known;
+		if (otherAnswers.has(type))
+			throw notSimulated(`answers to interactions of type ${type}`);
+		throw fieldFault(
+			"BASE_TYPE_CHOICES",
+			`Value must be one of {${answers.join(", ")}}.`,
+		);
+	},
+};
+
+const messageData = object({ ...contentFields, tts: boolean });
+const noData = required(messageData).read({});
+
+const callback = {
+	type: required(answerType),
+	data: nullable(messageData),
+};
+
+type Callback = ReadForm<typeof callback>;
+
+export const interactionRoutes = [
+	route({
+		method: "POST",
+		path: "/interactions",
+		body: invocationForm,
+		run: ({ world, interactions, actor, body }) => {
+			if (actor.user.bot) throw refusal(Code.BotsCannotUseThisEndpoint);
+			const { id } = interactions.begin(
+				invoke(world, actor.user, body, (message, user) =>
+					interactions.ephemeral(message, user),
+				),
+			);
+			return { id };
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/interactions/:interaction_id/:interaction_token/callback",
+		byToken: true,
+		body: callback,
+		query: { with_response: boolean },
+		run: (call) => {
+			const interaction = interactionOf(call);
+			const { type } = call.body;
+			if (interaction.state === "failed")
+				throw refusal(Code.UnknownInteraction);
+			if (interaction.state === "acknowledged")
+				throw refusal(Code.InteractionHasAlreadyBeenAcknowledged);
+			const original = below("data", () => answer(call, interaction));
+			call.interactions.acknowledge(interaction, type, original);
+			return call.query.with_response
+				? told(call, interaction, original)
+				: undefined;
+		},
+	}),
+];
+
+/** Does what the answer says, and returns its message. */
+function answer(call: Call<Callback>, interaction: Interaction): Message {
+	const { interactions } = call;
+	const { channel, message } = interaction;
+	const data = call.body.data ?? noData;
+	const ephemeral = (data.flags ?? 0) & MessageFlags.Ephemeral;
+	switch (call.body.type) {
+		case ChannelMessageWithSource: {
+			refuseEmpty(call, data);
+			const said = written(call, channel, data, {
+				allowed: data.allowed_mentions ?? usersOnly,
+			});
+			return interactions.write(interaction, {
+				...said,
+				flags: said.flags | ephemeral,
+				tts: data.tts ?? false,
+			});
+		}
+		case DeferredChannelMessageWithSource:
+			return interactions.write(interaction, {
+				content: "",
+				flags: MessageFlags.Loading | ephemeral,
+			});
+		case DeferredMessageUpdate:
+			if (message) return message;
+			break;
+		case UpdateMessage:
+			if (!message) break;
+			if (!interactions.exists(message)) throw refusal(Code.UnknownMessage);
+			interactions.edit(
+				interaction,
+				message,
+				revised(call, channel, message, data, {
+					allowed: data.allowed_mentions ?? usersOnly,
+				}),
+			);
+			return message;
+		case Pong:
+	}
+	throw fieldFault(
+		"INTERACTION_RESPONSE_TYPE_INVALID",
+		`An interaction of type ${interaction.type} has no answer of type ${call.body.type}.`,
+	);
+}
+
+function told(
+	call: Call<Callback>,
+	{ id, type }: Interaction,
+	message: Message,
+) {
+	const isUpdate = call.body.type === DeferredMessageUpdate;
+	const hasMessage =
+		call.body.type === ChannelMessageWithSource ||
+		call.body.type === UpdateMessage;
+	return {
+		interaction: {
+			...{ id, type },
+			...(isUpdate && type === InteractionType.MessageComponent
+				? {}
+				: {
+						response_message_id: message.id,
+						response_message_loading: hasFlag(message, MessageFlags.Loading),
+						response_message_ephemeral: hasFlag(
+							message,
+							MessageFlags.Ephemeral,
+						),
+					}),
+		},
+		resource: {
+			type: call.body.type,
+			...(hasMessage
+				? { message: call.world.readMessage(message, readerOf(call.actor)) }
+				: {}),
+		},
+	};
+}
+
+function hasFlag({ flags }: Message, flag: MessageFlags): boolean {
+	return (flags & flag) !== 0;
+}

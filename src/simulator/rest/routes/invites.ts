@@ -1,0 +1,147 @@
+// Invites: listing, making, showing and deleting them.
+// https://discord.com/developers/docs/resources/invite
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import { metadata, presented } from "../../world/guilds/invites.ts";
+import type { Invite } from "../../world/state/entities.ts";
+import {
+	guildPermissions,
+	has,
+	isAboveRole,
+} from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { refusal } from "../errors.ts";
+import { boolean, integer, list, nullable, snowflake } from "../fields.ts";
+import { absent, permissionsIn } from "../message-body.ts";
+import { type Call, guildChannelOf, guildOf, param, route } from "../route.ts";
+
+const { CreateInstantInvite, ManageChannels, ManageGuild } =
+	PermissionFlagsBits;
+const { ManageRoles, ViewAuditLog } = PermissionFlagsBits;
+
+const inviteLimit = 1000;
+
+function inviteOf(call: Call): Invite {
+	const invite = call.world.invites.get(param(call, "invite_code"));
+	if (!invite) throw refusal(Code.UnknownInvite);
+	return invite;
+}
+
+function shown({ world }: Call, invite: Invite) {
+	const channel = world.invites.channelOf(invite);
+	return presented(invite, world.guildOf(channel), channel);
+}
+
+/** Roles that the actor may give. */
+function givenRoles(call: Call, ids: readonly (string | undefined)[]) {
+	const guild = call.world.guildOf(guildChannelOf(call));
+	const { id: actor } = call.actor.user;
+	return ids.map((id = "") => {
+		const role = guild.roles.get(id);
+		if (!role) throw refusal(Code.UnknownRole);
+		const mayGive =
+			has(guildPermissions(guild, actor), ManageRoles) &&
+			!role.managed &&
+			role.id !== guild.id &&
+			isAboveRole(guild, actor, role);
+		if (!mayGive) throw refusal(Code.MissingPermissions);
+		return id;
+	});
+}
+
+export const inviteRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/invites",
+		run: (call) => {
+			const guild = guildOf(call);
+			const permissions = guildPermissions(guild, call.actor.user.id);
+			const manages = has(permissions, ManageGuild);
+			if (!manages && !has(permissions, ViewAuditLog))
+				throw refusal(Code.MissingPermissions);
+			return call.world.invites.list({ guild_id: guild.id }).map((invite) => ({
+				...shown(call, invite),
+				...(manages ? metadata(invite) : {}),
+			}));
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/invites",
+		needs: ManageChannels,
+		run: (call) =>
+			call.world.invites
+				.list({ channel_id: guildChannelOf(call).id })
+				.map((invite) => ({ ...shown(call, invite), ...metadata(invite) })),
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/invites",
+		needs: CreateInstantInvite,
+		body: {
+			max_age: nullable(integer(0, 604_800)),
+			max_uses: nullable(integer(0, 100)),
+			temporary: nullable(boolean),
+			unique: nullable(boolean),
+			target_type: absent("invites to streams and activities"),
+			role_ids: list(snowflake, 0, 250),
+		},
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const { world, body, actor, doing } = call;
+			if (channel.type === ChannelType.GuildCategory)
+				throw refusal(Code.CannotExecuteActionOnThisChannelType);
+			const asked = {
+				inviter: actor.user,
+				max_age: body.max_age ?? 86_400,
+				max_uses: body.max_uses ?? 0,
+				temporary: body.temporary ?? false,
+				role_ids: givenRoles(call, body.role_ids ?? []),
+			};
+			const known = body.unique
+				? undefined
+				: world.invites.like(channel, asked);
+			if (known) call.changedNothing();
+			else if (
+				world.invites.list({ guild_id: channel.guild_id }).length >= inviteLimit
+			)
+				throw refusal(Code.MaximumNumberOfInvitesReached);
+			const invite = known ?? world.invites.add(channel, asked, doing);
+			return { ...shown(call, invite), ...metadata(invite) };
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/invites/:invite_code",
+		query: { with_counts: boolean, with_expiration: boolean },
+		run: (call) => {
+			const invite = inviteOf(call);
+			const { world, query } = call;
+			const guild = world.guildOf(world.invites.channelOf(invite));
+			return {
+				...shown(call, invite),
+				...(query.with_counts ? present.guildCounts(guild) : {}),
+			};
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/invites/:invite_code",
+		run: (call) => {
+			const invite = inviteOf(call);
+			const channel = call.world.invites.channelOf(invite);
+			const guild = call.world.guildOf(channel);
+			const mayDelete =
+				has(permissionsIn(call, channel), ManageChannels) ||
+				has(guildPermissions(guild, call.actor.user.id), ManageGuild);
+			if (!mayDelete) throw refusal(Code.MissingPermissions);
+			const gone = shown(call, invite);
+			call.world.invites.remove(invite, call.doing);
+			return gone;
+		},
+	}),
+];

@@ -1,0 +1,256 @@
+// Members: listing, searching, looking one up; changing and removing them, and the roles they hold.
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import type { Guild, Member, Role } from "../../world/state/entities.ts";
+import {
+	guildPermissions,
+	has,
+	isAboveMember,
+	isAboveRole,
+} from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { compareIds } from "../../world/state/snowflake.ts";
+import { fieldFault, refusal } from "../errors.ts";
+import {
+	boolean,
+	integer,
+	list,
+	nullable,
+	required,
+	snowflake,
+	text,
+	timestamp,
+} from "../fields.ts";
+import {
+	type Call,
+	guildOf,
+	memberOf,
+	memberOfActor,
+	roleOf,
+	route,
+} from "../route.ts";
+import { checkVoice } from "./voice.ts";
+
+const {
+	Administrator,
+	ChangeNickname,
+	KickMembers,
+	ManageNicknames,
+	ManageRoles,
+	ModerateMembers,
+} = PermissionFlagsBits;
+
+// A minute of grace for clocks that differ.
+const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000 + 60_000;
+
+/** The members whose user name, global name or nickname begins with `query`, whatever its case. */
+export function membersNamed(
+	guild: Guild,
+	query: string,
+	limit: number,
+): Member[] {
+	const wanted = query.toLowerCase();
+	const found: Member[] = [];
+	for (const member of guild.members.values()) {
+		if (found.length === limit) break;
+		const { username, global_name } = member.user;
+		const names = [username, global_name, member.nick];
+		if (names.some((name) => name?.toLowerCase().startsWith(wanted)))
+			found.push(member);
+	}
+	return found;
+}
+
+export const memberRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/members",
+		query: { limit: integer(1, 1000), after: snowflake },
+		run: (call) => {
+			const { user, privilegedIntents } = call.actor;
+			if (user.bot && !privilegedIntents.includes("GuildMembers"))
+				throw refusal(Code.MissingAccess);
+			const { limit = 1, after = "0" } = call.query;
+			return [...guildOf(call).members.values()]
+				.filter((member) => compareIds(member.user.id, after) > 0)
+				.sort((a, b) => compareIds(a.user.id, b.user.id))
+				.slice(0, limit)
+				.map(present.member);
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/members/search",
+		query: {
+			query: required(text(1, 100)),
+			limit: integer(1, 1000),
+		},
+		run: (call) =>
+			membersNamed(guildOf(call), call.query.query, call.query.limit ?? 1).map(
+				present.member,
+			),
+	}),
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/members/:user_id",
+		run: (call) => present.member(memberOf(call)),
+	}),
+	route({
+		method: "PATCH",
+		path: "/guilds/:guild_id/members/@me",
+		body: { nick: nullable(text(0, 32)) },
+		run: (call) => {
+			const guild = guildOf(call);
+			const member = memberOfActor(call);
+			const { nick } = call.body;
+			if (nick !== undefined) {
+				requireGuildPermission(call, ChangeNickname);
+				call.world.editMember(
+					guild,
+					member,
+					{ nick: nick || null },
+					call.doing,
+				);
+			}
+			return present.member(member);
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: "/guilds/:guild_id/members/:user_id",
+		body: {
+			nick: nullable(text(0, 32)),
+			roles: nullable(list(snowflake, 0, 250)),
+			mute: nullable(boolean),
+			deaf: nullable(boolean),
+			channel_id: nullable(snowflake),
+			communication_disabled_until: nullable(timestamp),
+		},
+		run: (call) => {
+			const guild = guildOf(call);
+			const member = memberOf(call);
+			const { nick, roles } = call.body;
+			const until = call.body.communication_disabled_until;
+			const voice = checkVoice(call, guild, member, call.body);
+			if (nick !== undefined) {
+				requireGuildPermission(call, ManageNicknames);
+				requireReach(call, guild, member);
+			}
+			if (roles !== undefined) checkRoles(call, guild, member, roles ?? []);
+			if (until !== undefined) checkTimeout(call, guild, member, until);
+			const changes = {
+				nick: nick === undefined ? undefined : nick || null,
+				roles: roles === undefined ? undefined : [...new Set(roles ?? [])],
+				communication_disabled_until:
+					until === undefined ? undefined : (until?.toISOString() ?? null),
+				mute: voice.mute,
+				deaf: voice.deaf,
+			};
+			const { target } = voice;
+			// Being moved is no change of the member.
+			if (Object.values(changes).some((value) => value !== undefined))
+				call.world.editMember(guild, member, changes, call.doing);
+			if (target) call.world.joinVoice(target, member, {}, call.doing);
+			if (target === null) call.world.leaveVoice(guild, member, call.doing);
+			return present.member(member);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/guilds/:guild_id/members/:user_id",
+		needs: KickMembers,
+		run: (call) => {
+			const guild = guildOf(call);
+			const member = memberOf(call);
+			requireReach(call, guild, member);
+			call.world.removeMember(guild, member, call.doing);
+		},
+	}),
+	route({
+		method: "PUT",
+		path: "/guilds/:guild_id/members/:user_id/roles/:role_id",
+		needs: ManageRoles,
+		run: (call) => {
+			const member = memberOf(call);
+			changeRoles(call, [...member.roles, roleOf(call).id]);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/guilds/:guild_id/members/:user_id/roles/:role_id",
+		needs: ManageRoles,
+		run: (call) => {
+			const member = memberOf(call);
+			const role = roleOf(call);
+			changeRoles(
+				call,
+				member.roles.filter((id) => id !== role.id),
+				role,
+			);
+		},
+	}),
+];
+
+function requireGuildPermission(call: Call, bits: bigint): void {
+	if (!has(guildPermissions(guildOf(call), call.actor.user.id), bits))
+		throw refusal(Code.MissingPermissions);
+}
+
+/** A member at or above the actor is out of its reach; oneself is not, as far as changes go. */
+function requireReach(call: Call, guild: Guild, member: Member): void {
+	if (!isAboveMember(guild, call.actor.user.id, member))
+		throw refusal(Code.MissingPermissions);
+}
+
+/** Roles are given and taken one by one: each must be within reach, whoever the member is. */
+function checkRoles(
+	call: Call,
+	guild: Guild,
+	member: Member,
+	wanted: readonly string[],
+): void {
+	requireGuildPermission(call, ManageRoles);
+	const changed = [
+		...wanted.filter((id) => !member.roles.includes(id)),
+		...member.roles.filter((id) => !wanted.includes(id)),
+	];
+	for (const id of changed) {
+		const role = guild.roles.get(id);
+		if (!role) throw refusal(Code.UnknownRole);
+		requireAssignable(call, guild, role);
+	}
+}
+
+function requireAssignable(call: Call, guild: Guild, role: Role): void {
+	if (role.id === guild.id) throw refusal(Code.InvalidRole);
+	if (role.managed || !isAboveRole(guild, call.actor.user.id, role))
+		throw refusal(Code.MissingPermissions);
+}
+
+function changeRoles(call: Call, wanted: string[], role = roleOf(call)): void {
+	const guild = guildOf(call);
+	requireAssignable(call, guild, role);
+	const member = memberOf(call);
+	const roles = [...new Set(wanted)];
+	// What is so already causes no event and no entry in the audit log.
+	if (roles.length === member.roles.length) return;
+	call.world.editMember(guild, member, { roles }, call.doing);
+}
+
+function checkTimeout(
+	call: Call,
+	guild: Guild,
+	member: Member,
+	until: Date | null,
+): void {
+	requireGuildPermission(call, ModerateMembers);
+	requireReach(call, guild, member);
+	if (has(guildPermissions(guild, member.user.id), Administrator))
+		throw refusal(Code.MissingPermissions);
+	if (until && until.getTime() > Date.now() + timeoutLimitMs)
+		throw fieldFault(
+			"GUILD_COMMUNICATION_DISABLED_UNTIL_TOO_FAR",
+			"Must be 28 days or fewer from now.",
+			"communication_disabled_until",
+		);
+}

@@ -1,0 +1,340 @@
+// Messages: reading, writing, editing and deleting them, one or many.
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	MessageFlags,
+	PermissionFlagsBits,
+} from "discord.js";
+import {
+	type Channel,
+	holdsPosts,
+	inGuild,
+	isThread,
+	type Message,
+} from "../../world/state/entities.ts";
+import { has } from "../../world/state/permissions.ts";
+import { readerOf } from "../../world/state/serialize.ts";
+import { timeOf } from "../../world/state/snowflake.ts";
+import { moderate } from "../automod-actions.ts";
+import { ApiError, fieldFault, refusal } from "../errors.ts";
+import {
+	boolean,
+	type Field,
+	integer,
+	list,
+	nullable,
+	required,
+	snowflake,
+} from "../fields.ts";
+import {
+	contentFields,
+	permissionsIn,
+	refuseEmpty,
+	requirePermission,
+	revised,
+	written,
+} from "../message-body.ts";
+import {
+	asForward,
+	asReply,
+	messageReference,
+	repliedTo,
+} from "../message-references.ts";
+import {
+	type Call,
+	channelOf,
+	guildPlaceOf,
+	messageOf,
+	type ReadForm,
+	route,
+} from "../route.ts";
+import { pollForm, readPoll } from "./polls.ts";
+
+const {
+	AttachFiles,
+	EmbedLinks,
+	ManageMessages,
+	ReadMessageHistory,
+	SendMessages,
+	SendPolls,
+	SendTTSMessages,
+} = PermissionFlagsBits;
+
+const bulkDeleteAgeMs = 14 * 24 * 60 * 60 * 1000;
+// Discord says "the past few minutes".
+const nonceAgeMs = 5 * 60 * 1000;
+
+/** Refuses channels without messages: categories and forums. */
+function textOf(call: Call): Channel {
+	const channel = channelOf(call);
+	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
+		throw refusal(Code.CannotSendMessagesInNonTextChannel);
+	return channel;
+}
+
+const nonce: Field<string | number | undefined> = {
+	read: (value) => {
+		if (value === undefined) return undefined;
+		if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+		if (typeof value === "string" && value.length <= 25) return value;
+		throw fieldFault(
+			"NONCE_TYPE_TOO_LONG",
+			"Must be an integer, or a string of 25 or fewer in length.",
+		);
+	},
+};
+
+const newMessage = {
+	...contentFields,
+	tts: boolean,
+	nonce: nullable(nonce),
+	enforce_nonce: boolean,
+	message_reference: nullable(messageReference),
+	poll: nullable(pollForm),
+};
+
+type NewMessage = ReadForm<typeof newMessage>;
+
+/** The message that an earlier request with this nonce wrote. */
+function earlier(call: Call<NewMessage>, channel: Channel) {
+	const { nonce, enforce_nonce } = call.body;
+	if (!enforce_nonce || nonce === undefined || nonce === null) return undefined;
+	const since = Date.now() - nonceAgeMs;
+	return call.world.messages
+		.in(channel.id)
+		.findLast(
+			(message) =>
+				message.nonce === nonce &&
+				message.author === call.actor.user &&
+				timeOf(message.id) > since,
+		);
+}
+
+function refuseUnwanted(call: Call, channel: Channel): void {
+	if (inGuild(channel)) return;
+	const other = channel.recipients.find((user) => user !== call.actor.user);
+	const meet = [...call.world.guilds.values()].some(
+		({ members }) =>
+			members.has(call.actor.user.id) && members.has(other?.id ?? ""),
+	);
+	const bothBots = call.actor.user.bot && other?.bot;
+	if (!meet || bothBots || call.world.closedDms.has(other?.id ?? ""))
+		throw refusal(Code.CannotSendMessagesToThisUser);
+}
+
+/** Discord counts the seconds between two messages of someone who may not manage the channel. */
+function refuseTooFast(call: Call, channel: Channel): void {
+	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
+	const granted = permissionsIn(call, channel);
+	const exempt =
+		PermissionFlagsBits.ManageMessages |
+		PermissionFlagsBits.ManageChannels |
+		PermissionFlagsBits.BypassSlowmode;
+	if ((granted & exempt) !== 0n) return;
+	const last = call.world.messages
+		.in(channel.id)
+		.findLast(({ author }) => author === call.actor.user);
+	if (!last) return;
+	const waitMs =
+		timeOf(last.id) + channel.rate_limit_per_user * 1000 - Date.now();
+	if (waitMs <= 0) return;
+	const error = refusal(Code.ActionCannotBePerformedDueToSlowmodeRateLimit);
+	throw new ApiError(error.status, {
+		...error.body,
+		retry_after: waitMs / 1000,
+	});
+}
+
+/** Refuses what the sender may not do, or what says nothing. */
+function requireAllowed(call: Call<NewMessage>, channel: Channel): void {
+	const { body, files } = call;
+	// A forward says what another message says.
+	if (body.message_reference?.type !== 1) refuseEmpty(call, body);
+	if (body.embeds?.length) requirePermission(call, channel, EmbedLinks);
+	if (files.size > 0) requirePermission(call, channel, AttachFiles);
+	if (body.tts) requirePermission(call, channel, SendTTSMessages);
+	if (body.poll) requirePermission(call, channel, SendPolls);
+}
+
+/** Writes what the form says: a message, a reply, a forward or a poll. */
+function write(call: Call<NewMessage>, channel: Channel): Message {
+	const { body, world, actor } = call;
+	const reference = body.message_reference;
+	const replied =
+		reference && reference.type !== 1
+			? repliedTo(call, channel, reference)
+			: undefined;
+	const forward =
+		reference?.type === 1
+			? asForward(call, channel, body, reference)
+			: undefined;
+	const message = {
+		...written(call, channel, body, {
+			allowed: body.allowed_mentions ?? null,
+			repliedTo: replied,
+		}),
+		tts: body.tts ?? false,
+		...(body.nonce === undefined || body.nonce === null
+			? {}
+			: { nonce: body.nonce }),
+		...(replied ? asReply(channel, replied) : {}),
+		...forward,
+	};
+	if (!body.poll) return world.addMessage(channel, actor.user, message);
+	const poll = readPoll(call, body.poll);
+	return world.polls.add(channel, actor.user, poll, message);
+}
+
+/** In a locked thread only those who manage threads write. */
+function refuseLocked(call: Call, channel: Channel): void {
+	const { ManageThreads } = PermissionFlagsBits;
+	if (!isThread(channel) || !channel.locked) return;
+	if (!has(permissionsIn(call, channel), ManageThreads))
+		throw refusal(Code.ThreadLocked);
+}
+
+export const messageRoutes = [
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/messages",
+		query: {
+			limit: integer(1, 100),
+			around: snowflake,
+			before: snowflake,
+			after: snowflake,
+		},
+		run: (call) => {
+			const channel = textOf(call);
+			// Without the history there is nothing to see, but nothing wrong either.
+			if (!has(permissionsIn(call, channel), ReadMessageHistory)) return [];
+			const { limit = 50, ...borders } = call.query;
+			return call.world.messages
+				.page(channel.id, { limit, ...borders })
+				.map((message) =>
+					call.world.readMessage(message, readerOf(call.actor)),
+				);
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/messages/:message_id",
+		needs: ReadMessageHistory,
+		run: (call) =>
+			call.world.readMessage(messageOf(call), readerOf(call.actor)),
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/messages",
+		needs: SendMessages,
+		inArchived: true,
+		body: newMessage,
+		run: (call) => {
+			const channel = textOf(call);
+			const { world, actor } = call;
+			refuseLocked(call, channel);
+			refuseUnwanted(call, channel);
+			requireAllowed(call, channel);
+
+			const already = earlier(call, channel);
+			if (already) {
+				call.changedNothing();
+				return world.readMessage(already, readerOf(actor));
+			}
+			refuseTooFast(call, channel);
+			const tellRules = moderate(call, channel, call.body.content ?? "");
+			const message = write(call, channel);
+			tellRules(message);
+			return world.readMessage(message, readerOf(actor));
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/messages/:message_id/crosspost",
+		needs: SendMessages,
+		run: (call) => {
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			const { world, actor } = call;
+			if (channel.type !== ChannelType.GuildAnnouncement)
+				throw refusal(Code.CannotExecuteActionOnThisChannelType);
+			if (message.author !== actor.user)
+				requirePermission(call, channel, ManageMessages);
+			if ((message.flags & MessageFlags.Crossposted) !== 0)
+				throw refusal(Code.ThisMessageWasAlreadyCrossposted);
+			message.flags |= MessageFlags.Crossposted;
+			world.tellMessage("MESSAGE_UPDATE", channel, message);
+			return world.readMessage(message, readerOf(actor));
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: "/channels/:channel_id/messages/:message_id",
+		body: contentFields,
+		run: (call) => {
+			const { body, world, actor } = call;
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			refuseLocked(call, channel);
+			const own = message.author === actor.user;
+			if (own && message.poll) throw refusal(Code.CannotEditAPollMessage);
+			const asks = Object.values({ ...body, flags: undefined });
+			// Someone who manages messages may hide another's embeds, and no more.
+			if (!own && asks.some((value) => value !== undefined))
+				throw refusal(Code.CannotEditMessageAuthoredByAnotherUser);
+			if (!own) requirePermission(call, channel, ManageMessages);
+			const tellRules = moderate(call, channel, body.content ?? "");
+			world.editMessage(
+				channel,
+				message,
+				revised(call, channel, message, body, {
+					allowed: body.allowed_mentions ?? null,
+				}),
+			);
+			tellRules(message);
+			return world.readMessage(message, readerOf(actor));
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/channels/:channel_id/messages/:message_id",
+		inArchived: true,
+		run: (call) => {
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			if (message.author !== call.actor.user) {
+				if (!inGuild(channel))
+					throw refusal(Code.CannotExecuteActionOnDMChannel);
+				requirePermission(call, channel, ManageMessages);
+			}
+			call.world.removeMessage(channel, message, call.doing);
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/messages/bulk-delete",
+		needs: ManageMessages,
+		inArchived: true,
+		botsOnly: true,
+		body: { messages: required(list(snowflake, 2, 100)) },
+		run: (call) => {
+			const channel = guildPlaceOf(call);
+			const ids = call.body.messages;
+			if (new Set(ids).size < ids.length)
+				throw fieldFault(
+					"LIST_ITEM_VALUE_DUPLICATE",
+					"Must contain unique items only.",
+					"messages",
+				);
+			const oldest = Date.now() - bulkDeleteAgeMs;
+			if (ids.some((id) => timeOf(id) < oldest))
+				throw refusal(Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete);
+			// Ids that stand for nothing are passed over.
+			const messages = ids.flatMap(
+				(id) => call.world.messages.get(channel.id, id) ?? [],
+			);
+			if (messages.length > 0)
+				call.world.removeMessages(channel, messages, call.doing);
+		},
+	}),
+];

@@ -1,0 +1,139 @@
+// The overwrites of channels: what one grants and denies to a role or a member.
+// https://discord.com/developers/docs/resources/channel#edit-channel-permissions
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import type {
+	Guild,
+	GuildChannel,
+	Overwrite,
+} from "../../world/state/entities.ts";
+import {
+	channelPermissions,
+	has,
+	mayOverwrite,
+} from "../../world/state/permissions.ts";
+import { refusal } from "../errors.ts";
+import {
+	choice,
+	list,
+	nullable,
+	object,
+	permissionBits,
+	required,
+	snowflake,
+} from "../fields.ts";
+import {
+	type Call,
+	guildChannelOf,
+	param,
+	type ReadForm,
+	route,
+} from "../route.ts";
+
+const { ManageRoles } = PermissionFlagsBits;
+
+const overwriteLimit = 1000;
+
+const overwriteFields = {
+	type: choice(0, 1),
+	allow: nullable(permissionBits),
+	deny: nullable(permissionBits),
+};
+
+/** The overwrites of a channel, all at once. */
+export const overwriteList = list(
+	object({ ...overwriteFields, id: required(snowflake) }),
+	0,
+	overwriteLimit,
+);
+
+type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
+
+/** Overwrites as they are kept, if the actor may set them in place of those that there are. */
+export function checkOverwrites(
+	call: Call,
+	guild: Guild,
+	given: readonly (GivenOverwrite | undefined)[],
+	channel: GuildChannel | undefined,
+): Overwrite[] {
+	const overwrites = given.flatMap((one) => (one ? stored(guild, one) : []));
+	const before = channel?.permission_overwrites ?? [];
+	const ids = new Set([...overwrites, ...before].map(({ id }) => id));
+	let changed = 0n;
+	for (const id of ids) {
+		const old = before.find((one) => one.id === id);
+		const now = overwrites.find((one) => one.id === id);
+		changed |= changedBits(old, now);
+	}
+	const actor = call.actor.user.id;
+	if (channel && !has(channelPermissions(guild, channel, actor), ManageRoles))
+		throw refusal(Code.MissingPermissions);
+	requireOverwrite(call, guild, channel, changed);
+	return overwrites;
+}
+
+/** Refuses an actor who may not allow or deny these bits. */
+function requireOverwrite(
+	call: Call,
+	guild: Guild,
+	channel: GuildChannel | undefined,
+	bits: bigint,
+): void {
+	if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
+		throw refusal(Code.MissingPermissions);
+}
+
+function changedBits(
+	old: Overwrite | undefined,
+	now: Overwrite | undefined,
+): bigint {
+	const bits = (text: string | undefined) => BigInt(text ?? 0);
+	return (
+		(bits(old?.allow) ^ bits(now?.allow)) | (bits(old?.deny) ^ bits(now?.deny))
+	);
+}
+
+/** An overwrite as it is kept. Without a type it is for the role or the member with this id. */
+function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
+	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
+	if (kind === 0 && !guild.roles.has(id)) throw refusal(Code.UnknownRole);
+	return {
+		id,
+		type: kind,
+		allow: String(allow ?? 0n),
+		deny: String(deny ?? 0n),
+	};
+}
+
+export const overwriteRoutes = [
+	route({
+		method: "PUT",
+		path: "/channels/:channel_id/permissions/:overwrite_id",
+		needs: ManageRoles,
+		body: { ...overwriteFields, type: required(choice(0, 1)) },
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const guild = call.world.guildOf(channel);
+			const id = param(call, "overwrite_id");
+			const known = channel.permission_overwrites;
+			const old = known.find((overwrite) => overwrite.id === id);
+			const now = stored(guild, { id, ...call.body });
+			requireOverwrite(call, guild, channel, changedBits(old, now));
+			call.world.setOverwrite(channel, now, call.doing);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/channels/:channel_id/permissions/:overwrite_id",
+		needs: ManageRoles,
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const id = param(call, "overwrite_id");
+			const old = channel.permission_overwrites.find((one) => one.id === id);
+			if (!old) throw refusal(Code.UnknownPermissionOverwrite);
+			const guild = call.world.guildOf(channel);
+			requireOverwrite(call, guild, channel, changedBits(old, undefined));
+			call.world.removeOverwrite(channel, old, call.doing);
+		},
+	}),
+];

@@ -1,0 +1,78 @@
+// Pins: the messages that a channel keeps at hand. The routes since 2025; the older ones, below /pins, are not simulated.
+// https://discord.com/developers/docs/resources/message#get-channel-pins
+
+import {
+	RESTJSONErrorCodes as Code,
+	MessageType,
+	PermissionFlagsBits,
+} from "discord.js";
+import { has } from "../../world/state/permissions.ts";
+import { readerOf } from "../../world/state/serialize.ts";
+import { refusal } from "../errors.ts";
+import { integer, timestamp } from "../fields.ts";
+import { permissionsIn } from "../message-body.ts";
+import { channelOf, messageOf, route } from "../route.ts";
+
+const { PinMessages, ReadMessageHistory } = PermissionFlagsBits;
+
+const pinLimit = 250;
+const all = "/channels/:channel_id/messages/pins";
+const pinnable: readonly MessageType[] = [
+	MessageType.Default,
+	MessageType.Reply,
+	MessageType.ChatInputCommand,
+	MessageType.ContextMenuCommand,
+	MessageType.ThreadStarterMessage,
+];
+
+export const pinRoutes = [
+	route({
+		method: "GET",
+		path: all,
+		query: { limit: integer(1, 50), before: timestamp },
+		run: (call) => {
+			const channel = channelOf(call);
+			// Without the history there is nothing to see, but nothing wrong either.
+			const visible = has(permissionsIn(call, channel), ReadMessageHistory);
+			const { limit = 50, before } = call.query;
+			const pinned = visible ? call.world.messages.pinned(channel.id) : [];
+			const rest = pinned.filter(
+				({ pinned_at }) =>
+					!before || Date.parse(pinned_at ?? "") < before.getTime(),
+			);
+			return {
+				items: rest.slice(0, limit).map((message) => ({
+					pinned_at: message.pinned_at,
+					message: call.world.readMessage(message, readerOf(call.actor)),
+				})),
+				has_more: rest.length > limit,
+			};
+		},
+	}),
+	route({
+		method: "PUT",
+		path: `${all}/:message_id`,
+		needs: PinMessages | ReadMessageHistory,
+		run: (call) => {
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			const { world, actor, doing } = call;
+			if (!pinnable.includes(message.type))
+				throw refusal(Code.CannotExecuteActionOnSystemMessage);
+			if (message.pinned_at !== null) return call.changedNothing();
+			if (world.messages.pinned(channel.id).length >= pinLimit)
+				throw refusal(Code.MaximumNumberOfPinsReachedForTheChannel);
+			world.pin(channel, message, actor.user, doing);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: `${all}/:message_id`,
+		needs: PinMessages | ReadMessageHistory,
+		run: (call) => {
+			const message = messageOf(call);
+			if (message.pinned_at === null) return call.changedNothing();
+			call.world.unpin(channelOf(call), message, call.doing);
+		},
+	}),
+];

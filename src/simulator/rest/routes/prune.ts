@@ -1,0 +1,73 @@
+// Pruning: removing those who have been away for long.
+// https://discord.com/developers/docs/resources/guild#get-guild-prune-count
+
+import {
+	AuditLogEvent,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { Member } from "../../world/state/entities.ts";
+import { isAboveMember } from "../../world/state/permissions.ts";
+import { below, refusal } from "../errors.ts";
+import { boolean, integer, list, snowflake, text } from "../fields.ts";
+import { type Call, guildOf, route } from "../route.ts";
+
+const { KickMembers, ManageGuild } = PermissionFlagsBits;
+const path = "/guilds/:guild_id/prune";
+const needs = ManageGuild | KickMembers;
+const days = integer(1, 30);
+const roles = list(snowflake, 0, 250);
+const defaultDays = 7;
+
+/** Whom a prune would remove: of those who are away, the ones who rank below the actor. */
+function away(
+	call: Call,
+	days: number,
+	roleIds: readonly (string | undefined)[],
+): Member[] {
+	const guild = guildOf(call);
+	const included = roleIds.map((id) => {
+		if (id === undefined || !guild.roles.has(id))
+			throw refusal(Code.UnknownRole);
+		return id;
+	});
+	return call.world.activity
+		.away(guild, days, included)
+		.filter((member) => isAboveMember(guild, call.actor.user.id, member));
+}
+
+export const pruneRoutes = [
+	route({
+		method: "GET",
+		path,
+		needs,
+		query: { days, include_roles: text(0, 6000) },
+		run: (call) => {
+			const { days = defaultDays, include_roles } = call.query;
+			const ids = include_roles ? include_roles.split(",") : undefined;
+			const read = below("include_roles", () => roles.read(ids)) ?? [];
+			return { pruned: away(call, days, read).length };
+		},
+	}),
+	route({
+		method: "POST",
+		path,
+		needs,
+		body: { days, compute_prune_count: boolean, include_roles: roles },
+		run: (call) => {
+			const { world, body, doing } = call;
+			const guild = guildOf(call);
+			const { days = defaultDays, include_roles = [] } = body;
+			const pruned = away(call, days, include_roles);
+			for (const member of pruned) world.removeMember(guild, member);
+			world.log(guild, doing, AuditLogEvent.MemberPrune, null, {
+				options: {
+					delete_member_days: String(days),
+					members_removed: String(pruned.length),
+				},
+			});
+			const { compute_prune_count = true } = body;
+			return { pruned: compute_prune_count ? pruned.length : null };
+		},
+	}),
+];

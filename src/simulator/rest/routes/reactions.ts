@@ -1,0 +1,148 @@
+// Reactions: putting an emoji on a message, taking it off, and seeing who did.
+// https://discord.com/developers/docs/resources/message#create-reaction
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import type { Emoji, Reaction } from "../../world/state/entities.ts";
+import { inGuild } from "../../world/state/entities.ts";
+import { has } from "../../world/state/permissions.ts";
+import { compareIds, isSnowflake } from "../../world/state/snowflake.ts";
+import { standardEmoji } from "../../world/state/unicode-emoji.ts";
+import { reactionWith } from "../../world/world.ts";
+import { refusal } from "../errors.ts";
+import { integer, snowflake } from "../fields.ts";
+import { permissionsIn, requirePermission } from "../message-body.ts";
+import { type Call, channelOf, messageOf, param, route } from "../route.ts";
+
+const { AddReactions, ManageMessages, ReadMessageHistory, UseExternalEmojis } =
+	PermissionFlagsBits;
+
+const emojiLimit = 20;
+const all = "/channels/:channel_id/messages/:message_id/reactions";
+const one = `${all}/:emoji` as const;
+
+/** The emoji that the path names: the character itself, or name:id. */
+function emojiOf(call: Call): Emoji {
+	const text = decode(param(call, "emoji"));
+	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
+	if (name !== undefined && id !== undefined && isSnowflake(id))
+		return { id, name };
+	const known = standardEmoji(text);
+	if (!known) throw refusal(Code.UnknownEmoji);
+	return known;
+}
+
+/** The emoji as it is called: of guilds' emoji those that the actor's guilds have, elsewhere with a permission. */
+function usable(call: Call, emoji: Emoji): Emoji {
+	if (emoji.id === null) return emoji;
+	const channel = channelOf(call);
+	const found = call.world.emojis.usableBy(call.actor.user, emoji.id);
+	if (!found) throw refusal(Code.UnknownEmoji);
+	const own =
+		inGuild(channel) && call.world.guildOf(channel).emojis.has(found.id);
+	if (!own) requirePermission(call, channel, UseExternalEmojis);
+	return {
+		...{ id: found.id, name: found.name },
+		...(found.animated ? { animated: true } : {}),
+	};
+}
+
+function decode(part: string): string {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		throw refusal(Code.UnknownEmoji);
+	}
+}
+
+/** The reaction that the path names, which must be on the message. */
+function reactionOf(call: Call): Reaction {
+	const found = reactionWith(messageOf(call), emojiOf(call));
+	if (!found) throw refusal(Code.UnknownEmoji);
+	return found;
+}
+
+function remove(call: Call, userId: string): void {
+	const { emoji, userIds } = reactionOf(call);
+	const user = call.world.users.get(userId);
+	if (!user) throw refusal(Code.UnknownUser);
+	if (userIds.includes(user.id))
+		call.world.removeReaction(channelOf(call), messageOf(call), user, emoji);
+	else call.changedNothing();
+}
+
+/** What others put on a message is taken off in guilds only, by those who manage messages. */
+function requireManager(call: Call): void {
+	const channel = channelOf(call);
+	if (!inGuild(channel)) throw refusal(Code.CannotExecuteActionOnDMChannel);
+	requirePermission(call, channel, ManageMessages);
+}
+
+export const reactionRoutes = [
+	route({
+		method: "PUT",
+		path: `${one}/@me`,
+		needs: ReadMessageHistory,
+		run: (call) => {
+			const channel = channelOf(call);
+			const message = messageOf(call);
+			const { world, actor } = call;
+			const emoji = emojiOf(call);
+			const known = reactionWith(message, emoji);
+			if (known?.userIds.includes(actor.user.id)) return call.changedNothing();
+			// Only the first with an emoji needs the permission.
+			if (!known && !has(permissionsIn(call, channel), AddReactions))
+				throw refusal(Code.MissingPermissions);
+			const put = known?.emoji ?? usable(call, emoji);
+			if (!known && message.reactions.length >= emojiLimit)
+				throw refusal(Code.MaximumNumberOfReactionsReached);
+			world.addReaction(channel, message, actor.user, put);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: `${one}/@me`,
+		run: (call) => remove(call, call.actor.user.id),
+	}),
+	route({
+		method: "DELETE",
+		path: `${one}/:user_id`,
+		run: (call) => {
+			requireManager(call);
+			remove(call, param(call, "user_id"));
+		},
+	}),
+	route({
+		method: "GET",
+		path: one,
+		needs: ReadMessageHistory,
+		query: {
+			limit: integer(1, 100),
+			after: snowflake,
+		},
+		run: (call) => {
+			const { limit = 25, after = "0" } = call.query;
+			return reactionOf(call)
+				.userIds.toSorted(compareIds)
+				.filter((id) => compareIds(id, after) > 0)
+				.slice(0, limit)
+				.flatMap((id) => call.world.users.get(id) ?? []);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: all,
+		run: (call) => {
+			requireManager(call);
+			call.world.clearReactions(channelOf(call), messageOf(call));
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: one,
+		run: (call) => {
+			requireManager(call);
+			const { emoji } = reactionOf(call);
+			call.world.clearReactions(channelOf(call), messageOf(call), emoji);
+		},
+	}),
+];

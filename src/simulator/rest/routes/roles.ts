@@ -1,0 +1,192 @@
+// Roles: listing, making, changing, ordering and removing them.
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import type { RoleChanges } from "../../world/channels/channels.ts";
+import type { Guild, Role } from "../../world/state/entities.ts";
+import {
+	allPermissions,
+	guildPermissions,
+	has,
+	isAboveRole,
+} from "../../world/state/permissions.ts";
+import { fieldFault, refusal } from "../errors.ts";
+import {
+	boolean,
+	integer,
+	list,
+	nullable,
+	object,
+	permissionBits,
+	required,
+	snowflake,
+	text,
+} from "../fields.ts";
+import { type Call, guildOf, type ReadForm, roleOf, route } from "../route.ts";
+
+const { ManageRoles } = PermissionFlagsBits;
+const roleLimit = 250;
+const color = integer(0, 0xffffff);
+
+const roleFields = {
+	name: nullable(text(1, 100)),
+	permissions: nullable(permissionBits),
+	color: nullable(color),
+	colors: nullable(
+		object({
+			primary_color: required(color),
+			secondary_color: nullable(color),
+			tertiary_color: nullable(color),
+		}),
+	),
+	hoist: nullable(boolean),
+	mentionable: nullable(boolean),
+	icon: nullable(text(0, 1_000_000)),
+	unicode_emoji: nullable(text(0, 100)),
+};
+
+type RoleBody = ReadForm<typeof roleFields>;
+
+function changesOf(body: RoleBody): RoleChanges {
+	if (body.icon || body.unicode_emoji)
+		throw refusal(50101, {
+			message: "This server needs more boosts to perform this action",
+		});
+	const { colors } = body;
+	// A client that gives both wrote the old field for old servers.
+	const primary = colors?.primary_color ?? body.color ?? undefined;
+	return {
+		name: body.name ?? undefined,
+		hoist: body.hoist ?? undefined,
+		mentionable: body.mentionable ?? undefined,
+		permissions:
+			body.permissions === undefined || body.permissions === null
+				? undefined
+				: String(body.permissions & allPermissions),
+		...(primary === undefined
+			? {}
+			: {
+					color: primary,
+					colors: {
+						primary_color: primary,
+						secondary_color: colors?.secondary_color ?? null,
+						tertiary_color: colors?.tertiary_color ?? null,
+					},
+				}),
+	};
+}
+
+/** A role at or above the actor's own highest is out of its reach. */
+function requireReach(call: Call, guild: Guild, role: Role): void {
+	if (!isAboveRole(guild, call.actor.user.id, role))
+		throw refusal(Code.MissingPermissions);
+}
+
+/** Nobody hands out, or takes away, what they do not have. */
+function requireOwned(call: Call, guild: Guild, bits: bigint): void {
+	const own = guildPermissions(guild, call.actor.user.id);
+	if (!has(own, bits & allPermissions)) throw refusal(Code.MissingPermissions);
+}
+
+export const roleRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/roles",
+		run: (call) => [...guildOf(call).roles.values()],
+	}),
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/roles/:role_id",
+		run: roleOf,
+	}),
+	route({
+		method: "POST",
+		path: "/guilds/:guild_id/roles",
+		needs: ManageRoles,
+		body: roleFields,
+		run: (call) => {
+			const guild = guildOf(call);
+			if (guild.roles.size >= roleLimit)
+				throw refusal(Code.MaximumNumberOfGuildRolesReached);
+			// What is not said is taken over from @everyone.
+			const permissions =
+				call.body.permissions ??
+				BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
+			requireOwned(call, guild, permissions);
+			const changes = changesOf({ ...call.body, permissions });
+			return call.world.addRole(
+				guild,
+				{ ...changes, name: changes.name ?? "new role" },
+				call.doing,
+			);
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: "/guilds/:guild_id/roles",
+		needs: ManageRoles,
+		body: required(
+			list(
+				object({
+					id: required(snowflake),
+					position: nullable(integer(0, 0x7fffffff)),
+				}),
+				0,
+				roleLimit,
+			),
+		),
+		run: (call) => {
+			const guild = guildOf(call);
+			const positions = new Map<Role, number>();
+			for (const { id, position } of call.body.flatMap((one) => one ?? [])) {
+				const role = guild.roles.get(id);
+				if (!role) throw refusal(Code.UnknownRole);
+				// Clients list the roles that stay where they are, too.
+				if (typeof position !== "number" || position === role.position)
+					continue;
+				if (role.id === guild.id) throw refusal(Code.InvalidRole);
+				requireReach(call, guild, role);
+				// Neither to where the actor's own highest role is, nor above it.
+				for (const other of guild.roles.values())
+					if (other.position <= position && other !== role)
+						requireReach(call, guild, other);
+				positions.set(role, position);
+			}
+			call.world.moveRoles(guild, positions, call.doing);
+			return [...guild.roles.values()];
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: "/guilds/:guild_id/roles/:role_id",
+		needs: ManageRoles,
+		body: roleFields,
+		run: (call) => {
+			const guild = guildOf(call);
+			const role = roleOf(call);
+			requireReach(call, guild, role);
+			const { permissions, name } = call.body;
+			if (typeof permissions === "bigint")
+				requireOwned(call, guild, permissions ^ BigInt(role.permissions));
+			if (role.id === guild.id && name && name !== role.name)
+				throw fieldFault(
+					"BASE_TYPE_CHOICES",
+					"Value must be one of {'@everyone'}.",
+					"name",
+				);
+			call.world.editRole(guild, role, changesOf(call.body), call.doing);
+			return role;
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/guilds/:guild_id/roles/:role_id",
+		needs: ManageRoles,
+		run: (call) => {
+			const guild = guildOf(call);
+			const role = roleOf(call);
+			if (role.id === guild.id || role.managed) throw refusal(Code.InvalidRole);
+			requireReach(call, guild, role);
+			call.world.removeRole(guild, role, call.doing);
+		},
+	}),
+];

@@ -1,0 +1,334 @@
+// Scheduled events: listing, making, changing and removing them, and who is interested. Discord asks for other permissions
+// on a stage than in a voice channel or elsewhere.
+// https://discord.com/developers/docs/resources/guild-scheduled-event
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	GuildScheduledEventEntityType as Kind,
+	PermissionFlagsBits,
+	GuildScheduledEventStatus as Status,
+} from "discord.js";
+import type { ScheduledEventChanges } from "../../world/guilds/scheduled-events.ts";
+import type {
+	Guild,
+	GuildChannel,
+	ScheduledEvent,
+} from "../../world/state/entities.ts";
+import {
+	channelPermissions,
+	guildPermissions,
+	has,
+} from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { compareIds } from "../../world/state/snowflake.ts";
+import { fieldFault, refusal } from "../errors.ts";
+import {
+	boolean,
+	choice,
+	integer,
+	nullable,
+	object,
+	required,
+	snowflake,
+	text,
+	timestamp,
+} from "../fields.ts";
+import { absent } from "../message-body.ts";
+import { type Call, guildOf, param, type ReadForm, route } from "../route.ts";
+
+const {
+	Connect,
+	CreateEvents,
+	ManageChannels,
+	ManageEvents,
+	MoveMembers,
+	MuteMembers,
+	ViewChannel,
+} = PermissionFlagsBits;
+
+const eventLimit = 100;
+const all = "/guilds/:guild_id/scheduled-events";
+const one = `${all}/:event_id`;
+
+const optionalFields = {
+	channel_id: nullable(snowflake),
+	entity_metadata: nullable(object({ location: text(1, 100) })),
+	scheduled_end_time: nullable(timestamp),
+	description: nullable(text(1, 1000)),
+	image: absent("pictures of scheduled events"),
+	recurrence_rule: absent("scheduled events that recur"),
+};
+const neededFields = {
+	name: text(1, 100),
+	privacy_level: choice(2),
+	scheduled_start_time: timestamp,
+	entity_type: choice(Kind.StageInstance, Kind.Voice, Kind.External),
+};
+const newFields = {
+	...optionalFields,
+	name: required(neededFields.name),
+	privacy_level: required(neededFields.privacy_level),
+	scheduled_start_time: required(neededFields.scheduled_start_time),
+	entity_type: required(neededFields.entity_type),
+};
+const editFields = {
+	...optionalFields,
+	...neededFields,
+	status: choice(
+		Status.Scheduled,
+		Status.Active,
+		Status.Completed,
+		Status.Canceled,
+	),
+};
+
+const nextStatus: Partial<Record<Status, readonly Status[]>> = {
+	[Status.Scheduled]: [Status.Active, Status.Canceled],
+	[Status.Active]: [Status.Completed],
+};
+
+type Place = Pick<ScheduledEvent, "entity_type" | "channel_id">;
+
+/** The event in the path, if the actor may see where it is. */
+function eventOf(call: Call): ScheduledEvent {
+	const guild = guildOf(call);
+	const event = call.world.scheduledEvents.get(guild, param(call, "event_id"));
+	if (!maySee(call, guild, event)) throw refusal(Code.MissingAccess);
+	return event;
+}
+
+function maySee(call: Call, guild: Guild, event: Place): boolean {
+	return has(permissionsAt(call, guild, event), ViewChannel);
+}
+
+function permissionsAt(call: Call, guild: Guild, { channel_id }: Place) {
+	const channel = guild.channels.get(channel_id ?? "");
+	const { id } = call.actor.user;
+	return channel
+		? channelPermissions(guild, channel, id)
+		: // Nobody is kept from seeing an event that is in no channel.
+			guildPermissions(guild, id) | ViewChannel;
+}
+
+/** What one needs to have an event there, beside the permission for events themselves. */
+const neededAt = {
+	[Kind.StageInstance]: ManageChannels | MuteMembers | MoveMembers,
+	[Kind.Voice]: ViewChannel | Connect,
+	[Kind.External]: 0n,
+};
+
+function requireAt(call: Call, guild: Guild, place: Place, own: boolean): void {
+	const granted = permissionsAt(call, guild, place);
+	const forEvents =
+		has(granted, ManageEvents) || (own && has(granted, CreateEvents));
+	if (!forEvents || !has(granted, neededAt[place.entity_type]))
+		throw refusal(Code.MissingPermissions);
+}
+
+/** Refuses an event that Discord could not hold: without a place that fits its kind, or without an end. */
+function checkPlace(
+	guild: Guild,
+	event: Place & Pick<ScheduledEvent, "entity_metadata" | "scheduled_end_time">,
+): void {
+	const isMissing = (field: string) =>
+		fieldFault("BASE_TYPE_REQUIRED", "This field is required", field);
+	if (event.entity_type === Kind.External) {
+		if (event.channel_id !== null)
+			throw fieldFault(
+				"GUILD_SCHEDULED_EVENT_CHANNEL_NOT_ALLOWED",
+				"An external event has no channel.",
+				"channel_id",
+			);
+		if (!event.entity_metadata?.location) throw isMissing("entity_metadata");
+		if (!event.scheduled_end_time) throw isMissing("scheduled_end_time");
+		return;
+	}
+	if (event.channel_id === null) throw isMissing("channel_id");
+	const channel = guild.channels.get(event.channel_id);
+	if (!channel) throw refusal(Code.UnknownChannel);
+	if (!fitsKind(channel, event.entity_type))
+		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+}
+
+function fitsKind({ type }: GuildChannel, kind: Kind): boolean {
+	return kind === Kind.StageInstance
+		? type === ChannelType.GuildStageVoice
+		: type === ChannelType.GuildVoice;
+}
+
+/** Refuses times that are over, and an end before the start. */
+function checkTimes(
+	given: ScheduledEventChanges,
+	event: Pick<ScheduledEvent, "scheduled_start_time" | "scheduled_end_time">,
+): void {
+	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
+		if (given[field] && Date.parse(given[field]) < Date.now())
+			throw fieldFault(
+				"GUILD_SCHEDULED_EVENT_SCHEDULE_PAST",
+				"Cannot schedule event in the past.",
+				field,
+			);
+	const { scheduled_start_time: start, scheduled_end_time: end } = event;
+	if (end !== null && Date.parse(end) <= Date.parse(start))
+		throw fieldFault(
+			"GUILD_SCHEDULED_EVENT_END_BEFORE_START",
+			"The event must end after it starts.",
+			"scheduled_end_time",
+		);
+}
+
+/** What a body asks for, as it is stored. */
+function changesOf(body: ReadForm<typeof editFields>): ScheduledEventChanges {
+	const { entity_metadata, entity_type } = body;
+	const end = body.scheduled_end_time;
+	const becomesHeard =
+		entity_type !== undefined && entity_type !== Kind.External;
+	return {
+		name: body.name,
+		description: body.description,
+		channel_id: body.channel_id,
+		entity_type,
+		status: body.status,
+		scheduled_start_time: body.scheduled_start_time?.toISOString(),
+		scheduled_end_time: end === null ? null : end?.toISOString(),
+		entity_metadata:
+			becomesHeard || entity_metadata === null
+				? null
+				: entity_metadata?.location === undefined
+					? undefined
+					: { location: entity_metadata.location },
+	};
+}
+
+export const scheduledEventRoutes = [
+	route({
+		method: "GET",
+		path: all,
+		query: { with_user_count: boolean },
+		run: (call) => {
+			const guild = guildOf(call);
+			const { scheduledEvents } = call.world;
+			return scheduledEvents
+				.in(guild)
+				.filter((event) => maySee(call, guild, event))
+				.map((event) =>
+					scheduledEvents.show(event, call.query.with_user_count),
+				);
+		},
+	}),
+	route({
+		method: "POST",
+		path: all,
+		body: newFields,
+		run: (call) => {
+			const guild = guildOf(call);
+			const { scheduledEvents } = call.world;
+			const { name, entity_type } = call.body;
+			const changes = changesOf({ ...call.body, status: undefined });
+			const event = {
+				...{ channel_id: null, entity_metadata: null },
+				...{ scheduled_end_time: null },
+				...given(changes),
+				...{ name, entity_type },
+				scheduled_start_time: call.body.scheduled_start_time.toISOString(),
+			};
+			checkPlace(guild, event);
+			requireAt(call, guild, event, true);
+			checkTimes(changes, event);
+			const unfinished = scheduledEvents
+				.in(guild)
+				.filter(({ status }) => nextStatus[status]);
+			if (unfinished.length >= eventLimit)
+				throw refusal(
+					Code.MaximumNumberOfUncompletedGuildScheduledEventsReached,
+				);
+			return scheduledEvents.show(
+				scheduledEvents.add(guild, call.actor.user.id, event, call.doing),
+			);
+		},
+	}),
+	route({
+		method: "GET",
+		path: one,
+		query: { with_user_count: boolean },
+		run: (call) =>
+			call.world.scheduledEvents.show(
+				eventOf(call),
+				call.query.with_user_count,
+			),
+	}),
+	route({
+		method: "PATCH",
+		path: one,
+		body: editFields,
+		run: (call) => {
+			const guild = guildOf(call);
+			const { scheduledEvents } = call.world;
+			const event = eventOf(call);
+			const own = event.creator_id === call.actor.user.id;
+			requireAt(call, guild, event, own);
+			const next = nextStatus[event.status];
+			if (!next) throw refusal(Code.CannotUpdateAFinishedEvent);
+			const changes = changesOf(call.body);
+			const { status } = changes;
+			if (status && status !== event.status && !next.includes(status))
+				throw fieldFault(
+					"GUILD_SCHEDULED_EVENT_INVALID_STATUS_TRANSITION",
+					`An event with status ${event.status} does not get status ${status}.`,
+					"status",
+				);
+			const changed = { ...event, ...given(changes) };
+			checkPlace(guild, changed);
+			requireAt(call, guild, changed, own);
+			checkTimes(changes, changed);
+			scheduledEvents.edit(guild, event, changes, call.doing);
+			return scheduledEvents.show(event);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: one,
+		run: (call) => {
+			const guild = guildOf(call);
+			const event = eventOf(call);
+			const own = event.creator_id === call.actor.user.id;
+			requireAt(call, guild, event, own);
+			call.world.scheduledEvents.remove(guild, event, call.doing);
+		},
+	}),
+	route({
+		method: "GET",
+		path: `${one}/users`,
+		query: {
+			limit: integer(1, 100),
+			before: snowflake,
+			after: snowflake,
+			with_member: boolean,
+		},
+		run: (call) => {
+			const guild = guildOf(call);
+			const event = eventOf(call);
+			const { limit = 100, before, after = "0", with_member } = call.query;
+			const ids = [...event.userIds].sort(compareIds);
+			const page = before
+				? ids.filter((id) => compareIds(id, before) < 0).slice(-limit)
+				: ids.filter((id) => compareIds(id, after) > 0).slice(0, limit);
+			return page.map((id) => {
+				const member = guild.members.get(id);
+				return {
+					guild_scheduled_event_id: event.id,
+					user: call.world.users.get(id),
+					...(with_member && member ? { member: present.member(member) } : {}),
+				};
+			});
+		},
+	}),
+];
+
+/** Only what is given: the rest is as it was. */
+function given<T extends object>(changes: T) {
+	return Object.fromEntries(
+		Object.entries(changes).filter(([, value]) => value !== undefined),
+	) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+}

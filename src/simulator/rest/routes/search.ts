@@ -1,0 +1,107 @@
+// Looking for messages in a whole guild.
+// https://discord.com/developers/docs/resources/message#search-guild-messages
+
+import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	authorTypes,
+	hasTypes,
+	searchMessages,
+} from "../../world/messages/search.ts";
+import type { GuildPlace } from "../../world/state/entities.ts";
+import { isThread } from "../../world/state/entities.ts";
+import { channelPermissions, has } from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { refusal } from "../errors.ts";
+import { boolean, integer, several, snowflake, text, word } from "../fields.ts";
+import { absent } from "../message-body.ts";
+import { type Call, guildOf, route } from "../route.ts";
+
+const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
+
+function negatable(words: readonly string[]) {
+	return word(...words, ...words.map((one) => `-${one}`));
+}
+
+const ids = several(snowflake, 100);
+
+export const searchRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/messages/search",
+		query: {
+			limit: integer(1, 25),
+			offset: integer(0, 9975),
+			max_id: snowflake,
+			min_id: snowflake,
+			content: text(0, 1024),
+			channel_id: several(snowflake, 500),
+			author_type: several(negatable(authorTypes), 6),
+			author_id: ids,
+			mentions: ids,
+			mentions_role_id: ids,
+			mention_everyone: boolean,
+			replied_to_message_id: ids,
+			pinned: boolean,
+			has: several(negatable(hasTypes), 18),
+			sort_by: word("timestamp", "relevance"),
+			sort_order: word("asc", "desc"),
+			include_nsfw: boolean,
+			slop: absent("slop of a search"),
+			replied_to_user_id: absent("searching by whom a message replies to"),
+			embed_type: absent("searching by embeds"),
+			embed_provider: absent("searching by embeds"),
+			link_hostname: absent("searching by links"),
+			attachment_filename: absent("searching by files"),
+			attachment_extension: absent("searching by files"),
+		},
+		run: (call) => {
+			const { query, world, actor } = call;
+			const reader = present.readerOf(actor);
+			if (!reader.seesContent) throw refusal(Code.MissingAccess);
+			const searched = readableIn(call, query.channel_id).filter(
+				(place) => query.include_nsfw || !world.isNsfw(place),
+			);
+			const all = searched.flatMap(({ id }) => world.messages.in(id));
+			const { sort_by = "timestamp", sort_order = "desc" } = query;
+			const found = searchMessages(all, query, { sort_by, sort_order });
+			const { offset = 0, limit = 25 } = query;
+			const page = found.slice(offset, offset + limit);
+			const threads = searched
+				.filter(isThread)
+				.filter(({ id }) => page.some(({ channel_id }) => channel_id === id));
+			return {
+				doing_deep_historical_index: false,
+				total_results: found.length,
+				messages: page.map((message) => {
+					const { reactions: _, ...shown } = world.readMessage(message, reader);
+					return [shown];
+				}),
+				threads: threads.map((one) => present.thread(one, actor.user.id)),
+				members: threads.flatMap(
+					(one) => present.threadMember(one, actor.user.id) ?? [],
+				),
+			};
+		},
+	}),
+];
+
+/** The channels and threads whose messages the actor may read; of those that are named, all must be. */
+function readableIn(
+	call: Call,
+	named: readonly string[] | undefined,
+): GuildPlace[] {
+	const guild = guildOf(call);
+	const all = [...guild.channels.values(), ...guild.threads.values()];
+	const readable = all.filter((channel) =>
+		has(
+			channelPermissions(guild, channel, call.actor.user.id),
+			ViewChannel | ReadMessageHistory,
+		),
+	);
+	if (named === undefined) return readable;
+	return named.map((id) => {
+		const channel = readable.find((one) => one.id === id);
+		if (!channel) throw refusal(Code.MissingAccess);
+		return channel;
+	});
+}

@@ -1,0 +1,102 @@
+// Stages: opening, changing and closing them, which is for those who moderate the channel.
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+	StageInstancePrivacyLevel,
+} from "discord.js";
+import type {
+	GuildChannel,
+	StageInstance,
+} from "../../world/state/entities.ts";
+import { isGuildChannel } from "../../world/state/entities.ts";
+import { channelPermissions, has } from "../../world/state/permissions.ts";
+import { notSimulated, refusal } from "../errors.ts";
+import {
+	boolean,
+	choice,
+	nullable,
+	required,
+	snowflake,
+	text,
+} from "../fields.ts";
+import { type Call, guildChannelOf, route } from "../route.ts";
+
+const { ManageChannels, MoveMembers, MuteMembers, ViewChannel } =
+	PermissionFlagsBits;
+/** Whoever has these in a stage channel moderates it. */
+const moderator = ManageChannels | MuteMembers | MoveMembers;
+
+const one = "/stage-instances/:channel_id";
+const fields = {
+	topic: text(1, 120),
+	// A public stage would be found by others; Discord has ended that.
+	privacy_level: choice(StageInstancePrivacyLevel.GuildOnly),
+};
+
+/** The stage channel that a body names, if the actor may see it. */
+function namedChannel(call: Call, id: string): GuildChannel {
+	const channel = call.world.channels.get(id);
+	if (!channel || !isGuildChannel(channel)) throw refusal(Code.UnknownChannel);
+	const permissions = permissionsOf(call, channel);
+	if (!has(permissions, ViewChannel)) throw refusal(Code.MissingAccess);
+	if (channel.type !== ChannelType.GuildStageVoice)
+		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+	if (!has(permissions, moderator)) throw refusal(Code.MissingPermissions);
+	return channel;
+}
+
+function permissionsOf(call: Call, channel: GuildChannel): bigint {
+	const guild = call.world.guildOf(channel);
+	return channelPermissions(guild, channel, call.actor.user.id);
+}
+
+/** The stage of the path's channel; refused where it is not live. */
+function stageOf(call: Call): StageInstance {
+	const stage = call.world.stages.of(guildChannelOf(call));
+	if (!stage) throw refusal(Code.UnknownStageInstance);
+	return stage;
+}
+
+export const stageRoutes = [
+	route({
+		method: "POST",
+		path: "/stage-instances",
+		body: {
+			...fields,
+			topic: required(fields.topic),
+			channel_id: required(snowflake),
+			send_start_notification: boolean,
+			guild_scheduled_event_id: nullable(snowflake),
+		},
+		run: (call) => {
+			const { channel_id, topic, privacy_level } = call.body;
+			if (call.body.guild_scheduled_event_id)
+				throw notSimulated("stages of scheduled events");
+			const channel = namedChannel(call, channel_id);
+			if (call.world.stages.of(channel))
+				throw refusal(Code.TheStageIsAlreadyOpen);
+			const { stages } = call.world;
+			return stages.start(channel, { topic, privacy_level }, call.doing);
+		},
+	}),
+	route({ method: "GET", path: one, run: (call) => stageOf(call) }),
+	route({
+		method: "PATCH",
+		path: one,
+		needs: moderator,
+		body: fields,
+		run: (call) => {
+			const stage = stageOf(call);
+			call.world.stages.edit(stage, call.body, call.doing);
+			return stage;
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: one,
+		needs: moderator,
+		run: (call) => call.world.stages.end(stageOf(call), call.doing),
+	}),
+];

@@ -1,0 +1,112 @@
+// Who is in a thread: joining, being brought, leaving, being put out.
+// https://discord.com/developers/docs/resources/channel#join-thread
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { Thread, User } from "../../world/state/entities.ts";
+import { has } from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { compareIds } from "../../world/state/snowflake.ts";
+import { refusal } from "../errors.ts";
+import { boolean, integer, snowflake } from "../fields.ts";
+import { permissionsIn, requirePermission } from "../message-body.ts";
+import { type Call, param, route, threadOf } from "../route.ts";
+
+const { ManageThreads, SendMessages } = PermissionFlagsBits;
+
+const all = "/channels/:channel_id/thread-members";
+
+/** The member of the guild whom the path names. */
+function userOf(call: Call): User {
+	const id = param(call, "user_id");
+	if (!call.world.users.has(id)) throw refusal(Code.UnknownUser);
+	const member = call.world.guildOf(threadOf(call)).members.get(id);
+	if (!member) throw refusal(Code.UnknownMember);
+	return member.user;
+}
+
+function shown(call: Call, thread: Thread, userId: string, whole: boolean) {
+	const guild = call.world.guildOf(thread);
+	return whole
+		? present.threadMemberWith(guild, thread, userId)
+		: [present.threadMember(thread, userId)].filter((one) => one !== undefined);
+}
+
+export const threadMemberRoutes = [
+	route({
+		method: "PUT",
+		path: `${all}/@me`,
+		run: (call) => {
+			if (!call.world.threads.join(threadOf(call), call.actor.user))
+				call.changedNothing();
+		},
+	}),
+	route({
+		method: "PUT",
+		path: `${all}/:user_id`,
+		needs: SendMessages,
+		run: (call) => {
+			const thread = threadOf(call);
+			if (thread.type === ChannelType.PrivateThread && !thread.invitable)
+				requirePermission(call, thread, ManageThreads);
+			if (!call.world.threads.join(thread, userOf(call))) call.changedNothing();
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: `${all}/@me`,
+		run: (call) => {
+			if (!call.world.threads.leave(threadOf(call), call.actor.user))
+				call.changedNothing();
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: `${all}/:user_id`,
+		run: (call) => {
+			const thread = threadOf(call);
+			const owns =
+				thread.type === ChannelType.PrivateThread &&
+				thread.owner_id === call.actor.user.id;
+			if (!owns && !has(permissionsIn(call, thread), ManageThreads))
+				throw refusal(Code.MissingPermissions);
+			if (!call.world.threads.leave(thread, userOf(call)))
+				call.changedNothing();
+		},
+	}),
+	route({
+		method: "GET",
+		path: `${all}/:user_id`,
+		query: { with_member: boolean },
+		run: (call) => {
+			const thread = threadOf(call);
+			const id = param(call, "user_id");
+			const { with_member = false } = call.query;
+			const [found] = shown(call, thread, id, with_member);
+			if (!found) throw refusal(Code.UnknownMember);
+			return found;
+		},
+	}),
+	route({
+		method: "GET",
+		path: all,
+		query: { with_member: boolean, after: snowflake, limit: integer(1, 100) },
+		run: (call) => {
+			const { user, privilegedIntents } = call.actor;
+			if (user.bot && !privilegedIntents.includes("GuildMembers"))
+				throw refusal(Code.MissingAccess);
+			const thread = threadOf(call);
+			const { with_member = false, after = "0", limit = 100 } = call.query;
+			const ids = [...thread.members.keys()]
+				.sort(compareIds)
+				.filter((id) => compareIds(id, after) > 0);
+			// Only with members there are pages.
+			return (with_member ? ids.slice(0, limit) : ids).flatMap((id) =>
+				shown(call, thread, id, with_member),
+			);
+		},
+	}),
+];

@@ -1,0 +1,340 @@
+// Threads: starting them, listing them, changing and deleting them. Who is in them is in thread-members.ts.
+// https://discord.com/developers/docs/resources/channel#start-thread-from-message
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { NewThread, ThreadChanges } from "../../world/messages/threads.ts";
+import {
+	type Guild,
+	type GuildChannel,
+	holdsPosts,
+	type Thread,
+} from "../../world/state/entities.ts";
+import { has } from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { compareIds } from "../../world/state/snowflake.ts";
+import { fieldFault, refusal } from "../errors.ts";
+import {
+	boolean,
+	choice,
+	integer,
+	nullable,
+	object,
+	required,
+	snowflake,
+	text,
+	timestamp,
+} from "../fields.ts";
+import {
+	appliedTags,
+	archiveDuration,
+	checkedTags,
+	slowMode,
+} from "../forum-fields.ts";
+import {
+	contentFields,
+	permissionsIn,
+	refuseEmpty,
+	requirePermission,
+	written,
+} from "../message-body.ts";
+import {
+	type Call,
+	guildChannelOf,
+	guildOf,
+	messageOf,
+	type ReadForm,
+	route,
+} from "../route.ts";
+
+const {
+	AttachFiles,
+	CreatePrivateThreads,
+	CreatePublicThreads,
+	EmbedLinks,
+	ManageThreads,
+	ReadMessageHistory,
+	SendMessages,
+} = PermissionFlagsBits;
+
+const activeLimit = 1000;
+
+const startFields = {
+	name: required(text(1, 100)),
+	auto_archive_duration: archiveDuration,
+	rate_limit_per_user: slowMode,
+};
+
+type Start = ReadForm<typeof startFields>;
+
+/** What can be changed of a thread beside its name and its slow mode. */
+export const threadFields = {
+	archived: nullable(boolean),
+	auto_archive_duration: archiveDuration,
+	locked: nullable(boolean),
+	invitable: nullable(boolean),
+	applied_tags: nullable(appliedTags),
+};
+
+function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
+	const guild = call.world.guildOf(parent);
+	const active = [...guild.threads.values()].filter((one) => !one.archived);
+	if (active.length >= activeLimit) throw refusal(Code.MaximumActiveThreads);
+	return {
+		name: body.name,
+		auto_archive_duration: body.auto_archive_duration ?? undefined,
+		rate_limit_per_user: body.rate_limit_per_user ?? undefined,
+	};
+}
+
+/** Refuses channels that threads cannot be started in one by one. */
+function requireText({ type }: GuildChannel): void {
+	const { GuildText, GuildAnnouncement } = ChannelType;
+	if (type !== GuildText && type !== GuildAnnouncement)
+		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+}
+
+const post = object(contentFields);
+const newThread = {
+	...startFields,
+	type: nullable(
+		choice(
+			ChannelType.AnnouncementThread,
+			ChannelType.PublicThread,
+			ChannelType.PrivateThread,
+		),
+	),
+	invitable: nullable(boolean),
+	message: nullable(post),
+	applied_tags: nullable(appliedTags),
+};
+type Body = ReadForm<typeof newThread>;
+
+function startAlone(call: Call<Body>, parent: GuildChannel) {
+	requireText(parent);
+	const { body, world, actor, doing } = call;
+	// Discord's own default.
+	const type = body.type ?? ChannelType.PrivateThread;
+	const inNews = parent.type === ChannelType.GuildAnnouncement;
+	if (inNews !== (type === ChannelType.AnnouncementThread))
+		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+	const isPrivate = type === ChannelType.PrivateThread;
+	const needed = isPrivate ? CreatePrivateThreads : CreatePublicThreads;
+	requirePermission(call, parent, needed);
+	const start = startOf(call, parent, body);
+	const invitable = (isPrivate ? body.invitable : undefined) ?? undefined;
+	const given = { ...start, type, invitable };
+	const thread = world.threads.add(parent, actor.user, given, doing);
+	return present.thread(thread, actor.user.id);
+}
+
+function startPost(call: Call<Body>, forum: GuildChannel) {
+	const { body, world, actor, doing } = call;
+	const { message } = body;
+	if (!message)
+		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "message");
+	requirePermission(call, forum, SendMessages);
+	refuseEmpty(call, message);
+	if (message.embeds?.length) requirePermission(call, forum, EmbedLinks);
+	if (call.files.size > 0) requirePermission(call, forum, AttachFiles);
+	const start = startOf(call, forum, body);
+	const applied_tags = checkedTags(call, forum, body.applied_tags ?? []);
+	const content = written(call, forum, message, {
+		allowed: message.allowed_mentions ?? null,
+	});
+	const id = world.newId();
+	const given = { ...start, id, applied_tags };
+	const thread = world.threads.add(forum, actor.user, given, doing);
+	const first = world.addMessage(thread, actor.user, { ...content, id });
+	return {
+		...present.thread(thread, actor.user.id),
+		message: world.readMessage(first, present.readerOf(actor)),
+	};
+}
+
+type Edit = ReadForm<typeof threadFields> & {
+	name?: string | null | undefined;
+	rate_limit_per_user?: number | null | undefined;
+	flags?: number | null | undefined;
+};
+
+/** PATCH of a thread. */
+export function editThread(call: Call<Edit>, thread: Thread) {
+	const { body, world, actor, doing } = call;
+	if (thread.archived && body.archived !== false)
+		throw refusal(Code.InvalidActionOnArchivedThread);
+	requireEditor(call, thread, body);
+	const { invitable, applied_tags: tags } = body;
+	const forum = world.guildOf(thread).channels.get(thread.parent_id);
+	const changes: ThreadChanges = {
+		name: body.name ?? undefined,
+		archived: body.archived ?? undefined,
+		locked: body.locked ?? undefined,
+		auto_archive_duration: body.auto_archive_duration ?? undefined,
+		rate_limit_per_user:
+			body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
+		invitable:
+			thread.type === ChannelType.PrivateThread
+				? (invitable ?? undefined)
+				: undefined,
+		applied_tags:
+			tags && forum && thread.applied_tags
+				? checkedTags(call, forum, tags, thread.applied_tags)
+				: undefined,
+		flags: body.flags ?? undefined,
+	};
+	world.threads.edit(thread, changes, doing);
+	return present.thread(thread, actor.user.id);
+}
+
+/** Who began a thread may change what it is called and whether it is open; the rest is for those who manage threads. */
+function requireEditor(call: Call, thread: Thread, body: Edit): void {
+	if (has(permissionsIn(call, thread), ManageThreads)) return;
+	const { locked, rate_limit_per_user, flags, archived, ...others } = body;
+	const moderating = [locked, rate_limit_per_user, flags].some(
+		(value) => value !== undefined,
+	);
+	const changing =
+		archived === true ||
+		Object.keys({ ...threadFields, name: true }).some(
+			(key) => others[key as keyof typeof others] !== undefined,
+		);
+	const owns = thread.owner_id === call.actor.user.id;
+	const reopens = archived === false;
+	if (moderating || (changing && !owns) || (reopens && thread.locked))
+		throw refusal(Code.MissingPermissions);
+	if (reopens) requirePermission(call, thread, SendMessages);
+}
+
+/** DELETE of a thread. */
+export function deleteThread(call: Call, thread: Thread) {
+	requirePermission(call, thread, ManageThreads);
+	const answer = present.thread(thread, call.actor.user.id);
+	call.world.threads.remove(thread, call.doing);
+	return answer;
+}
+
+/** Threads as the actor has them. */
+function listed({ actor }: Call, threads: readonly Thread[]) {
+	const { id } = actor.user;
+	return {
+		threads: threads.map((one) => present.thread(one, id)),
+		members: threads.flatMap((one) => present.threadMember(one, id) ?? []),
+	};
+}
+
+function archivedIn(call: Call, fits: (thread: Thread) => boolean): Thread[] {
+	return call.world.threads
+		.in(guildChannelOf(call))
+		.filter((one) => one.archived && fits(one));
+}
+
+const byTime = {
+	before: timestamp,
+	// The documentation names no limits; these are Discord's all the same.
+	limit: integer(2, 100),
+};
+
+/** A page of archived threads, the one that was archived last first. */
+function pageByTime(
+	call: Call<
+		unknown,
+		{ before?: Date | undefined; limit?: number | undefined }
+	>,
+	all: readonly Thread[],
+) {
+	const { before, limit = 50 } = call.query;
+	const at = (thread: Thread) => Date.parse(thread.archive_timestamp);
+	const rest = all
+		.filter((one) => !before || at(one) < before.getTime())
+		.toSorted((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
+	return {
+		...listed(call, rest.slice(0, limit)),
+		has_more: rest.length > limit,
+	};
+}
+
+const isPrivate = ({ type }: Thread) => type === ChannelType.PrivateThread;
+
+export const threadRoutes = [
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/messages/:message_id/threads",
+		needs: CreatePublicThreads,
+		status: 201,
+		body: startFields,
+		run: (call) => {
+			const parent = guildChannelOf(call);
+			requireText(parent);
+			const message = messageOf(call);
+			const { world, actor, doing } = call;
+			const guild: Guild = world.guildOf(parent);
+			if (guild.threads.has(message.id))
+				throw refusal(Code.ThreadAlreadyCreatedForMessage);
+			const given = { ...startOf(call, parent, call.body), message };
+			const thread = world.threads.add(parent, actor.user, given, doing);
+			return present.thread(thread, actor.user.id);
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/threads",
+		status: 201,
+		body: newThread,
+		run: (call) => {
+			const parent = guildChannelOf(call);
+			return holdsPosts(parent)
+				? startPost(call, parent)
+				: startAlone(call, parent);
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/threads/active",
+		run: (call) => {
+			const { id } = call.actor.user;
+			return listed(call, call.world.threads.active(guildOf(call), id));
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/threads/archived/public",
+		needs: ReadMessageHistory,
+		query: byTime,
+		run: (call) =>
+			pageByTime(
+				call,
+				archivedIn(call, (one) => !isPrivate(one)),
+			),
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/threads/archived/private",
+		needs: ReadMessageHistory | ManageThreads,
+		query: byTime,
+		run: (call) => pageByTime(call, archivedIn(call, isPrivate)),
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/users/@me/threads/archived/private",
+		needs: ReadMessageHistory,
+		query: { before: snowflake, limit: integer(2, 100) },
+		run: (call) => {
+			const { before, limit = 50 } = call.query;
+			const rest = archivedIn(
+				call,
+				(one) =>
+					isPrivate(one) &&
+					one.members.has(call.actor.user.id) &&
+					(!before || compareIds(one.id, before) < 0),
+			).sort((a, b) => compareIds(b.id, a.id));
+			return {
+				...listed(call, rest.slice(0, limit)),
+				has_more: rest.length > limit,
+			};
+		},
+	}),
+];

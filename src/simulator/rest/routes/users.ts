@@ -1,0 +1,81 @@
+// Users: oneself, others, the guilds one is in, and opening a direct channel.
+
+import { RESTJSONErrorCodes as Code } from "discord.js";
+import { guildPermissions } from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { compareIds } from "../../world/state/snowflake.ts";
+import { refusal } from "../errors.ts";
+import { boolean, integer, required, snowflake } from "../fields.ts";
+import { guildOf, memberOfActor, param, route } from "../route.ts";
+
+export const userRoutes = [
+	route({
+		method: "GET",
+		path: "/users/@me",
+		run: ({ actor }) => present.ownUser(actor),
+	}),
+	route({
+		method: "GET",
+		path: "/users/:user_id",
+		run: (call) => {
+			const user = call.world.users.get(param(call, "user_id"));
+			if (!user) throw refusal(Code.UnknownUser);
+			return user;
+		},
+	}),
+	route({
+		method: "GET",
+		path: "/users/@me/guilds",
+		query: {
+			before: snowflake,
+			after: snowflake,
+			limit: integer(1, 200),
+			with_counts: boolean,
+		},
+		run: ({ world, actor, query }) => {
+			const { before, after, limit = 200, with_counts } = query;
+			const guilds = [...world.guilds.values()]
+				.filter((guild) => guild.members.has(actor.user.id))
+				.sort((a, b) => compareIds(a.id, b.id))
+				.filter(({ id }) => !after || compareIds(id, after) > 0)
+				.filter(({ id }) => !before || compareIds(id, before) < 0);
+			const page =
+				before && !after ? guilds.slice(-limit) : guilds.slice(0, limit);
+			return page.map((guild) => ({
+				id: guild.id,
+				name: guild.name,
+				icon: null,
+				banner: null,
+				owner: guild.owner_id === actor.user.id,
+				permissions: String(guildPermissions(guild, actor.user.id)),
+				features: [],
+				...(with_counts ? present.guildCounts(guild) : {}),
+			}));
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: "/users/@me/guilds/:guild_id",
+		run: (call) => {
+			const guild = guildOf(call);
+			if (guild.owner_id === call.actor.user.id)
+				throw refusal(Code.InvalidGuild, {
+					message: "Owners cannot leave their guild",
+				});
+			call.world.removeMember(guild, memberOfActor(call));
+		},
+	}),
+	route({
+		method: "POST",
+		path: "/users/@me/channels",
+		body: { recipient_id: required(snowflake) },
+		run: ({ world, actor, body, changedNothing }) => {
+			const other = world.users.get(body.recipient_id);
+			if (!other) throw refusal(Code.UnknownUser);
+			if (other === actor.user) throw refusal(Code.InvalidRecipients);
+			const known = world.directChannel(actor.user, other);
+			if (known) changedNothing();
+			return present.channel(known ?? world.openDm(actor.user, other), actor);
+		},
+	}),
+];

@@ -1,0 +1,114 @@
+// Voice: where a member is, and what those who moderate may do to them there.
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import type {
+	Guild,
+	GuildChannel,
+	Member,
+} from "../../world/state/entities.ts";
+import { isVoice } from "../../world/state/entities.ts";
+import { channelPermissions, has } from "../../world/state/permissions.ts";
+import * as present from "../../world/state/serialize.ts";
+import { refusal } from "../errors.ts";
+import { nullable, text } from "../fields.ts";
+import {
+	type Call,
+	guildChannelOf,
+	guildOf,
+	memberOf,
+	route,
+} from "../route.ts";
+
+const {
+	Connect,
+	DeafenMembers,
+	ManageChannels,
+	MoveMembers,
+	MuteMembers,
+	SetVoiceChannelStatus,
+} = PermissionFlagsBits;
+
+export const voiceRoutes = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/voice-states/:user_id",
+		run: (call) => {
+			const guild = guildOf(call);
+			const member = memberOf(call);
+			if (!guild.voiceStates.has(member.user.id))
+				throw refusal(Code.UnknownVoiceState);
+			return {
+				...present.voiceState(guild, member),
+				guild_id: guild.id,
+				member: present.member(member),
+			};
+		},
+	}),
+	route({
+		method: "PUT",
+		path: "/channels/:channel_id/voice-status",
+		needs: SetVoiceChannelStatus,
+		body: { status: nullable(text(0, 500)) },
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			if (channel.type !== ChannelType.GuildVoice)
+				throw refusal(Code.CannotExecuteActionOnThisChannelType);
+			const guild = call.world.guildOf(channel);
+			const { id } = call.actor.user;
+			// Whoever is not in it needs to manage it.
+			if (
+				guild.voiceStates.get(id)?.channel_id !== channel.id &&
+				!has(channelPermissions(guild, channel, id), ManageChannels)
+			)
+				throw refusal(Code.MissingPermissions);
+			const { status } = call.body;
+			call.world.voiceStatuses.set(channel, status || null, call.doing);
+		},
+	}),
+];
+
+interface VoiceBody {
+	mute?: boolean | null | undefined;
+	deaf?: boolean | null | undefined;
+	channel_id?: string | null | undefined;
+}
+
+/** What is asked for of a member in voice; `target` is null for one who is to leave, undefined for one who stays. */
+export function checkVoice(
+	call: Call,
+	guild: Guild,
+	member: Member,
+	body: VoiceBody,
+): {
+	mute: boolean | undefined;
+	deaf: boolean | undefined;
+	target: GuildChannel | null | undefined;
+} {
+	const mute = body.mute ?? undefined;
+	const deaf = body.deaf ?? undefined;
+	const { channel_id } = body;
+	if (mute === undefined && deaf === undefined && channel_id === undefined)
+		return { mute, deaf, target: undefined };
+	const { channel_id: here = "" } = guild.voiceStates.get(member.user.id) ?? {};
+	const current = guild.channels.get(here);
+	if (!current) throw refusal(Code.TargetUserIsNotConnectedToVoice);
+	const requireIn = (channel: GuildChannel, bits: bigint) => {
+		if (!has(channelPermissions(guild, channel, call.actor.user.id), bits))
+			throw refusal(Code.MissingPermissions);
+	};
+	if (mute !== undefined) requireIn(current, MuteMembers);
+	if (deaf !== undefined) requireIn(current, DeafenMembers);
+	if (channel_id === undefined) return { mute, deaf, target: undefined };
+	requireIn(current, MoveMembers);
+	if (channel_id === null) return { mute, deaf, target: null };
+	const target = guild.channels.get(channel_id);
+	if (!target) throw refusal(Code.UnknownChannel);
+	if (!isVoice(target))
+		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+	requireIn(target, Connect | MoveMembers);
+	return { mute, deaf, target };
+}

@@ -1,0 +1,319 @@
+// Webhooks: managing them as a bot or by their token, and what is written by them. An interaction's application id and
+// token stand in the same paths: interaction-messages.ts.
+// https://discord.com/developers/docs/resources/webhook
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits,
+} from "discord.js";
+import { authorOf, seenBy } from "../../world/guilds/webhooks.ts";
+import {
+	type GuildChannel,
+	type GuildPlace,
+	holdsPosts,
+	isGuildChannel,
+	isThread,
+	type Message,
+	type Webhook,
+} from "../../world/state/entities.ts";
+import { readerOf } from "../../world/state/serialize.ts";
+import { fieldFault, refusal } from "../errors.ts";
+import {
+	boolean,
+	type Field,
+	nullable,
+	required,
+	snowflake,
+	text,
+} from "../fields.ts";
+import {
+	absent,
+	contentFields,
+	refuseEmpty,
+	requirePermission,
+	revised,
+	written,
+} from "../message-body.ts";
+import {
+	actingWebhookOf,
+	type Call,
+	guildChannelOf,
+	guildOf,
+	param,
+	route,
+} from "../route.ts";
+
+const { ManageWebhooks } = PermissionFlagsBits;
+
+const webhookLimit = 15;
+const byId = "/webhooks/:webhook_id";
+const byToken = `${byId}/:webhook_token`;
+const threadId = { thread_id: snowflake };
+
+/** A name that a webhook may have. */
+const name: Field<string | undefined> = {
+	read: (value) => {
+		const given = text(1, 80).read(value)?.trim();
+		const word = /discord|clyde/i.exec(given ?? "")?.[0].toLowerCase();
+		if (word)
+			throw fieldFault(
+				"USERNAME_INVALID_CONTAINS",
+				`Username cannot contain "${word}"`,
+			);
+		return given;
+	},
+};
+
+/** A picture as image data: of it only a hash is kept. */
+const avatar: Field<string | undefined> = {
+	read: (value) => {
+		const data = text(0, 10_000_000).read(value);
+		if (data !== undefined && !data.startsWith("data:image/"))
+			throw fieldFault("IMAGE_INVALID", "Invalid image");
+		return data && hash(data);
+	},
+};
+
+function hash(text: string): string {
+	return Bun.hash(text).toString(16).padStart(32, "0");
+}
+
+/** The path's webhook. */
+function webhookOf(call: Call): Webhook {
+	const webhook = call.world.webhooks.get(param(call, "webhook_id"));
+	if (!webhook) throw refusal(Code.UnknownWebhook);
+	return webhook;
+}
+
+/** The same, for someone who manages webhooks where it writes. */
+function managedWebhook(call: Call): Webhook {
+	const webhook = webhookOf(call);
+	const channel = call.world.webhooks.channelOf(webhook);
+	requirePermission(call, channel, ManageWebhooks);
+	return webhook;
+}
+
+function refuseFull({ world }: Call, channel: GuildChannel): void {
+	if (channel.type === ChannelType.GuildCategory)
+		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+	if (world.webhooks.list({ channel_id: channel.id }).length >= webhookLimit)
+		throw refusal(Code.MaximumNumberOfWebhooksReached);
+}
+
+/** The channel that a webhook is moved to. */
+function targetOf(
+	call: Call,
+	webhook: Webhook,
+	id: string | undefined,
+): string | undefined {
+	if (id === undefined || id === webhook.channel_id) return undefined;
+	const channel = call.world.channels.get(id);
+	const isHere =
+		channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
+	if (!isHere) throw refusal(Code.UnknownChannel);
+	requirePermission(call, channel, ManageWebhooks);
+	refuseFull(call, channel);
+	return id;
+}
+
+/** Where the webhook writes: its channel, or a thread of it. */
+function placeOf(call: Call<unknown, { thread_id: string | undefined }>) {
+	const { world, query } = call;
+	const own = world.webhooks.channelOf(actingWebhookOf(call));
+	if (query.thread_id === undefined) return own;
+	const thread = world.channels.get(query.thread_id);
+	if (!thread || !isThread(thread) || thread.parent_id !== own.id)
+		throw refusal(Code.UnknownChannel);
+	return thread;
+}
+
+/** The path's message, if the webhook wrote it there. */
+function ownMessage(call: Call, place: GuildPlace): Message {
+	const id = param(call, "message_id");
+	const message = call.world.messages.get(place.id, id);
+	if (message?.webhook_id !== actingWebhookOf(call).id)
+		throw refusal(Code.UnknownMessage);
+	return message;
+}
+
+function shown({ world, actor }: Call, message: Message) {
+	return world.readMessage(message, readerOf(actor));
+}
+
+const managing = [
+	route({
+		method: "GET",
+		path: "/guilds/:guild_id/webhooks",
+		needs: ManageWebhooks,
+		run: (call) =>
+			call.world.webhooks
+				.list({ guild_id: guildOf(call).id })
+				.map((one) => seenBy(one, call.actor)),
+	}),
+	route({
+		method: "GET",
+		path: "/channels/:channel_id/webhooks",
+		needs: ManageWebhooks,
+		run: (call) =>
+			call.world.webhooks
+				.list({ channel_id: guildChannelOf(call).id })
+				.map((one) => seenBy(one, call.actor)),
+	}),
+	route({
+		method: "POST",
+		path: "/channels/:channel_id/webhooks",
+		needs: ManageWebhooks,
+		body: { name: required(name), avatar: nullable(avatar) },
+		run: (call) => {
+			const channel = guildChannelOf(call);
+			const { world, body, actor, doing } = call;
+			refuseFull(call, channel);
+			const given = {
+				name: body.name,
+				avatar: body.avatar ?? null,
+				user: actor.user,
+			};
+			return seenBy(world.webhooks.add(channel, given, doing), actor);
+		},
+	}),
+	route({
+		method: "GET",
+		path: byId,
+		run: (call) => {
+			// Whoever made it need not manage the others.
+			const made = webhookOf(call).application_id === call.actor.user.id;
+			const webhook = made ? webhookOf(call) : managedWebhook(call);
+			return seenBy(webhook, call.actor);
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: byId,
+		body: { name, avatar: nullable(avatar), channel_id: nullable(snowflake) },
+		run: (call) => {
+			const webhook = managedWebhook(call);
+			const { name, avatar } = call.body;
+			const channel_id = targetOf(
+				call,
+				webhook,
+				call.body.channel_id ?? undefined,
+			);
+			const changes = { name, avatar, channel_id };
+			call.world.webhooks.edit(webhook, changes, call.doing);
+			return seenBy(webhook, call.actor);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: byId,
+		run: (call) => call.world.webhooks.remove(managedWebhook(call), call.doing),
+	}),
+];
+
+const actingByToken = [
+	route({
+		method: "GET",
+		path: byToken,
+		byToken: true,
+		run: (call) => {
+			const { user: _, ...rest } = actingWebhookOf(call);
+			return rest;
+		},
+	}),
+	route({
+		method: "PATCH",
+		path: byToken,
+		byToken: true,
+		body: { name, avatar: nullable(avatar) },
+		run: (call) => {
+			const webhook = actingWebhookOf(call);
+			call.world.webhooks.edit(webhook, call.body);
+			const { user: _, ...rest } = webhook;
+			return rest;
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: byToken,
+		byToken: true,
+		run: (call) => call.world.webhooks.remove(actingWebhookOf(call)),
+	}),
+];
+
+const writing = [
+	route({
+		method: "POST",
+		path: byToken,
+		byToken: true,
+		query: { ...threadId, wait: boolean, with_components: boolean },
+		body: {
+			...contentFields,
+			tts: boolean,
+			username: nullable(name),
+			avatar_url: nullable(text(0, 2048)),
+			thread_name: absent("forum posts by webhooks"),
+			applied_tags: absent("forum posts by webhooks"),
+		},
+		run: (call) => {
+			const { body, world } = call;
+			const webhook = actingWebhookOf(call);
+			const place = placeOf(call);
+			if (holdsPosts(place))
+				throw refusal(
+					Code.WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId,
+				);
+			refuseEmpty(call, body);
+			const author = authorOf(webhook, {
+				...(body.username ? { name: body.username } : {}),
+				...(body.avatar_url ? { avatar: hash(body.avatar_url) } : {}),
+			});
+			const message = world.addMessage(place, author, {
+				...written(call, place, body, {
+					allowed: body.allowed_mentions ?? null,
+				}),
+				tts: body.tts ?? false,
+				webhook_id: webhook.id,
+				...(webhook.application_id === null
+					? {}
+					: { application_id: webhook.application_id }),
+			});
+			return call.query.wait ? shown(call, message) : undefined;
+		},
+	}),
+	route({
+		method: "GET",
+		path: `${byToken}/messages/:message_id`,
+		byToken: true,
+		query: threadId,
+		run: (call) => shown(call, ownMessage(call, placeOf(call))),
+	}),
+	route({
+		method: "PATCH",
+		path: `${byToken}/messages/:message_id`,
+		byToken: true,
+		query: { ...threadId, with_components: boolean },
+		body: contentFields,
+		run: (call) => {
+			const place = placeOf(call);
+			const message = ownMessage(call, place);
+			const changes = revised(call, place, message, call.body, {
+				allowed: call.body.allowed_mentions ?? null,
+			});
+			call.world.editMessage(place, message, changes);
+			return shown(call, message);
+		},
+	}),
+	route({
+		method: "DELETE",
+		path: `${byToken}/messages/:message_id`,
+		byToken: true,
+		query: threadId,
+		run: (call) => {
+			const place = placeOf(call);
+			call.world.removeMessage(place, ownMessage(call, place), call.doing);
+		},
+	}),
+];
+
+export const webhookRoutes = [...managing, ...actingByToken, ...writing];

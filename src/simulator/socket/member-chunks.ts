@@ -1,0 +1,93 @@
+// Answers to REQUEST_GUILD_MEMBERS: the members that were asked for, a thousand at a time.
+// https://discord.com/developers/docs/events/gateway-events#request-guild-members
+
+import { GatewayIntentBits } from "discord.js";
+import * as v from "valibot";
+import { membersNamed } from "../rest/routes/members.ts";
+import type { Guild, Member } from "../world/state/entities.ts";
+import * as present from "../world/state/serialize.ts";
+import type { World } from "../world/world.ts";
+import type { Session } from "./session.ts";
+
+const chunkSize = 1000;
+const namedLimit = 100;
+
+const membersRequest = v.object({
+	guild_id: v.string(),
+	query: v.optional(v.string()),
+	limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 0),
+	presences: v.optional(v.boolean(), false),
+	user_ids: v.optional(v.union([v.string(), v.array(v.string())])),
+	nonce: v.optional(v.string()),
+});
+
+type MembersRequest = v.InferOutput<typeof membersRequest>;
+
+/**
+ * The chunks to send, each made when it is its turn; undefined when Discord would not answer: the request is malformed,
+ * the guild is not the bot's, or everyone is asked for without the intent.
+ */
+export function memberChunks(
+	d: unknown,
+	session: Session,
+	world: World,
+): Iterable<Record<string, unknown>> | undefined {
+	const { success, output } = v.safeParse(membersRequest, d);
+	if (!success) return undefined;
+	const guild = world.guilds.get(output.guild_id);
+	if (!guild?.members.has(session.bot.user.id)) return undefined;
+	const everyone = output.user_ids === undefined && !output.query;
+	if (everyone && !session.hasIntent(GatewayIntentBits.GuildMembers))
+		return undefined;
+	const presences =
+		output.presences && session.hasIntent(GatewayIntentBits.GuildPresences);
+	return chunks(guild, output, presences);
+}
+
+function* chunks(guild: Guild, request: MembersRequest, presences: boolean) {
+	const { members, missing } = select(guild, request);
+	const count = Math.max(1, Math.ceil(members.length / chunkSize));
+	for (let index = 0; index < count; index += 1) {
+		const part = members.slice(index * chunkSize, (index + 1) * chunkSize);
+		yield {
+			guild_id: guild.id,
+			members: part.map(present.member),
+			chunk_index: index,
+			chunk_count: count,
+			...(missing.length > 0 ? { not_found: missing } : {}),
+			...(presences ? { presences: part.map(presence) } : {}),
+			// Longer ones are ignored.
+			...(request.nonce !== undefined && request.nonce.length <= 32
+				? { nonce: request.nonce }
+				: {}),
+		};
+	}
+}
+
+function select(
+	guild: Guild,
+	{ user_ids, query = "", limit }: MembersRequest,
+): { members: Member[]; missing: string[] } {
+	if (user_ids !== undefined) {
+		const ids = [user_ids].flat().slice(0, namedLimit);
+		return {
+			members: ids.flatMap((id) => guild.members.get(id) ?? []),
+			missing: ids.filter((id) => !guild.members.has(id)),
+		};
+	}
+	if (query !== "") {
+		const most = Math.min(limit || namedLimit, namedLimit);
+		return { members: membersNamed(guild, query, most), missing: [] };
+	}
+	const all = [...guild.members.values()];
+	return { members: limit === 0 ? all : all.slice(0, limit), missing: [] };
+}
+
+function presence({ user }: Member) {
+	return {
+		user: { id: user.id },
+		status: "online",
+		activities: [],
+		client_status: { desktop: "online" },
+	};
+}

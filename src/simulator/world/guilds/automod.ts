@@ -1,0 +1,163 @@
+// The rules by which Discord itself moderates a guild: what they are, and which of them a text breaks. Spam, Discord's own
+// lists of words, patterns, raids and profiles are stored and not applied.
+// https://discord.com/developers/docs/resources/auto-moderation
+
+import {
+	AuditLogEvent,
+	PermissionFlagsBits,
+	AutoModerationRuleTriggerType as Trigger,
+} from "discord.js";
+import { plainError } from "../../rest/errors.ts";
+import { changesBetween } from "../state/audit-log.ts";
+import type { AutoModerationRule, Guild } from "../state/entities.ts";
+import type { EventType } from "../state/events.ts";
+import {
+	apply,
+	type Changes,
+	type Doing,
+	type Telling,
+} from "../state/state.ts";
+
+export type NewRule = Omit<AutoModerationRule, "id" | "guild_id">;
+
+export type RuleChanges = Changes<
+	Omit<
+		AutoModerationRule,
+		"id" | "guild_id" | "creator_id" | "event_type" | "trigger_type"
+	>
+>;
+
+/** What of a text breaks a rule. */
+export interface Breach {
+	readonly rule: AutoModerationRule;
+	/** The word that the rule has, and what of the text it fits; null for mentions. */
+	readonly keyword: string | null;
+	readonly content: string | null;
+}
+
+/** The rules of all guilds. */
+export class AutoModeration {
+	readonly #world: Telling;
+	readonly #all = new Map<string, AutoModerationRule>();
+
+	constructor(world: Telling) {
+		this.#world = world;
+	}
+
+	/** Those of a guild, oldest first. */
+	in({ id }: Guild): AutoModerationRule[] {
+		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
+	}
+
+	/** The rule with this id; throws Discord's refusal when the guild has none. */
+	get(guild: Guild, id: string): AutoModerationRule {
+		const rule = this.#all.get(id);
+		if (rule?.guild_id === guild.id) return rule;
+		// There is no code for a rule that does not exist.
+		throw plainError(404, "Not Found");
+	}
+
+	add(guild: Guild, given: NewRule, doing?: Doing): AutoModerationRule {
+		const rule = { id: this.#world.newId(), guild_id: guild.id, ...given };
+		this.#all.set(rule.id, rule);
+		this.#tell("AUTO_MODERATION_RULE_CREATE", guild, rule);
+		this.#world.log(
+			guild,
+			doing,
+			AuditLogEvent.AutoModerationRuleCreate,
+			rule.id,
+			{ changes: changesBetween({}, logged(rule)) },
+		);
+		return rule;
+	}
+
+	edit(
+		guild: Guild,
+		rule: AutoModerationRule,
+		changes: RuleChanges,
+		doing?: Doing,
+	): void {
+		const before = logged(rule);
+		apply(rule, changes);
+		this.#tell("AUTO_MODERATION_RULE_UPDATE", guild, rule);
+		this.#world.log(
+			guild,
+			doing,
+			AuditLogEvent.AutoModerationRuleUpdate,
+			rule.id,
+			{ changes: changesBetween(before, changes) },
+		);
+	}
+
+	remove(guild: Guild, rule: AutoModerationRule, doing?: Doing): void {
+		this.#all.delete(rule.id);
+		this.#tell("AUTO_MODERATION_RULE_DELETE", guild, rule);
+		this.#world.log(
+			guild,
+			doing,
+			AuditLogEvent.AutoModerationRuleDelete,
+			rule.id,
+			{ changes: changesBetween(logged(rule), {}) },
+		);
+	}
+
+	/** What of a text that someone with these roles writes there breaks which rule. */
+	breaches(
+		guild: Guild,
+		written: { text: string; channelIds: string[]; roleIds: string[] },
+	): Breach[] {
+		return this.in(guild)
+			.filter(
+				({ enabled, exempt_channels, exempt_roles }) =>
+					enabled &&
+					!exempt_channels.some((id) => written.channelIds.includes(id)) &&
+					!exempt_roles.some((id) => written.roleIds.includes(id)),
+			)
+			.flatMap((rule) => breachOf(rule, written.text));
+	}
+
+	#tell(type: EventType, guild: Guild, rule: AutoModerationRule): void {
+		this.#world.tell(type, guild, () => ({ ...rule }), managersOnly);
+	}
+}
+
+/** Only those who may see rules are told of them, and of what they do. */
+export const managersOnly = {
+	permission: { bits: PermissionFlagsBits.ManageGuild },
+};
+
+function logged(rule: AutoModerationRule): Record<string, unknown> {
+	const { id: _, guild_id: __, creator_id: ___, ...rest } = rule;
+	return rest;
+}
+
+function breachOf(rule: AutoModerationRule, text: string): Breach[] {
+	const { trigger_metadata: metadata, trigger_type } = rule;
+	if (trigger_type === Trigger.MentionSpam) {
+		const mentions = new Set(text.match(/<@[!&]?\d+>/g));
+		const isTooMany = mentions.size > (metadata.mention_total_limit ?? 50);
+		return isTooMany ? [{ rule, keyword: null, content: null }] : [];
+	}
+	if (trigger_type !== Trigger.Keyword) return [];
+	const allowed = metadata.allow_list ?? [];
+	for (const keyword of metadata.keyword_filter ?? []) {
+		for (const [content] of text.matchAll(patternOf(keyword)))
+			if (!allowed.some((word) => patternOf(word).test(content)))
+				return [{ rule, keyword, content }];
+	}
+	return [];
+}
+
+/** A keyword is a whole word, unless a "*" at its beginning or its end stands for the rest of one. */
+function patternOf(keyword: string): RegExp {
+	const [, before, word = "", after] = /^(\*?)(.*?)(\*?)$/s.exec(keyword) ?? [];
+	const letter = "[\\p{L}\\p{N}_]";
+	return new RegExp(
+		[
+			before ? `${letter}*` : `(?<!${letter})`,
+			RegExp.escape(word),
+			after ? `${letter}*` : `(?!${letter})`,
+		].join(""),
+		"giu",
+	);
+}

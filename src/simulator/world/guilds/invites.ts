@@ -1,0 +1,208 @@
+// Invites: the ways into guilds, how often they have been used, and when they end.
+// https://discord.com/developers/docs/resources/invite
+
+import { randomBytes } from "node:crypto";
+import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import { changesBetween } from "../state/audit-log.ts";
+import type {
+	Channel,
+	Guild,
+	GuildChannel,
+	Invite,
+} from "../state/entities.ts";
+import { isGuildChannel } from "../state/entities.ts";
+import type { Doing, Telling } from "../state/state.ts";
+
+type NewInvite = Pick<Invite, "inviter"> &
+	Partial<
+		Pick<
+			Invite,
+			"max_age" | "max_uses" | "temporary" | "role_ids" | "created_at"
+		>
+	>;
+
+export class Invites {
+	readonly #world: Telling;
+	readonly #all = new Map<string, Invite>();
+
+	constructor(world: Telling) {
+		this.#world = world;
+	}
+
+	/** Those of a guild, or of one of its channels, that are still good. */
+	list(of: { guild_id: string } | { channel_id: string }): Invite[] {
+		return [...this.#all.values()]
+			.filter((one) =>
+				"guild_id" in of
+					? one.guild_id === of.guild_id
+					: one.channel_id === of.channel_id,
+			)
+			.filter((one) => this.#isGood(one));
+	}
+
+	get(code: string): Invite | undefined {
+		const found = this.#all.get(code);
+		return found && this.#isGood(found) ? found : undefined;
+	}
+
+	/** Whether its channel is still there and its time is not over. */
+	#isGood(invite: Invite): boolean {
+		const end = expiryOf(invite);
+		return (
+			this.#world.channels.has(invite.channel_id) &&
+			(end === null || end.getTime() > Date.now())
+		);
+	}
+
+	channelOf({ code, channel_id }: Invite): GuildChannel {
+		const channel: Channel | undefined = this.#world.channels.get(channel_id);
+		if (!channel || !isGuildChannel(channel))
+			throw new Error(`invite ${code} has lost its channel`);
+		return channel;
+	}
+
+	/** A new invite, for a day and any number of people unless it is said otherwise. `created_at` may be back-dated. */
+	add(channel: GuildChannel, given: NewInvite, doing?: Doing): Invite {
+		const invite: Invite = {
+			code: randomBytes(5).toString("hex").slice(0, 8),
+			guild_id: channel.guild_id,
+			channel_id: channel.id,
+			max_age: 86_400,
+			max_uses: 0,
+			temporary: false,
+			role_ids: [],
+			created_at: new Date().toISOString(),
+			uses: 0,
+			...given,
+		};
+		this.#all.set(invite.code, invite);
+		this.#tell("INVITE_CREATE", channel, {
+			...metadata(invite),
+			code: invite.code,
+			type: 0,
+			expires_at: expiryOf(invite)?.toISOString() ?? null,
+			inviter: invite.inviter,
+		});
+		this.#log(channel, doing, AuditLogEvent.InviteCreate, {}, invite);
+		return invite;
+	}
+
+	/** An invite of this person's that is like one asked for, and can take its place. */
+	like(channel: GuildChannel, given: NewInvite): Invite | undefined {
+		const { inviter, max_age = 86_400, max_uses = 0 } = given;
+		const { temporary = false, role_ids = [] } = given;
+		return this.list({ channel_id: channel.id }).find(
+			(one) =>
+				one.inviter === inviter &&
+				one.max_age === max_age &&
+				one.max_uses === max_uses &&
+				one.temporary === temporary &&
+				Bun.deepEquals(one.role_ids, role_ids),
+		);
+	}
+
+	/** Someone comes in by it; with its last use it is gone. */
+	use(invite: Invite): void {
+		invite.uses += 1;
+		if (invite.uses === invite.max_uses) this.remove(invite);
+	}
+
+	remove(invite: Invite, doing?: Doing): void {
+		const channel = this.channelOf(invite);
+		this.#all.delete(invite.code);
+		this.#tell("INVITE_DELETE", channel, { code: invite.code });
+		this.#log(channel, doing, AuditLogEvent.InviteDelete, invite, {});
+	}
+
+	#tell(
+		type: "INVITE_CREATE" | "INVITE_DELETE",
+		channel: GuildChannel,
+		data: Record<string, unknown>,
+	): void {
+		const { id: channel_id, guild_id } = channel;
+		this.#world.tell(
+			type,
+			this.#world.guildOf(channel),
+			() => ({ channel_id, guild_id, ...data }),
+			{
+				permission: {
+					bits: PermissionFlagsBits.ManageChannels,
+					channelId: channel_id,
+				},
+			},
+		);
+	}
+
+	#log(
+		channel: GuildChannel,
+		doing: Doing | undefined,
+		action: AuditLogEvent,
+		before: Partial<Invite>,
+		after: Partial<Invite>,
+	): void {
+		this.#world.log(this.#world.guildOf(channel), doing, action, null, {
+			changes: changesBetween(logged(before), logged(after)),
+		});
+	}
+}
+
+function logged(invite: Partial<Invite>): Record<string, unknown> {
+	const {
+		inviter,
+		guild_id: _,
+		created_at: __,
+		role_ids: ___,
+		...rest
+	} = invite;
+	return { ...rest, ...(inviter ? { inviter_id: inviter.id } : {}) };
+}
+
+/** When an invite ends; null for never. */
+function expiryOf({ created_at, max_age }: Invite): Date | null {
+	if (max_age === 0) return null;
+	return new Date(Date.parse(created_at) + max_age * 1000);
+}
+
+/** What only those see who manage where it leads. */
+export function metadata(invite: Invite) {
+	const { uses, max_uses, max_age, temporary, created_at } = invite;
+	return { uses, max_uses, max_age, temporary, created_at };
+}
+
+/** An invite as everyone sees it who has the code. */
+export function presented(
+	invite: Invite,
+	guild: Guild,
+	{ id, name, type }: GuildChannel,
+) {
+	return {
+		type: 0,
+		code: invite.code,
+		guild_id: guild.id,
+		guild: {
+			id: guild.id,
+			name: guild.name,
+			description: guild.description,
+			...{ splash: null, banner: null, icon: null, vanity_url_code: null },
+			features: [],
+			verification_level: 0,
+			nsfw_level: 0,
+			premium_subscription_count: 0,
+		},
+		channel: { id, name, type },
+		inviter: invite.inviter,
+		expires_at: expiryOf(invite)?.toISOString() ?? null,
+		flags: 0,
+		...(invite.role_ids.length > 0 && { roles: rolesOf(invite, guild) }),
+	};
+}
+
+/** The roles that it gives, those that are still there. */
+function rolesOf({ role_ids }: Invite, { roles }: Guild) {
+	return role_ids
+		.flatMap((id) => roles.get(id) ?? [])
+		.map(({ id, name, position, color, colors }) => ({
+			...{ id, name, position, color, colors },
+			...{ icon: null, unicode_emoji: null },
+		}));
+}

@@ -1,0 +1,177 @@
+// Webhooks: the incoming ones of channels, and what is to be seen of the others.
+// https://discord.com/developers/docs/resources/webhook
+
+import { randomBytes } from "node:crypto";
+import { AuditLogEvent } from "discord.js";
+import { changesBetween } from "../state/audit-log.ts";
+import type {
+	Account,
+	GuildChannel,
+	User,
+	Webhook,
+} from "../state/entities.ts";
+import { isGuildChannel } from "../state/entities.ts";
+import { compareIds } from "../state/snowflake.ts";
+import {
+	apply,
+	type Changes,
+	type Doing,
+	type Telling,
+} from "../state/state.ts";
+
+type NewWebhook = Pick<Webhook, "name"> &
+	Partial<
+		Pick<
+			Webhook,
+			"type" | "user" | "avatar" | "source_guild" | "source_channel"
+		>
+	>;
+
+export class Webhooks {
+	readonly #world: Telling;
+	readonly #all = new Map<string, Webhook>();
+
+	constructor(world: Telling) {
+		this.#world = world;
+	}
+
+	/** Those of a guild, or of one of its channels, by their ids. A deleted channel takes its own along. */
+	list(of: { guild_id: string } | { channel_id: string }): Webhook[] {
+		return [...this.#all.values()]
+			.filter((one) =>
+				"guild_id" in of
+					? one.guild_id === of.guild_id
+					: one.channel_id === of.channel_id,
+			)
+			.filter(({ channel_id }) => this.#world.channels.has(channel_id))
+			.sort((a, b) => compareIds(a.id, b.id));
+	}
+
+	get(id: string): Webhook | undefined {
+		const found = this.#all.get(id);
+		return found && this.#world.channels.has(found.channel_id)
+			? found
+			: undefined;
+	}
+
+	/** Whether an id is a webhook's, also of one whose channel is gone. */
+	has(id: string): boolean {
+		return this.#all.has(id);
+	}
+
+	/** Where a webhook writes. */
+	channelOf({ id, channel_id }: Webhook): GuildChannel {
+		const channel = this.#world.channels.get(channel_id);
+		if (!channel || !isGuildChannel(channel))
+			throw new Error(`webhook ${id} has lost its channel`);
+		return channel;
+	}
+
+	/** A new one, incoming unless `type` says otherwise. */
+	add(channel: GuildChannel, given: NewWebhook, doing?: Doing): Webhook {
+		const { type = 1, user = null, avatar = null, ...rest } = given;
+		const webhook: Webhook = {
+			id: this.#world.newId(),
+			...{ type, user, avatar },
+			guild_id: channel.guild_id,
+			channel_id: channel.id,
+			application_id: user?.bot ? user.id : null,
+			...(type === 1 ? { token: randomBytes(51).toString("base64url") } : {}),
+			...rest,
+		};
+		this.#all.set(webhook.id, webhook);
+		this.#tell(channel);
+		this.#world.log(
+			this.#world.guildOf(channel),
+			doing,
+			AuditLogEvent.WebhookCreate,
+			webhook.id,
+			{ changes: changesBetween({}, logged(webhook)) },
+		);
+		return webhook;
+	}
+
+	edit(
+		webhook: Webhook,
+		changes: Changes<Pick<Webhook, "name" | "avatar" | "channel_id">>,
+		doing?: Doing,
+	): void {
+		const before = { ...webhook };
+		const left = this.channelOf(webhook);
+		apply(webhook, changes);
+		const channel = this.channelOf(webhook);
+		this.#tell(left);
+		if (left !== channel) this.#tell(channel);
+		const made = changesBetween(logged(before), logged(webhook));
+		if (made.length > 0)
+			this.#world.log(
+				this.#world.guildOf(channel),
+				doing,
+				AuditLogEvent.WebhookUpdate,
+				webhook.id,
+				{ changes: made },
+			);
+	}
+
+	/** What it wrote stays. */
+	remove(webhook: Webhook, doing?: Doing): void {
+		const channel = this.channelOf(webhook);
+		this.#all.delete(webhook.id);
+		this.#tell(channel);
+		this.#world.log(
+			this.#world.guildOf(channel),
+			doing,
+			AuditLogEvent.WebhookDelete,
+			webhook.id,
+			{ changes: changesBetween(logged(webhook), {}) },
+		);
+	}
+
+	#tell(channel: GuildChannel): void {
+		this.#world.tellIn("WEBHOOKS_UPDATE", channel, () => ({}));
+	}
+}
+
+function logged({ type, name, channel_id, avatar, application_id }: Webhook) {
+	return {
+		...{ type, name, channel_id },
+		...(avatar === null ? {} : { avatar_hash: avatar }),
+		...(application_id === null ? {} : { application_id }),
+	};
+}
+
+/** A webhook as the author of what it writes; a message can give it another name and picture. */
+export function authorOf(
+	webhook: Webhook,
+	{ name = webhook.name, avatar = webhook.avatar } = {},
+): User {
+	return {
+		id: webhook.id,
+		username: name,
+		discriminator: "0000",
+		global_name: null,
+		avatar,
+		public_flags: 0,
+		bot: true,
+	};
+}
+
+/** A webhook as the one who acts: its token is all that it needs. */
+export function accountOf(webhook: Webhook): Account {
+	return {
+		token: webhook.token ?? "",
+		user: authorOf(webhook),
+		privilegedIntents: [],
+	};
+}
+
+/** A webhook as someone sees it: without the token where another application made it. */
+export function seenBy(webhook: Webhook, { user }: Account) {
+	const { token, application_id, ...rest } = webhook;
+	const foreign = application_id !== null && application_id !== user.id;
+	return {
+		...rest,
+		application_id,
+		...(token === undefined || foreign ? {} : { token }),
+	};
+}

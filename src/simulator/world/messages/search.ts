@@ -1,0 +1,139 @@
+// Which messages fit a search, and in which order they come.
+// https://discord.com/developers/docs/resources/message#search-guild-messages
+
+import type { Attachment, Message } from "../state/entities.ts";
+import { compareIds } from "../state/snowflake.ts";
+
+/** What a message can have. With a "-" before it: what it must not have. */
+export const hasTypes = [
+	"image",
+	"sound",
+	"video",
+	"file",
+	"sticker",
+	"embed",
+	"link",
+	"poll",
+	"snapshot",
+] as const;
+
+/** Who can have written it. With a "-" before it: who must not. */
+export const authorTypes = ["user", "bot", "webhook"] as const;
+
+/** What is looked for. Of several in a list one is enough, unless they say what must not be. */
+export interface Search {
+	readonly content?: string | undefined;
+	readonly max_id?: string | undefined;
+	readonly min_id?: string | undefined;
+	readonly author_id?: readonly string[] | undefined;
+	readonly author_type?: readonly string[] | undefined;
+	readonly mentions?: readonly string[] | undefined;
+	readonly mentions_role_id?: readonly string[] | undefined;
+	readonly mention_everyone?: boolean | undefined;
+	readonly replied_to_message_id?: readonly string[] | undefined;
+	readonly pinned?: boolean | undefined;
+	readonly has?: readonly string[] | undefined;
+}
+
+export interface Order {
+	readonly sort_by: "timestamp" | "relevance";
+	/** Not respected when sorting by relevance. */
+	readonly sort_order: "asc" | "desc";
+}
+
+/** The messages that fit, in this order. */
+export function searchMessages(
+	messages: readonly Message[],
+	search: Search,
+	{ sort_by, sort_order }: Order,
+): Message[] {
+	const found = messages
+		.filter((message) => fits(message, search))
+		.sort((a, b) => compareIds(b.id, a.id));
+	const wanted = wordsIn(search.content ?? "");
+	if (sort_by === "relevance")
+		return found.sort((a, b) => hits(b, wanted) - hits(a, wanted));
+	return sort_order === "asc" ? found.reverse() : found;
+}
+
+function fits(message: Message, search: Search): boolean {
+	const { id, author, mentions, mention_roles, mention_everyone } = message;
+	const { max_id, min_id, pinned, mention_everyone: everyone } = search;
+	const mentioned = mentions.map((user) => user.id);
+	const repliedTo = message.message_reference?.message_id ?? "";
+	return (
+		(max_id === undefined || compareIds(id, max_id) < 0) &&
+		(min_id === undefined || compareIds(id, min_id) > 0) &&
+		(pinned === undefined || (message.pinned_at !== null) === pinned) &&
+		(everyone === undefined || mention_everyone === everyone) &&
+		anyOf(search.author_id, [author.id]) &&
+		anyOf(search.mentions, mentioned) &&
+		anyOf(search.mentions_role_id, mention_roles) &&
+		anyOf(search.replied_to_message_id, [repliedTo]) &&
+		agrees(search.author_type, [authorType(message)]) &&
+		agrees(search.has, whatItHas(message)) &&
+		contains(message, wordsIn(search.content ?? ""))
+	);
+}
+
+function anyOf(
+	wanted: readonly string[] | undefined,
+	there: readonly string[],
+): boolean {
+	return wanted === undefined || wanted.some((one) => there.includes(one));
+}
+
+/** Whether one of those that are wanted is there, and none that is not. */
+function agrees(
+	wanted: readonly string[] | undefined,
+	there: readonly string[],
+): boolean {
+	if (wanted === undefined) return true;
+	const unwanted = wanted.filter((one) => one.startsWith("-"));
+	const rest = wanted.filter((one) => !one.startsWith("-"));
+	return (
+		unwanted.every((one) => !there.includes(one.slice(1))) &&
+		(rest.length === 0 || rest.some((one) => there.includes(one)))
+	);
+}
+
+function authorType({ author, webhook_id, application_id }: Message): string {
+	// An answer to an interaction comes by way of a webhook, and is the bot's.
+	if (webhook_id !== undefined && application_id === undefined)
+		return "webhook";
+	return author.bot ? "bot" : "user";
+}
+
+function whatItHas(message: Message): string[] {
+	const { attachments, embeds, content, poll, message_snapshots } = message;
+	const ofKind = (kind: string) =>
+		attachments.some((one: Attachment) => one.content_type.startsWith(kind));
+	return [
+		...(ofKind("image/") ? ["image"] : []),
+		...(ofKind("audio/") ? ["sound"] : []),
+		...(ofKind("video/") ? ["video"] : []),
+		...(attachments.length > 0 ? ["file"] : []),
+		...(embeds.length > 0 ? ["embed"] : []),
+		...(poll ? ["poll"] : []),
+		...(message_snapshots ? ["snapshot"] : []),
+		...(/https?:\/\/\S/.test(content) ? ["link"] : []),
+		...(poll ? ["poll"] : []),
+		...(message_snapshots ? ["snapshot"] : []),
+	];
+}
+
+/** The words of a text, in small letters. */
+function wordsIn(text: string): string[] {
+	return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+}
+
+function contains(message: Message, wanted: readonly string[]): boolean {
+	const words = new Set(wordsIn(message.content));
+	return wanted.every((word) => words.has(word));
+}
+
+/** How often the words occur. */
+function hits(message: Message, wanted: readonly string[]): number {
+	return wordsIn(message.content).filter((word) => wanted.includes(word))
+		.length;
+}

@@ -1,0 +1,296 @@
+// The AI provider: it says what it heard, as OpenAI would, and goes wrong on demand.
+
+import { describe, expect, test } from "bun:test";
+import {
+	type AiSimulation,
+	startAiProvider,
+} from "../../../src/simulator/ai/ai-provider.ts";
+import {
+	type AiMisbehaviour,
+	aiMisbehaviours,
+} from "../../../src/simulator/ai/chat-completions.ts";
+import { until } from "../../support/until.ts";
+
+const messages = [
+	{ role: "system", content: "You are a cook." },
+	{ role: "user", content: "bob: soup?" },
+	{ role: "assistant", content: "Soup." },
+	{ role: "user", content: "ada: and bread?" },
+];
+
+const heard = "I am a simulated AI. The last I heard was: ada: and bread?";
+
+function post(
+	ai: AiSimulation,
+	body: object = {},
+	{ key = ai.key, signal }: { key?: string; signal?: AbortSignal } = {},
+) {
+	return fetch(`${ai.url}/chat/completions`, {
+		method: "POST",
+		redirect: "manual",
+		headers: { authorization: `Bearer ${key}` },
+		body: JSON.stringify({ model: "any", messages, ...body }),
+		...(signal && { signal }),
+	});
+}
+
+interface Chunk {
+	choices: [{ delta: { content?: string }; finish_reason: string | null }];
+}
+
+/** The data of a stream's events; what JSON they are, parsed. */
+async function events(response: Response): Promise<(Chunk | string)[]> {
+	const text = await response.text();
+	return text
+		.split("\n\n")
+		.filter((frame) => frame !== "" && !frame.startsWith(":"))
+		.map((frame) => {
+			expect(frame).toStartWith("data: ");
+			const data = frame.slice("data: ".length);
+			return data === "[DONE]" ? data : (JSON.parse(data) as Chunk);
+		});
+}
+
+const textOf = (chunks: (Chunk | string)[]) =>
+	chunks
+		.map((chunk) =>
+			typeof chunk === "string" ? "" : (chunk.choices[0].delta.content ?? ""),
+		)
+		.join("");
+
+describe("an answer", () => {
+	test("is whole where no stream is asked for, and says who was heard last", async () => {
+		await using ai = await startAiProvider();
+		const response = await post(ai);
+		expect(await response.json()).toMatchObject({
+			object: "chat.completion",
+			model: "any",
+			choices: [
+				{
+					message: { role: "assistant", content: heard },
+					finish_reason: "stop",
+				},
+			],
+		});
+	});
+
+	test("is streamed word by word, and ends with why it ends and [DONE]", async () => {
+		await using ai = await startAiProvider();
+		const response = await post(ai, { stream: true });
+		expect(response.headers.get("content-type")).toBe("text/event-stream");
+		const chunks = await events(response);
+		expect(textOf(chunks)).toBe(heard);
+		expect(chunks.length).toBe(heard.split(" ").length + 3);
+		expect(chunks.at(-1)).toBe("[DONE]");
+		expect(chunks.at(-2)).toMatchObject({
+			choices: [{ delta: {}, finish_reason: "stop" }],
+		});
+	});
+
+	test.each(["max_tokens", "max_completion_tokens"])(
+		"has no more words than %s, and says so",
+		async (field) => {
+			await using ai = await startAiProvider();
+			const chunks = await events(await post(ai, { stream: true, [field]: 3 }));
+			expect(textOf(chunks)).toBe("I am a");
+			expect(chunks.at(-2)).toMatchObject({
+				choices: [{ finish_reason: "length" }],
+			});
+		},
+	);
+
+	test("is what a test says, where it says so", async () => {
+		await using ai = await startAiProvider();
+		ai.answer = (given) => `${given.length} messages`;
+		expect(textOf(await events(await post(ai, { stream: true })))).toBe(
+			"4 messages",
+		);
+	});
+
+	test("comes to texts in parts as well", async () => {
+		await using ai = await startAiProvider();
+		await post(ai, {
+			messages: [
+				{ role: "user", content: [{ type: "text", text: "ada: parts" }] },
+			],
+		});
+		expect(ai.requests[0]?.messages).toEqual([
+			{ role: "user", content: "ada: parts" },
+		]);
+	});
+});
+
+test("without the key nobody is answered", async () => {
+	await using ai = await startAiProvider();
+	const response = await post(ai, {}, { key: "other" });
+	expect(response.status).toBe(401);
+	expect(await response.json()).toMatchObject({
+		error: { code: "invalid_api_key" },
+	});
+	const models = await fetch(`${ai.url}/models`);
+	expect(models.status).toBe(401);
+	expect(ai.requests).toMatchObject([{ authorization: "wrong", outcome: 401 }]);
+});
+
+test("what is no request is refused, and so is any other path", async () => {
+	await using ai = await startAiProvider();
+	for (const body of [
+		{ messages: [] },
+		{ messages: [{ role: "king", content: "x" }] },
+		{ model: "" },
+		{ max_tokens: 0 },
+	])
+		expect((await post(ai, body)).status).toBe(400);
+	expect((await fetch(`${ai.url}/embeddings`)).status).toBe(404);
+});
+
+test("the latest 1,000 requests are kept", async () => {
+	await using ai = await startAiProvider();
+	for (let count = 0; count < 1_010; count += 1)
+		await post(ai, { model: `m${count}` });
+	expect(ai.requests).toHaveLength(1_000);
+	expect(ai.requests[0]?.model).toBe("m10");
+});
+
+/** What a client sees of a stream: its status, the text that came, how it ended. */
+async function look(ai: AiSimulation) {
+	const response = await post(ai, { stream: true });
+	let text = "";
+	let whole = true;
+	try {
+		for await (const chunk of response.body ?? []) {
+			text += Buffer.from(chunk).toString();
+			if (text.length > 100_000) break;
+		}
+	} catch {
+		whole = false; // The connection ended.
+	}
+	return { response, text, whole };
+}
+
+describe("wrong answers", () => {
+	const statuses: Partial<Record<AiMisbehaviour, number>> = {
+		...{ "400": 400, "401": 401, "403": 403, "404": 404, "429": 429 },
+		...{ "500": 500, "content-filter": 400, "no-money": 402, redirect: 307 },
+	};
+	for (const [kind, status] of Object.entries(statuses))
+		test(`${kind} is answered ${status}, and after that comes the right answer`, async () => {
+			await using ai = await startAiProvider();
+			ai.misbehave(kind as AiMisbehaviour, { times: 1 });
+			expect((await post(ai, { stream: true })).status).toBe(status);
+			expect((await post(ai, { stream: true })).status).toBe(200);
+		});
+
+	const streams: [AiMisbehaviour, { whole: boolean; text: RegExp }][] = [
+		["cut", { whole: false, text: /"content":"I"/ }],
+		["unfinished", { whole: true, text: /"content":"I".*\n\n$/ }],
+		["html", { whole: true, text: /^<!doctype html>/ }],
+		["no-stream", { whole: true, text: /^\{.*"content":"I am/ }],
+		["huge", { whole: true, text: /x{100}/ }],
+		["endless", { whole: true, text: /(and so on ){10}/ }],
+		["wrong-json", { whole: true, text: /"delta":\n\n$/ }],
+		["wrong-types", { whole: true, text: /"content":7/ }],
+		["empty", { whole: true, text: /^(?!.*"content":"[^"]).*\[DONE\]/s }],
+		["blank", { whole: true, text: /"content":" ".*\[DONE\]/s }],
+		["length", { whole: true, text: /"finish_reason":"length"/ }],
+		["filtered", { whole: true, text: /"finish_reason":"content_filter"/ }],
+		["error-event", { whole: true, text: /"error":\{"code":503/ }],
+	];
+	for (const [kind, expected] of streams)
+		test(`${kind} has status 200, and is ${expected.whole ? "sent to its end" : "cut off"}`, async () => {
+			await using ai = await startAiProvider();
+			ai.misbehave(kind);
+			const { response, text, whole } = await look(ai);
+			expect(response.status).toBe(200);
+			expect(whole).toBe(expected.whole);
+			expect(text).toMatch(expected.text);
+		});
+
+	test("dropped brings nothing", async () => {
+		await using ai = await startAiProvider();
+		ai.misbehave("dropped");
+		const text = await look(ai).then(
+			({ text, whole }) => text + (whole ? "whole" : ""),
+			() => "",
+		);
+		expect(text).toBe("");
+	});
+
+	test("slow brings nothing until it is to behave, slow-pieces only the first piece", async () => {
+		await using ai = await startAiProvider();
+		ai.misbehave("slow");
+		const slow = post(ai, { stream: true });
+		await until("it waits", () => ai.requests[0]?.outcome === "waiting");
+		expect(await Promise.race([slow, Bun.sleep(50)])).toBeUndefined();
+		ai.behave();
+		expect(textOf(await events(await slow))).toBe(heard);
+
+		ai.misbehave("slow-pieces");
+		const { body } = await post(ai, { stream: true });
+		let text = "";
+		for await (const chunk of body ?? []) {
+			text += Buffer.from(chunk).toString();
+			if (!text.includes('"content":"I"')) continue;
+			if (!text.includes("[DONE]")) ai.behave();
+		}
+		expect(text).toContain("[DONE]");
+	});
+
+	test("every kind is tried here", () => {
+		const tried = [
+			...Object.keys(statuses),
+			...streams.map(([kind]) => kind),
+			...["dropped", "slow", "slow-pieces"],
+		];
+		expect(tried.sort()).toEqual([...aiMisbehaviours].sort());
+	});
+
+	test("a client that hangs up is noted", async () => {
+		await using ai = await startAiProvider();
+		ai.misbehave("endless");
+		const controller = new AbortController();
+		const { signal } = controller;
+		const response = await post(ai, { stream: true }, { signal });
+		const reader = response.body?.getReader();
+		await reader?.read();
+		controller.abort();
+		await until("it is noted", () => ai.requests[0]?.outcome === "hung up");
+	});
+});
+
+describe("from another process", () => {
+	const control = (ai: AiSimulation, method: string, path: string, body = {}) =>
+		fetch(`${ai.origin}/simulator/${path}`, {
+			method,
+			...(method !== "GET" && { body: JSON.stringify(body) }),
+		});
+
+	test("it is made to misbehave, to behave, and to say something else; the state shows what was asked", async () => {
+		await using ai = await startAiProvider();
+		await control(ai, "POST", "misbehave", { kind: "500", times: 2 });
+		expect((await post(ai)).status).toBe(500);
+		await control(ai, "POST", "behave");
+		await control(ai, "PUT", "answer", { text: "Bread." });
+		expect(textOf(await events(await post(ai, { stream: true })))).toBe(
+			"Bread.",
+		);
+		await control(ai, "PUT", "answer", { text: null });
+		expect(textOf(await events(await post(ai, { stream: true })))).toBe(heard);
+		const state = await (await control(ai, "GET", "state")).json();
+		expect(state).toMatchObject({
+			requests: [
+				{ outcome: 500, messages },
+				{ outcome: "whole" },
+				{ outcome: "whole" },
+			],
+			misbehaves: null,
+		});
+		expect(JSON.stringify(state)).not.toContain(ai.key);
+	});
+
+	test("what is no kind is refused", async () => {
+		await using ai = await startAiProvider();
+		const response = await control(ai, "POST", "misbehave", { kind: "no" });
+		expect(response.status).toBe(400);
+	});
+});

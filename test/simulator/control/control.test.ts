@@ -1,0 +1,191 @@
+// The control routes: for other programs on this machine, and for no web page.
+
+import { expect, test } from "bun:test";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import { openSocket } from "../support.ts";
+
+async function control(
+	simulator: Simulator,
+	method: string,
+	path: string,
+	body?: unknown,
+	headers: Record<string, string> = {},
+) {
+	const response = await fetch(`${simulator.url}/simulator/${path}`, {
+		method,
+		headers,
+		...(body === undefined ? {} : { body: JSON.stringify(body) }),
+	});
+	return { status: response.status, body: (await response.json()) as unknown };
+}
+
+test("the state names everyone with their tokens", async () => {
+	await using simulator = await startSimulator();
+	const { body } = await control(simulator, "GET", "state");
+	expect(body).toMatchObject({
+		api: simulator.api,
+		bots: [
+			{ username: "alpha", token: simulator.bot("alpha").token },
+			{ username: "beta" },
+		],
+		users: expect.arrayContaining([
+			expect.objectContaining({ username: "zoe" }),
+		]),
+		guilds: [{ name: "The Cooks", member_count: 6 }, { name: "The Bakers" }],
+	});
+});
+
+test("the journal, the requests and the unknown routes are listed", async () => {
+	await using simulator = await startSimulator();
+	await simulator.user("ada").say("The Cooks/general", "hi");
+	await fetch(`${simulator.api}/nowhere`);
+	const list = async (path: string) =>
+		(await control(simulator, "GET", path)).body;
+	expect(await list("journal")).toMatchObject([
+		{ seq: 1, body: { content: "hi" } },
+	]);
+	expect(await list("requests")).toMatchObject({
+		requests: [{ status: 200 }, { status: 501 }],
+	});
+	expect(await list("unknown-routes")).toEqual([
+		{ method: "GET", path: "/nowhere", count: 1 },
+	]);
+	expect(await list("routes")).toContain("GET /gateway/bot");
+});
+
+test("a fault is injected, listed and cleared", async () => {
+	await using simulator = await startSimulator();
+	const match = "POST /channels/*/messages";
+	for (const fault of [
+		{ kind: "refuse", match, code: 50013, times: 1 },
+		{ kind: "stall", match, after: true },
+		{ kind: "drop", match, when: "after" },
+		{ kind: "rateLimit", match, retryAfterMs: 100, global: true },
+		{ kind: "fail", match, status: 502, executed: true },
+		{ kind: "answer", match, status: 200, body: "<html>" },
+	])
+		expect((await control(simulator, "POST", "faults", fault)).status).toBe(
+			200,
+		);
+	const { body } = await control(simulator, "GET", "faults");
+	expect(body).toMatchObject([
+		{ kind: "refuse", match, hits: 0, executed: false },
+		{ kind: "stall", executed: true },
+		{ kind: "drop", executed: true },
+		{ kind: "rateLimit" },
+		{ kind: "fail", executed: true },
+		{ kind: "answer", executed: false },
+	]);
+	await expect(
+		simulator.user("ada").say("The Cooks/general", "x"),
+	).rejects.toThrow("Missing Permissions");
+	expect((await control(simulator, "DELETE", "faults")).body).toEqual([]);
+	await simulator.user("ada").say("The Cooks/general", "x");
+});
+
+test.each([
+	["no kind", {}, "kind"],
+	[
+		"a match without a method",
+		{ kind: "drop", match: "/x", when: "before" },
+		"match",
+	],
+	[
+		"a code that is a text",
+		{ kind: "refuse", match: "* *", code: "x" },
+		"code",
+	],
+	[
+		"a key that does not exist",
+		{ kind: "stall", match: "* *", time: 1 },
+		"time",
+	],
+])("%s is answered 400, and says what is wrong", async (_, fault, key) => {
+	await using simulator = await startSimulator();
+	const answer = await control(simulator, "POST", "faults", fault);
+	expect(answer.status).toBe(400);
+	expect((answer.body as { error: string }).error).toStartWith(`${key}: `);
+});
+
+test("sockets are closed on demand", async () => {
+	await using simulator = await startSimulator();
+	using socket = await openSocket(simulator);
+	await control(simulator, "POST", "sockets/disconnect", { code: 4003 });
+	expect(await socket.closed()).toBe(4003);
+	using invalid = await openSocket(simulator);
+	await control(simulator, "POST", "sockets/disconnect", { how: "invalidate" });
+	await invalid.payload("op 9", ({ op }) => op === 9);
+	await control(simulator, "POST", "sockets/disconnect", { how: "reconnect" });
+	await invalid.payload("op 7", ({ op }) => op === 7);
+});
+
+test("heartbeats go unanswered on demand", async () => {
+	await using simulator = await startSimulator();
+	using socket = await openSocket(simulator);
+	await control(simulator, "POST", "sockets/heartbeats", { answered: false });
+	socket.send(1, null);
+	// The answer to this one comes after the place where the other's would be.
+	const { token } = simulator.bot("alpha");
+	socket.send(2, { token, intents: 0, properties: {} });
+	await socket.payload("READY", ({ t }) => t === "READY");
+	expect(socket.received.some(({ op }) => op === 11)).toBe(false);
+	await control(simulator, "POST", "sockets/heartbeats", { answered: true });
+	socket.send(1, null);
+	await socket.payload("ack", ({ op }) => op === 11);
+});
+
+test.each([
+	["another origin", { origin: "http://evil.example" }, 403],
+	["the origin null", { origin: "null" }, 403],
+	["another host name", { host: "evil.example" }, 403],
+	["localhost", { host: "localhost" }, 200],
+])(
+	"a request with %s is answered as it should be",
+	async (_, headers, status) => {
+		await using simulator = await startSimulator();
+		const answer = await control(simulator, "GET", "state", undefined, headers);
+		expect(answer.status).toBe(status);
+		const own = await control(simulator, "GET", "state", undefined, {
+			origin: simulator.url,
+		});
+		expect(own.status).toBe(200);
+	},
+);
+
+test("a path that does not exist is answered 404 with those that do", async () => {
+	await using simulator = await startSimulator();
+	for (const path of ["nothing", "constructor", "__proto__"]) {
+		const answer = await control(simulator, "GET", path);
+		expect(answer.status).toBe(404);
+		expect((answer.body as { routes: string[] }).routes).toContain(
+			"GET /simulator/state",
+		);
+	}
+});
+
+test("someone votes, and is told why they cannot", async () => {
+	await using simulator = await startSimulator();
+	const { channel } = simulator.channel("The Cooks/general");
+	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
+	if (!alpha) throw new Error("alpha has an account");
+	const message = simulator.world.polls.add(channel, alpha, {
+		question: { text: "?" },
+		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
+		expiry: new Date(Date.now() + 60_000).toISOString(),
+	});
+	const vote = (username: string, ...answer_ids: number[]) =>
+		control(simulator, "POST", "votes", {
+			...{ username, answer_ids },
+			...{ channel_id: channel.id, message_id: message.id },
+		});
+	expect((await vote("ada", 1)).status).toBe(200);
+	expect(message.poll.votes.get(1)).toEqual([simulator.user("ada").id]);
+	expect(await vote("zoe", 2)).toEqual({
+		status: 400,
+		body: { error: "the poll has no answer 2" },
+	});
+	expect((await vote("nobody", 1)).status).toBe(400);
+});

@@ -1,0 +1,111 @@
+// A real discord.js bot that answers interactions as a test says, and buttons for it.
+
+import {
+	ActionRowBuilder,
+	ApplicationCommandOptionType,
+	ButtonBuilder,
+	type ButtonInteraction,
+	ButtonStyle,
+	type ChatInputCommandInteraction,
+	type Client,
+} from "discord.js";
+import {
+	type Simulator,
+	type SimulatorOptions,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import { connect } from "../support.ts";
+
+export const general = "The Cooks/general";
+
+const commands = [
+	{
+		name: "verify",
+		description: "Link your account",
+		options: [
+			{
+				type: ApplicationCommandOptionType.String as const,
+				name: "code",
+				description: "The code",
+				required: true,
+				maxLength: 10,
+			},
+			{
+				type: ApplicationCommandOptionType.Integer as const,
+				name: "times",
+				description: "How often",
+				minValue: 1,
+			},
+			{
+				type: ApplicationCommandOptionType.User as const,
+				name: "who",
+				description: "For whom",
+			},
+			{
+				type: ApplicationCommandOptionType.Boolean as const,
+				name: "loud",
+				description: "For all to see",
+			},
+		],
+	},
+];
+
+interface Answers {
+	command?(interaction: ChatInputCommandInteraction): Promise<unknown>;
+	button?(interaction: ButtonInteraction): Promise<unknown>;
+}
+
+/** A simulator with the bot alpha, which answers so; what it throws is in `errors`. */
+export async function startAnswering(
+	{ command, button }: Answers,
+	options: SimulatorOptions = {},
+) {
+	const simulator = await startSimulator(options);
+	const bot = await connect(simulator);
+	const errors: unknown[] = [];
+	await bot.client.application.commands.set(commands);
+	bot.client.on("interactionCreate", async (interaction) => {
+		try {
+			if (interaction.isChatInputCommand()) await command?.(interaction);
+			if (interaction.isButton()) await button?.(interaction);
+		} catch (error) {
+			errors.push(error);
+		}
+	});
+	return {
+		...{ simulator, bot, errors, ada: simulator.user("ada") },
+		[Symbol.asyncDispose]: async () => {
+			await bot[Symbol.asyncDispose]();
+			await simulator.close();
+		},
+	};
+}
+
+export function buttons(...names: string[]) {
+	return [
+		new ActionRowBuilder<ButtonBuilder>().addComponents(
+			names.map((name) =>
+				new ButtonBuilder()
+					.setCustomId(`id:${name}`)
+					.setLabel(name)
+					.setStyle(ButtonStyle.Primary)
+					.setDisabled(name.startsWith("-")),
+			),
+		),
+	];
+}
+
+/** The message with these buttons that alpha posts in The Cooks' general. */
+export async function post(
+	simulator: Simulator,
+	client: Client,
+	...names: string[]
+) {
+	const channel = client.channels.cache.get(simulator.channel(general).id);
+	if (!channel?.isSendable()) throw new Error("general can be written in");
+	const { id, channelId } = await channel.send({
+		content: "choose",
+		components: buttons(...names),
+	});
+	return { id, channel_id: channelId };
+}

@@ -1,0 +1,188 @@
+// Slash commands: what may be registered, by whom, and where it can be used.
+
+import { describe, expect, test } from "bun:test";
+import { ApplicationCommandOptionType as Option } from "discord.js";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../../src/simulator/simulator.ts";
+import { as, connect } from "../../support.ts";
+
+const verify = { name: "verify", description: "Link your account" };
+const code = {
+	type: Option.String as const,
+	name: "code",
+	description: "The code",
+};
+
+function alphaOf(simulator: Simulator) {
+	const bot = simulator.bot("alpha");
+	return {
+		call: as(simulator, bot),
+		everywhere: `/applications/${bot.id}/commands`,
+		inGuild: `/applications/${bot.id}/guilds/${simulator.guild("The Cooks").id}/commands`,
+	};
+}
+
+describe("registering", () => {
+	test("discord.js registers, lists, edits and deletes commands, everywhere and in a guild", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const guild = bot.client.guilds.cache.first();
+		for (const manager of [bot.client.application.commands, guild?.commands]) {
+			const options = [{ ...code, required: true }];
+			const made = await manager?.create({ ...verify, options });
+			const { id = "", version } = made ?? {};
+			expect(made?.options).toMatchObject([{ name: "code", required: true }]);
+			expect(made?.guildId ?? undefined).toBe(
+				manager === guild?.commands ? guild?.id : undefined,
+			);
+			const description = "Prove who you are";
+			const edited = await manager?.edit(id, { description });
+			expect(edited?.description).toBe(description);
+			expect(edited?.options).toHaveLength(1);
+			const one = await manager?.fetch(id, { force: true });
+			expect(one?.version).not.toBe(version ?? "");
+			await manager?.delete(id);
+			expect((await manager?.fetch({}))?.size).toBe(0);
+		}
+		expect(simulator.unknownRoutes).toEqual([]);
+	});
+
+	test("setting all of them twice changes nothing, and removes what is not among them", async () => {
+		await using simulator = await startSimulator();
+		const { call, inGuild } = alphaOf(simulator);
+		const help = { name: "help", description: "What there is" };
+		const first = await call("PUT", inGuild, [verify, help]);
+		const again = await call("PUT", inGuild, [verify, help]);
+		expect(again.json<unknown>()).toEqual(first.json<unknown>());
+		const changed = { ...help, description: "All there is" };
+		const third = (await call("PUT", inGuild, [changed])).json<
+			Record<string, string>[]
+		>();
+		const known = first.json<Record<string, string>[]>()[1];
+		expect(third).toMatchObject([{ id: known?.id, name: "help" }]);
+		expect(third[0]?.version).not.toBe(known?.version ?? "");
+		expect((await call("GET", inGuild)).json<unknown[]>()).toHaveLength(1);
+	});
+
+	test("a command with a known name takes its place, and is answered 200 instead of 201", async () => {
+		await using simulator = await startSimulator();
+		const { call, everywhere } = alphaOf(simulator);
+		const first = await call("POST", everywhere, verify);
+		const second = await call("POST", everywhere, verify);
+		expect([first.status, second.status]).toEqual([201, 200]);
+		expect(second.json().id).toBe(first.json().id);
+	});
+
+	test("localizations are listed when they are asked for", async () => {
+		await using simulator = await startSimulator();
+		const { call, everywhere } = alphaOf(simulator);
+		const name_localizations = { de: "verifizieren" };
+		await call("PUT", everywhere, [{ ...verify, name_localizations }]);
+		const list = async (query: string) =>
+			(await call("GET", `${everywhere}${query}`)).json<unknown[]>()[0];
+		expect(await list("?with_localizations=true")).toMatchObject({
+			name_localizations,
+		});
+		expect(await list("")).not.toHaveProperty("name_localizations");
+	});
+
+	test.each([
+		["an upper-case name", { name: "Verify" }, "name", "INVALID_NAME"],
+		["a name with a blank", { name: "ver ify" }, "name", "INVALID_NAME"],
+		["a long name", { name: "x".repeat(33) }, "name", "BAD_LENGTH"],
+		["no name", { name: undefined }, "name", "REQUIRED"],
+		["no description", { description: undefined }, "description", "REQUIRED"],
+		["an empty description", { description: "" }, "description", "BAD_LENGTH"],
+		[
+			"a long description",
+			{ description: "x".repeat(101) },
+			"description",
+			"BAD_LENGTH",
+		],
+		[
+			"26 options",
+			{
+				options: Array.from({ length: 26 }, (_, n) => ({
+					...code,
+					name: `o${n}`,
+				})),
+			},
+			"options",
+			"MAX_LENGTH",
+		],
+		[
+			"a required option after an optional one",
+			{ options: [code, { ...code, name: "other", required: true }] },
+			"options.1",
+			"OPTIONS_REQUIRED_INVALID",
+		],
+		[
+			"two options of a name",
+			{ options: [code, code] },
+			"options.1",
+			"NAME_ALREADY_EXISTS",
+		],
+		[
+			"an option without a description",
+			{ options: [{ type: 3, name: "code" }] },
+			"options.0.description",
+			"REQUIRED",
+		],
+	])("%s is refused", async (_, fault, path, message) => {
+		await using simulator = await startSimulator();
+		const { call, everywhere } = alphaOf(simulator);
+		const body = { ...verify, ...fault };
+		const one = await call("POST", everywhere, body);
+		expect(one.code).toBe(50035);
+		expect(one.faults[path]).toEndWith(message);
+		const many = await call("PUT", everywhere, [body]);
+		expect(many.faults[`0.${path}`]).toEndWith(message);
+		expect((await call("GET", everywhere)).json<unknown[]>()).toEqual([]);
+	});
+
+	test("names are Unicode, and there are at most a hundred commands, all different", async () => {
+		await using simulator = await startSimulator();
+		const { call, everywhere, inGuild } = alphaOf(simulator);
+		const many = Array.from({ length: 100 }, (_, number) => ({
+			...verify,
+			name: `prüfe-${number}_験`,
+		}));
+		expect((await call("PUT", everywhere, many)).status).toBe(200);
+		expect((await call("POST", everywhere, verify)).code).toBe(30032);
+		expect((await call("POST", inGuild, verify)).status).toBe(201);
+		expect((await call("PUT", everywhere, [...many, verify])).code).toBe(50035);
+		expect((await call("PUT", everywhere, [verify, verify])).faults).toEqual({
+			1: "APPLICATION_COMMANDS_DUPLICATE_NAME",
+		});
+	});
+
+	test("a command of more than 8000 characters is too large", async () => {
+		await using simulator = await startSimulator();
+		const { call, everywhere } = alphaOf(simulator);
+		const choices = Array.from({ length: 25 }, (_, number) => ({
+			name: `${number}`.padEnd(100, "x"),
+			value: `${number}`.padEnd(100, "x"),
+		}));
+		const options = ["a", "b"].map((name) => ({ ...code, name, choices }));
+		const answer = await call("POST", everywhere, { ...verify, options });
+		expect(answer.faults).toEqual({ "": "APPLICATION_COMMAND_TOO_LARGE" });
+	});
+
+	test("an application changes its own commands only, in its own guilds", async () => {
+		await using simulator = await startSimulator();
+		const { call, everywhere } = alphaOf(simulator);
+		const beta = simulator.bot("beta").id;
+		const bakers = simulator.guild("The Bakers").id;
+		const code = async (path: string) => (await call("GET", path)).code;
+		expect(await code(`/applications/${beta}/commands`)).toBe(20012);
+		expect(await code("/applications/1/commands")).toBe(10002);
+		expect(await code(`${everywhere}/1`)).toBe(10063);
+		expect(
+			await code(everywhere.replace("/commands", `/guilds/${bakers}/commands`)),
+		).toBe(50001);
+		const ada = as(simulator, simulator.user("ada"));
+		expect((await ada("GET", everywhere)).code).toBe(20002);
+	});
+});

@@ -1,0 +1,255 @@
+// A guild's own emoji: who may make, change and remove them, how many there are, and where they can be used.
+
+import { expect, test } from "bun:test";
+import {
+	AuditLogEvent,
+	GatewayIntentBits as Intent,
+	PermissionFlagsBits,
+} from "discord.js";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../../src/simulator/simulator.ts";
+import { as, connect } from "../../support.ts";
+
+const png = Buffer.from("\x89PNG\r\n\x1a\nxxxx", "latin1");
+const picture = `data:image/png;base64,${png.toString("base64")}`;
+const gif = `data:image/gif;base64,${Buffer.from("GIF89a--").toString("base64")}`;
+
+function cooks(simulator: Simulator) {
+	const guild = simulator.guild("The Cooks");
+	const user = (name: string) => {
+		const found = simulator.world.users.get(simulator.user(name).id);
+		if (!found) throw new Error(`${name} has an account`);
+		return found;
+	};
+	return {
+		...{ guild, user },
+		alpha: as(simulator, simulator.bot("alpha")),
+		emojis: `/guilds/${guild.id}/emojis`,
+	};
+}
+
+/** Gives the bot these permissions, and no others. */
+function allow(simulator: Simulator, ...permissions: bigint[]): void {
+	const guild = simulator.guild("The Cooks");
+	const role = [...guild.roles.values()].find(({ managed }) => managed);
+	if (!role) throw new Error("the bot has a role of its own");
+	simulator.world.editRole(guild, role, {
+		permissions: String(permissions.reduce((all, bit) => all | bit, 0n)),
+	});
+}
+
+const { CreateGuildExpressions, ManageGuildExpressions, UseExternalEmojis } =
+	PermissionFlagsBits;
+
+test("discord.js makes an emoji, renames and deletes it, and all are told and logged", async () => {
+	await using simulator = await startSimulator();
+	await using bot = await connect(simulator, "alpha", [
+		Intent.Guilds,
+		Intent.GuildExpressions,
+	]);
+	const { guild } = cooks(simulator);
+	const found = await bot.client.guilds.fetch(guild.id);
+	const made = await found.emojis.create({
+		attachment: png,
+		name: "soup",
+		reason: "hungry",
+	});
+	expect(guild.emojis.get(made.id)).toMatchObject({
+		...{ name: "soup", animated: false, roles: [] },
+		user: { username: "alpha" },
+	});
+	expect(await bot.event("GUILD_EMOJIS_UPDATE")).toEqual({
+		guild_id: guild.id,
+		emojis: [
+			{
+				...{ id: made.id, name: "soup", roles: [], animated: false },
+				...{ require_colons: true, managed: false, available: true },
+			},
+		],
+	});
+	const [role = ""] = guild.roles.keys();
+	await made.edit({ name: "stew", roles: [role] });
+	expect(guild.emojis.get(made.id)).toMatchObject({
+		name: "stew",
+		roles: [role],
+	});
+	await made.delete("eaten");
+	await bot.event(
+		"GUILD_EMOJIS_UPDATE",
+		({ emojis }) => (emojis as unknown[]).length === 0,
+	);
+	expect(guild.emojis.size).toBe(0);
+	expect(guild.auditLog.slice(-3)).toMatchObject([
+		{
+			action_type: AuditLogEvent.EmojiCreate,
+			target_id: made.id,
+			changes: [{ key: "name", new_value: "soup" }],
+			reason: "hungry",
+		},
+		{
+			action_type: AuditLogEvent.EmojiUpdate,
+			changes: [
+				{ key: "name", old_value: "soup", new_value: "stew" },
+				{ key: "roles" },
+			],
+		},
+		{
+			action_type: AuditLogEvent.EmojiDelete,
+			changes: [{ key: "name", old_value: "stew" }],
+			reason: "eaten",
+		},
+	]);
+});
+
+test("a bot that starts is told of the emoji that there are, and without the intent of no change", async () => {
+	await using simulator = await startSimulator();
+	const { guild, user } = cooks(simulator);
+	const { id } = simulator.world.emojis.add(guild, user("ada"), {
+		name: "soup",
+	});
+	await using bot = await connect(simulator);
+	expect(bot.client.emojis.cache.get(id)?.name).toBe("soup");
+	simulator.world.emojis.add(guild, user("ada"), { name: "stew" });
+	simulator.world.editGuild(guild, { name: "Cooks" });
+	await bot.event("GUILD_UPDATE");
+	expect(bot.events.map(({ t }) => t)).not.toContain("GUILD_EMOJIS_UPDATE");
+});
+
+test("who made an emoji is shown to those who may make or manage them", async () => {
+	await using simulator = await startSimulator();
+	const { guild, user, alpha, emojis } = cooks(simulator);
+	const { add } = {
+		add: (name: string) =>
+			simulator.world.emojis.add(guild, user(name), { name: `${name}_s` }),
+	};
+	const [own, other] = [add("alpha"), add("ada")];
+	const shown = async () => {
+		const list = (await alpha("GET", emojis)).json<{ user?: object }[]>();
+		const one = async (id: string) =>
+			"user" in (await alpha("GET", `${emojis}/${id}`)).json();
+		return [
+			list.map((emoji) => "user" in emoji),
+			await one(own.id),
+			await one(other.id),
+		];
+	};
+	allow(simulator);
+	expect(await shown()).toEqual([[false, false], false, false]);
+	allow(simulator, CreateGuildExpressions);
+	expect(await shown()).toEqual([[true, true], true, false]);
+	allow(simulator, ManageGuildExpressions);
+	expect(await shown()).toEqual([[true, true], true, true]);
+	expect((await alpha("GET", `${emojis}/1`)).code).toBe(10014);
+});
+
+test("making takes one permission, one's own are changed with either, others' with the other", async () => {
+	await using simulator = await startSimulator();
+	const { guild, user, alpha, emojis } = cooks(simulator);
+	const codes = async () => {
+		const own = simulator.world.emojis.add(guild, user("alpha"), {
+			name: "own",
+		});
+		const other = simulator.world.emojis.add(guild, user("ada"), {
+			name: "other",
+		});
+		const calls = [
+			await alpha("POST", emojis, { name: "made", image: picture }),
+			await alpha("PATCH", `${emojis}/${own.id}`, { name: "mine" }),
+			await alpha("DELETE", `${emojis}/${own.id}`),
+			await alpha("PATCH", `${emojis}/${other.id}`, { name: "mine" }),
+			await alpha("DELETE", `${emojis}/${other.id}`),
+		];
+		return calls.map(({ code, status }) => code ?? status);
+	};
+	allow(simulator);
+	expect(await codes()).toEqual([50013, 50013, 50013, 50013, 50013]);
+	allow(simulator, CreateGuildExpressions);
+	expect(await codes()).toEqual([201, 200, 204, 50013, 50013]);
+	allow(simulator, ManageGuildExpressions);
+	expect(await codes()).toEqual([50013, 200, 204, 200, 204]);
+});
+
+test("names, pictures and roles are checked", async () => {
+	await using simulator = await startSimulator();
+	const { alpha, emojis } = cooks(simulator);
+	const large = Buffer.concat([png, Buffer.alloc(256 * 1024)]);
+	const faults = async (body: object) =>
+		(await alpha("POST", emojis, { name: "soup", image: picture, ...body }))
+			.faults;
+	expect(await faults({ name: "x" })).toEqual({ name: "BASE_TYPE_BAD_LENGTH" });
+	expect(await faults({ name: "a soup" })).toEqual({
+		name: "STRING_TYPE_REGEX",
+	});
+	for (const image of ["soup", "data:image/png;base64,AAAA", "data:,x"])
+		expect(await faults({ image })).toEqual({ image: "IMAGE_INVALID" });
+	expect(
+		await faults({
+			image: `data:image/png;base64,${large.toString("base64")}`,
+		}),
+	).toEqual({ image: "BINARY_TYPE_MAX_SIZE" });
+	const roles = ["1"];
+	const body = { name: "soup", image: picture, roles };
+	expect((await alpha("POST", emojis, body)).code).toBe(10011);
+});
+
+test("a guild has room for 50 emoji that stand still and 50 that move", async () => {
+	await using simulator = await startSimulator();
+	const { guild, user, alpha, emojis } = cooks(simulator);
+	for (let index = 0; index < 50; index += 1)
+		simulator.world.emojis.add(guild, user("ada"), { name: `e${index}` });
+	const add = async (image: string) =>
+		(await alpha("POST", emojis, { name: "soup", image })).code;
+	expect(await add(picture)).toBe(30008);
+	expect(await add(gif)).toBeUndefined();
+	for (let index = 1; index < 50; index += 1)
+		simulator.world.emojis.add(guild, user("ada"), {
+			...{ name: `a${index}`, animated: true },
+		});
+	expect(await add(gif)).toBe(30018);
+});
+
+test("a bot reacts with the emoji of its guilds, elsewhere with a permission", async () => {
+	await using simulator = await startSimulator();
+	const { guild, user, alpha } = cooks(simulator);
+	const bakers = simulator.guild("The Bakers");
+	const { world } = simulator;
+	const soup = world.emojis.add(guild, user("ada"), {
+		...{ name: "soup", animated: true },
+	});
+	const bread = world.emojis.add(bakers, user("zoe"), { name: "bread" });
+	const said = await simulator.user("ada").say("The Cooks/general", "hi");
+	const react = async (emoji: string) =>
+		(
+			await alpha(
+				"PUT",
+				`/channels/${said.channel_id}/messages/${said.id}/reactions/${emoji}/@me`,
+			)
+		).code;
+	expect(await react(`_:${soup.id}`)).toBeUndefined();
+	expect(await react(`bread:${bread.id}`)).toBe(10014);
+	world.addMember(bakers, user("alpha"));
+	expect(await react(`bread:${bread.id}`)).toBeUndefined();
+	world.clearReactions(simulator.channel(said.channel_id).channel, message());
+	world.setOverwrite(general(), {
+		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		deny: String(UseExternalEmojis),
+	});
+	expect(await react(`bread:${bread.id}`)).toBe(50013);
+	expect(await react(`_:${soup.id}`)).toBeUndefined();
+	expect(message().reactions.map(({ emoji }) => emoji)).toEqual([
+		{ id: soup.id, name: "soup", animated: true },
+	]);
+
+	function message() {
+		const found = world.messages.get(said.channel_id, said.id);
+		if (!found) throw new Error("it was just written");
+		return found;
+	}
+	function general() {
+		const found = guild.channels.get(said.channel_id);
+		if (!found) throw new Error("the demo's world has it");
+		return found;
+	}
+});

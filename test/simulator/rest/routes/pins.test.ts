@@ -1,0 +1,151 @@
+// Pins: who may pin a message, how many there are, and how they are listed.
+
+import { expect, test } from "bun:test";
+import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../../src/simulator/simulator.ts";
+import { as, connect } from "../../support.ts";
+
+function cooks(simulator: Simulator) {
+	const guild = simulator.guild("The Cooks");
+	const { id } = simulator.channel("The Cooks/general");
+	const channel = guild.channels.get(id);
+	const ada = simulator.world.users.get(simulator.user("ada").id);
+	if (!channel || !ada) throw new Error("the demo's world has both");
+	const alpha = as(simulator, simulator.bot("alpha"));
+	return {
+		...{ guild, channel, ada, alpha },
+		pins: `/channels/${id}/messages/pins`,
+		write: (content: string) =>
+			simulator.world.addMessage(channel, ada, { content }),
+	};
+}
+
+test("discord.js pins a message and unpins it, and both are told and logged", async () => {
+	await using simulator = await startSimulator();
+	await using bot = await connect(simulator);
+	const { guild, channel, ada, write } = cooks(simulator);
+	const message = write("soup");
+	const found = await bot.client.channels.fetch(channel.id);
+	if (!found?.isTextBased()) throw new Error("it holds messages");
+	const fetched = await found.messages.fetch(message.id);
+	await fetched.pin("good soup");
+	expect(message.pinned_at).not.toBeNull();
+	expect(await bot.event("CHANNEL_PINS_UPDATE")).toMatchObject({
+		guild_id: guild.id,
+		channel_id: channel.id,
+		last_pin_timestamp: message.pinned_at,
+	});
+	const notice = simulator.world.messages.in(channel.id).at(-1);
+	expect(notice).toMatchObject({
+		type: 6,
+		author: { username: "alpha" },
+		message_reference: { message_id: message.id },
+	});
+	const { items } = await found.messages.fetchPins();
+	expect(items.map(({ message: { id, pinned } }) => [id, pinned])).toEqual([
+		[message.id, true],
+	]);
+	await fetched.unpin();
+	await bot.event(
+		"CHANNEL_PINS_UPDATE",
+		({ last_pin_timestamp }) => last_pin_timestamp === null,
+	);
+	expect(message.pinned_at).toBeNull();
+	expect(guild.auditLog.slice(-2)).toMatchObject([
+		{
+			action_type: AuditLogEvent.MessagePin,
+			target_id: ada.id,
+			options: { channel_id: channel.id, message_id: message.id },
+			reason: "good soup",
+		},
+		{ action_type: AuditLogEvent.MessageUnpin, target_id: ada.id },
+	]);
+});
+
+test("pins are listed from the latest on, a page at a time", async () => {
+	await using simulator = await startSimulator();
+	const { alpha, pins, write } = cooks(simulator);
+	const messages = ["a", "b", "c"].map(write);
+	for (const [index, message] of messages.entries())
+		message.pinned_at = new Date(1_790_000_000_000 + index).toISOString();
+	const page = async (query: string) => {
+		const answer = await alpha("GET", `${pins}?${query}`);
+		const { items, has_more } = answer.json<{
+			items: { pinned_at: string; message: { content: string } }[];
+			has_more: boolean;
+		}>();
+		return [items.map(({ message }) => message.content).join(""), has_more];
+	};
+	expect(await page("")).toEqual(["cba", false]);
+	expect(await page("limit=2")).toEqual(["cb", true]);
+	const before = encodeURIComponent(String(messages[1]?.pinned_at));
+	expect(await page(`before=${before}`)).toEqual(["a", false]);
+	expect((await alpha("GET", `${pins}?limit=51`)).status).toBe(400);
+	expect((await alpha("GET", `${pins}?before=x`)).status).toBe(400);
+});
+
+test("managing messages is not enough to pin one", async () => {
+	await using simulator = await startSimulator();
+	const { guild, channel, alpha, pins, write } = cooks(simulator);
+	const message = write("soup");
+	const jose = as(simulator, simulator.user("jose.garcia"));
+	expect((await jose("PUT", `${pins}/${message.id}`)).code).toBe(50013);
+	simulator.world.setOverwrite(channel, {
+		id: guild.id,
+		type: 0,
+		allow: String(PermissionFlagsBits.PinMessages),
+		deny: "0",
+	});
+	expect((await jose("PUT", `${pins}/${message.id}`)).status).toBe(204);
+	expect((await alpha("DELETE", `${pins}/${message.id}`)).status).toBe(204);
+});
+
+test("a channel has at most 250 pins, none of them Discord's own messages", async () => {
+	await using simulator = await startSimulator();
+	const { channel, alpha, pins, write } = cooks(simulator);
+	const first = write("first");
+	expect((await alpha("PUT", `${pins}/${first.id}`)).status).toBe(204);
+	const before = simulator.journal.entries().length;
+	expect((await alpha("PUT", `${pins}/${first.id}`)).status).toBe(204);
+	expect(simulator.journal.entries()).toHaveLength(before);
+	const notice = simulator.world.messages.in(channel.id).at(-1);
+	expect((await alpha("PUT", `${pins}/${notice?.id}`)).code).toBe(50021);
+	for (let index = 1; index < 250; index += 1)
+		write(`${index}`).pinned_at = new Date().toISOString();
+	const more = write("too many");
+	expect((await alpha("PUT", `${pins}/${more.id}`)).code).toBe(30003);
+});
+
+test("without the history there are no pins to see", async () => {
+	await using simulator = await startSimulator();
+	const { channel, alpha, pins, write } = cooks(simulator);
+	write("soup").pinned_at = new Date().toISOString();
+	simulator.world.setOverwrite(channel, {
+		id: simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
+		deny: String(PermissionFlagsBits.ReadMessageHistory),
+	});
+	expect((await alpha("GET", pins)).json()).toMatchObject({ items: [] });
+});
+
+test("the two who talk directly may pin there", async () => {
+	await using simulator = await startSimulator();
+	const { ada, alpha } = cooks(simulator);
+	const opened = await alpha("POST", "/users/@me/channels", {
+		recipient_id: ada.id,
+	});
+	const { id } = opened.json<{ id: string }>();
+	const sent = await alpha("POST", `/channels/${id}/messages`, {
+		content: "hi",
+	});
+	const message = sent.json<{ id: string }>();
+	const pinned = await alpha(
+		"PUT",
+		`/channels/${id}/messages/pins/${message.id}`,
+	);
+	expect(pinned.status).toBe(204);
+});

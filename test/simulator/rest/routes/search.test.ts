@@ -1,0 +1,275 @@
+// Searching the messages of a guild, and reading its audit log.
+
+import { describe, expect, test } from "bun:test";
+import {
+	AuditLogEvent,
+	PermissionFlagsBits,
+	type RESTGetAPIGuildMessagesSearchResult,
+	Routes,
+} from "discord.js";
+import { demoSeed } from "../../../../src/simulator/seed.ts";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../../src/simulator/simulator.ts";
+import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
+import { as, connect } from "../../support.ts";
+
+function cooks(simulator: Simulator) {
+	const guild = simulator.guild("The Cooks");
+	const path = `/guilds/${guild.id}/messages/search`;
+	const user = (name: string) => {
+		const found = simulator.world.users.get(simulator.user(name).id);
+		if (!found) throw new Error(`${name} has an account`);
+		return found;
+	};
+	const alpha = as(simulator, simulator.bot("alpha"));
+	return {
+		...{ guild, path, alpha, user },
+		newChannel: (more = {}) =>
+			simulator.world.addChannel(guild, { name: "new", ...more }),
+		write: (channel: GuildChannel, content: string, more = {}) =>
+			simulator.world.addMessage(channel, user("ada"), { content, ...more }),
+		/** The texts that are found, and how many there are in all. */
+		search: async (query: string, who = alpha) => {
+			const answer = await who("GET", `${path}?${query}`);
+			const { messages, total_results } = answer.json<{
+				messages: { content: string }[][];
+				total_results: number;
+			}>();
+			return [
+				messages.map(([message]) => message?.content).join(" / "),
+				total_results,
+			];
+		},
+	};
+}
+
+test("the words of a text are found in all channels, the latest message first", async () => {
+	await using simulator = await startSimulator();
+	await using bot = await connect(simulator);
+	const { guild, newChannel, write, user } = cooks(simulator);
+	const [first, second] = [newChannel(), newChannel()];
+	write(first, "a red Truffle");
+	write(first, "trufflesome");
+	const reacted = write(second, "truffle, red or not");
+	simulator.world.addReaction(second, reacted, user("ada"), {
+		id: null,
+		name: "🍄",
+	});
+	const { total_results, messages } = (await bot.client.rest.get(
+		Routes.guildMessagesSearch(guild.id),
+		{ query: new URLSearchParams({ content: "TRUFFLE red" }) },
+	)) as Extract<RESTGetAPIGuildMessagesSearchResult, { messages: unknown }>;
+	expect(total_results).toBe(2);
+	expect(messages).toMatchObject([
+		[{ content: "truffle, red or not", channel_id: second.id }],
+		[{ content: "a red Truffle", channel_id: first.id }],
+	]);
+	expect(messages[0]?.[0]).not.toHaveProperty("reactions");
+});
+
+test("what is found can be narrowed by channel, author, mention, time, pin and kind", async () => {
+	await using simulator = await startSimulator();
+	const { newChannel, write, search, user } = cooks(simulator);
+	const [here, there, elsewhere] = [newChannel(), newChannel(), newChannel()];
+	const a = write(here, "one fig");
+	const b = write(there, "two fig https://figs.example", {
+		mentions: [user("zoe")],
+	});
+	write(elsewhere, "three fig");
+	const bot = simulator.world.addMessage(here, user("alpha"), {
+		content: "four fig",
+	});
+	bot.pinned_at = new Date().toISOString();
+	const only = async (query: string) =>
+		(await search(`content=fig&${query}`))[0];
+	const inTwo = `channel_id=${here.id}&channel_id=${there.id}`;
+	expect(await only(inTwo)).toBe(
+		"four fig / two fig https://figs.example / one fig",
+	);
+	expect(await only(`channel_id=${elsewhere.id}`)).toBe("three fig");
+	expect(await only(`author_id=${user("alpha").id}`)).toBe("four fig");
+	expect(await only("author_type=bot")).toBe("four fig");
+	expect(await only("author_type=-bot&sort_order=asc")).toBe(
+		"one fig / two fig https://figs.example / three fig",
+	);
+	expect(await only(`mentions=${user("zoe").id}`)).toStartWith("two fig");
+	expect(await only("has=link")).toStartWith("two fig");
+	expect(await only("has=-link&pinned=false")).toBe("three fig / one fig");
+	expect(await only(`max_id=${b.id}`)).toBe("one fig");
+	expect(await only(`min_id=${a.id}&max_id=${bot.id}&has=-link`)).toBe(
+		"three fig",
+	);
+	expect(await search("content=fig&limit=1&offset=1")).toEqual([
+		"three fig",
+		4,
+	]);
+	write(here, "fig fig");
+	write(here, "last fig");
+	expect(await only("sort_by=relevance&limit=1")).toBe("fig fig");
+});
+
+test("nobody finds what they may not read", async () => {
+	await using simulator = await startSimulator();
+	const { guild, path, alpha, newChannel, write, search } = cooks(simulator);
+	const hidden = newChannel();
+	simulator.world.setOverwrite(hidden, {
+		...{ id: guild.id, type: 0, allow: "0" },
+		deny: String(PermissionFlagsBits.ReadMessageHistory),
+	});
+	write(hidden, "a secret quince");
+	write(newChannel({ nsfw: true }), "a grown-up quince");
+	write(newChannel(), "a quince");
+	const zoe = as(simulator, simulator.user("zoe"));
+	expect(await search("content=quince", zoe)).toEqual(["a quince", 1]);
+	expect(await search("content=quince&include_nsfw=true", zoe)).toEqual([
+		"a quince / a grown-up quince",
+		2,
+	]);
+	const named = await zoe("GET", `${path}?channel_id=${hidden.id}`);
+	expect(named.code).toBe(50001);
+	const stranger = simulator.channel("The Bakers/general").id;
+	const elsewhere = await alpha("GET", `${path}?channel_id=${stranger}`);
+	expect(elsewhere.code).toBe(50001);
+});
+
+test("threads are searched, private ones for their members, and come with what is found in them", async () => {
+	await using simulator = await startSimulator();
+	const { world } = simulator;
+	const { path, alpha, newChannel, user } = cooks(simulator);
+	const channel = newChannel();
+	const [open, closed] = ([11, 12] as const).map((type) =>
+		world.threads.add(channel, user("ada"), { name: `thread ${type}`, type }),
+	);
+	if (!open || !closed) throw new Error("there are two");
+	for (const thread of [open, closed])
+		world.addMessage(thread, user("ada"), { content: "quince" });
+	const found = async (who = alpha) => {
+		const answer = await who("GET", `${path}?content=quince`);
+		const { threads, members } = answer.json<{
+			threads: { id: string }[];
+			members: { id: string; user_id: string }[];
+		}>();
+		return [threads.map(({ id }) => id), members.map(({ id }) => id)];
+	};
+	const { ManageThreads } = PermissionFlagsBits;
+	world.setOverwrite(channel, {
+		...{ id: simulator.bot("alpha").id, type: 1 },
+		...{ allow: "0", deny: String(ManageThreads) },
+	});
+	expect(await found()).toEqual([[open.id], []]);
+	const both = [open.id, closed.id];
+	expect(await found(as(simulator, simulator.user("ada")))).toEqual([
+		both,
+		both,
+	]);
+});
+
+test("a bot that may not read content searches nothing", async () => {
+	const seed = demoSeed();
+	const bots = seed.bots.map((bot) => ({ ...bot, privilegedIntents: [] }));
+	await using simulator = await startSimulator({ seed: { ...seed, bots } });
+	const { path, alpha } = cooks(simulator);
+	expect((await alpha("GET", `${path}?content=a`)).code).toBe(50001);
+});
+
+test("a search out of bounds is refused, and one by what is not simulated, too", async () => {
+	await using simulator = await startSimulator();
+	const { path, alpha } = cooks(simulator);
+	const wrong = `limit=26&offset=9976&content=${"x".repeat(1025)}&has=soup&has=link&author_type=cat&sort_by=size&max_id=x`;
+	expect(Object.keys((await alpha("GET", `${path}?${wrong}`)).faults)).toEqual([
+		...["limit", "offset", "max_id", "content", "author_type.0", "has.0"],
+		"sort_by",
+	]);
+	expect((await alpha("GET", `${path}?slop=1`)).status).toBe(501);
+});
+
+test("a guild that is not indexed yet answers 202, and when to come back", async () => {
+	await using simulator = await startSimulator();
+	const { path, alpha } = cooks(simulator);
+	const match = "GET /guilds/*/messages/search";
+	simulator.faults.indexing(match, { retryAfterSeconds: 2, times: 1 });
+	const answer = await alpha("GET", `${path}?content=a`);
+	expect(answer.status).toBe(202);
+	expect(answer.json()).toEqual({
+		message: "Index not yet available. Try again later",
+		...{ code: 110000, documents_indexed: 0, retry_after: 2 },
+	});
+	expect((await alpha("GET", `${path}?content=a`)).status).toBe(200);
+	const injected = await fetch(`${simulator.url}/simulator/faults`, {
+		method: "POST",
+		body: JSON.stringify({ kind: "indexing", match, retryAfterSeconds: 0 }),
+	});
+	expect(injected.status).toBe(200);
+	expect((await alpha("GET", `${path}?content=a`)).status).toBe(202);
+});
+
+describe("the audit log", () => {
+	test("is read by discord.js: of a person, of a kind, a page at a time", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const { guild, user } = cooks(simulator);
+		const { world } = simulator;
+		const by = (name: string) => ({ actor: user(name).id });
+		world.addRole(guild, { name: "a" }, by("ada"));
+		world.addRole(guild, { name: "b" }, by("alpha"));
+		world.addChannel(guild, { name: "c" }, by("ada"));
+		const cached = bot.client.guilds.cache.get(guild.id);
+		const names = async (options = {}) => {
+			const logs = await cached?.fetchAuditLogs(options);
+			return logs?.entries.map(({ changes }) =>
+				String(changes.find(({ key }) => key === "name")?.new),
+			);
+		};
+		expect(await names()).toEqual(["c", "b", "a"]);
+		expect(await names({ user: user("ada").id })).toEqual(["c", "a"]);
+		const type = AuditLogEvent.RoleCreate;
+		expect(await names({ type })).toEqual(["b", "a"]);
+		const [first, second, third] = guild.auditLog;
+		expect(await names({ limit: 1 })).toEqual(["c"]);
+		expect(await names({ before: third?.id })).toEqual(["b", "a"]);
+		expect(await names({ after: "0", limit: 2 })).toEqual(["a", "b"]);
+		expect(await names({ after: first?.id, before: third?.id })).toEqual(["b"]);
+		expect(second?.user_id).toBe(user("alpha").id);
+	});
+
+	test("comes with the webhooks, threads, events and rules that it is about", async () => {
+		await using simulator = await startSimulator();
+		const { guild, alpha, newChannel, user } = cooks(simulator);
+		const { world } = simulator;
+		const doing = { actor: user("ada").id };
+		const channel = newChannel();
+		const webhook = world.webhooks.add(channel, { name: "hook" }, doing);
+		const given = { name: "thread" };
+		const thread = world.threads.add(channel, user("ada"), given, doing);
+		newChannel();
+		const log = (await alpha("GET", `/guilds/${guild.id}/audit-logs`)).json();
+		expect(log).toMatchObject({
+			users: [{ username: "ada" }],
+			webhooks: [{ id: webhook.id, name: "hook" }],
+			threads: [{ id: thread.id, name: "thread" }],
+			guild_scheduled_events: [],
+			auto_moderation_rules: [],
+		});
+		const kicks = await alpha(
+			"GET",
+			`/guilds/${guild.id}/audit-logs?action_type=20`,
+		);
+		expect(kicks.json()).toMatchObject({ webhooks: [], threads: [] });
+	});
+
+	test("is forgotten after 45 days", async () => {
+		await using simulator = await startSimulator();
+		const { guild, alpha } = cooks(simulator);
+		const entry = (days: number) => ({
+			id: simulator.world.newId(Date.now() - days * 86_400_000),
+			...{ action_type: 1, user_id: "1", target_id: guild.id },
+		});
+		guild.auditLog.push(entry(46), entry(44));
+		const log = await alpha("GET", `/guilds/${guild.id}/audit-logs`);
+		expect(
+			log.json<{ audit_log_entries: unknown[] }>().audit_log_entries,
+		).toEqual([guild.auditLog.at(-1)]);
+	});
+});

@@ -1,0 +1,405 @@
+// The simulator as discord.js meets it: logging in, every event, and the calls that our tools make.
+
+import { describe, expect, test } from "bun:test";
+import {
+	ChannelType,
+	DiscordAPIError,
+	GatewayIntentBits as Intent,
+	PermissionFlagsBits,
+	TextChannel,
+} from "discord.js";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import { until } from "../../support/until.ts";
+import { as, connect, usualIntents } from "../support.ts";
+
+function channelNamed(simulator: Simulator, name: string) {
+	for (const channel of simulator.guild("The Cooks").channels.values())
+		if (channel.name === name) return channel;
+	throw new Error(`no channel is called ${name}`);
+}
+
+function userOf(simulator: Simulator, username: string) {
+	const user = simulator.world.users.get(simulator.user(username).id);
+	if (!user) throw new Error(`nobody is called ${username}`);
+	return user;
+}
+
+describe("logging in", () => {
+	test("a bot is ready and knows its guild, roles, channels and itself", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const [guild, ...others] = bot.client.guilds.cache.values();
+		expect(others).toEqual([]);
+		expect(guild?.name).toBe("The Cooks");
+		expect(guild?.memberCount).toBe(6);
+		expect(guild?.members.cache.size).toBe(1);
+		expect(guild?.channels.cache.map(({ name }) => name)).toEqual([
+			"Talk",
+			"general",
+			"staff",
+			"Lounge",
+		]);
+		expect(
+			guild?.members.me?.permissions.has(PermissionFlagsBits.ManageRoles),
+		).toBe(true);
+		expect(simulator.unknownRoutes).toEqual([]);
+		expect(simulator.sockets.connected).toEqual([simulator.bot("alpha").id]);
+	});
+
+	test("its application, its own guilds and the Gateway's address can be asked for", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const application = await bot.client.application.fetch();
+		expect(application.flags.has("GatewayMessageContent")).toBe(true);
+		const own = await bot.client.guilds.fetch();
+		expect(own.map(({ name, owner }) => `${name} ${owner}`)).toEqual([
+			"The Cooks false",
+		]);
+		const { id } = simulator.guild("The Cooks");
+		const guild = await bot.client.guilds.fetch({
+			guild: id,
+			force: true,
+			withCounts: true,
+		});
+		expect(guild.approximateMemberCount).toBe(6);
+		const alpha = as(simulator, simulator.bot("alpha"));
+		for (const path of ["/gateway", "/gateway/bot"])
+			expect((await alpha("GET", path)).json().url).toBe(
+				`ws://127.0.0.1:${simulator.port}/socket`,
+			);
+		const ada = as(simulator, simulator.user("ada"));
+		expect((await ada("GET", "/gateway/bot")).code).toBe(20002);
+		expect((await alpha("GET", "/oauth2/applications/@me")).json().name).toBe(
+			"alpha",
+		);
+		expect((await ada("GET", "/users/@me")).json().username).toBe("ada");
+	});
+
+	test("the members of a guild come in one request over the socket", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const guild = bot.client.guilds.cache.first();
+		expect((await guild?.members.fetch())?.size).toBe(6);
+		const some = await guild?.members.fetch({ query: "mo", limit: 5 });
+		expect(some?.map(({ displayName }) => displayName)).toEqual(["MONA LISA"]);
+		const one = await guild?.members.fetch({
+			user: [simulator.user("zoe").id],
+		});
+		expect(one?.map(({ user }) => user.username)).toEqual(["zoe"]);
+	});
+
+	test("ten thousand members come in ten chunks", async () => {
+		await using simulator = await startSimulator();
+		const guild = simulator.guild("The Cooks");
+		simulator.world.addMembers(guild, 10_000);
+		await using bot = await connect(simulator);
+		const members = await bot.client.guilds.cache.first()?.members.fetch();
+		expect(members?.size).toBe(10_006);
+		const chunks = bot.events.filter(({ t }) => t === "GUILD_MEMBERS_CHUNK");
+		expect(chunks).toHaveLength(11);
+	});
+});
+
+describe("events", () => {
+	test("a message from a person arrives with its author, member and mentions", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const own = simulator.bot("alpha").id;
+		await simulator
+			.user("jose.garcia")
+			.say("The Cooks/general", `<@${own}> hello`);
+		expect(await bot.event("MESSAGE_CREATE")).toMatchObject({
+			content: `<@${own}> hello`,
+			guild_id: simulator.guild("The Cooks").id,
+			author: { username: "jose.garcia" },
+			member: { nick: "Chef José" },
+			mentions: [{ id: own, member: { joined_at: expect.any(String) } }],
+		});
+	});
+
+	test("a bot answers a message, and the answer is in the transcript", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		bot.client.on("messageCreate", (message) => {
+			if (!message.author.bot)
+				void message.reply(`hello ${message.member?.displayName}`);
+		});
+		await simulator.user("jose.garcia").say("The Cooks/general", "hi");
+		const general = simulator.channel("The Cooks/general");
+		await until("the answer", () => general.transcript().includes("alpha"));
+		expect(general.transcript()).toBe(
+			"jose.garcia: hi\nalpha: hello Chef José",
+		);
+	});
+
+	test("editing, deleting and typing are told", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const ada = as(simulator, simulator.user("ada"));
+		const said: string[] = [];
+		for (const text of ["1", "2", "3"])
+			said.push(
+				(await simulator.user("ada").say("The Cooks/general", text)).id,
+			);
+		const path = `/channels/${channelNamed(simulator, "general").id}`;
+		await ada("PATCH", `${path}/messages/${said[0]}`, { content: "one" });
+		await ada("DELETE", `${path}/messages/${said[0]}`);
+		await ada("POST", `${path}/typing`);
+		const general = bot.client.channels.cache.get(
+			channelNamed(simulator, "general").id,
+		);
+		if (!(general instanceof TextChannel))
+			throw new Error("general is a text channel");
+		await general.bulkDelete(said.slice(1));
+		expect(await bot.event("MESSAGE_UPDATE")).toMatchObject({ content: "one" });
+		expect(await bot.event("MESSAGE_DELETE")).toMatchObject({ id: said[0] });
+		expect(await bot.event("MESSAGE_DELETE_BULK")).toMatchObject({
+			ids: said.slice(1),
+		});
+		expect(await bot.event("TYPING_START")).toMatchObject({
+			user_id: simulator.user("ada").id,
+			member: { user: { username: "ada" } },
+		});
+	});
+
+	test("changes of roles, channels, members, bans and the guild are told", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const { world } = simulator;
+		const guild = simulator.guild("The Cooks");
+		const doing = { actor: simulator.user("ada").id, reason: "because" };
+
+		const role = world.addRole(guild, { name: "New" }, doing);
+		world.editRole(guild, role, { name: "Newer" });
+		world.removeRole(guild, role);
+		const channel = world.addChannel(guild, { name: "new" });
+		world.editChannel(channel, { topic: "x" });
+		world.removeChannel(channel);
+		const user = world.addUser({ username: "guest" });
+		const member = world.addMember(guild, user);
+		world.editMember(guild, member, { nick: "G" });
+		const ban = world.addBan(guild, user);
+		world.removeBan(guild, ban);
+		world.editGuild(guild, { name: "The Chefs" });
+
+		const named = (name: string) => (data: Record<string, unknown>) =>
+			(data.role as { name?: string } | undefined)?.name === name;
+		await bot.event("GUILD_ROLE_CREATE", named("New"));
+		await bot.event("GUILD_ROLE_UPDATE", named("Newer"));
+		expect(await bot.event("GUILD_ROLE_DELETE")).toEqual({
+			guild_id: guild.id,
+			role_id: role.id,
+		});
+		expect(await bot.event("CHANNEL_CREATE")).toMatchObject({
+			name: "new",
+			topic: null,
+		});
+		expect(await bot.event("CHANNEL_UPDATE")).toMatchObject({ topic: "x" });
+		expect(await bot.event("CHANNEL_DELETE")).toMatchObject({ id: channel.id });
+		expect(await bot.event("GUILD_MEMBER_ADD")).toMatchObject({
+			user: { username: "guest" },
+		});
+		expect(await bot.event("GUILD_MEMBER_UPDATE")).toMatchObject({ nick: "G" });
+		expect(await bot.event("GUILD_MEMBER_REMOVE")).toMatchObject({
+			user: { id: user.id },
+		});
+		expect(await bot.event("GUILD_BAN_ADD")).toMatchObject({
+			user: { id: user.id },
+		});
+		expect(await bot.event("GUILD_BAN_REMOVE")).toMatchObject({
+			user: { id: user.id },
+		});
+		expect(await bot.event("GUILD_UPDATE")).toMatchObject({
+			name: "The Chefs",
+		});
+		expect(await bot.event("GUILD_AUDIT_LOG_ENTRY_CREATE")).toMatchObject({
+			action_type: 30,
+			user_id: simulator.user("ada").id,
+			reason: "because",
+		});
+		expect(bot.client.guilds.cache.get(guild.id)?.name).toBe("The Chefs");
+	});
+
+	test("a bot that joins or leaves a guild is told so", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const bakers = simulator.guild("The Bakers");
+		const member = simulator.world.addMember(
+			bakers,
+			userOf(simulator, "alpha"),
+			{
+				botPermissions: 8n,
+			},
+		);
+		await until("the guild", () => bot.client.guilds.cache.has(bakers.id));
+		expect(
+			await bot.event("GUILD_CREATE", ({ id }) => id === bakers.id),
+		).toMatchObject({
+			members: [{ user: { username: "alpha" } }],
+		});
+		simulator.world.removeMember(bakers, member);
+		expect(await bot.event("GUILD_DELETE")).toEqual({ id: bakers.id });
+		simulator.world.removeGuild(simulator.guild("The Cooks"));
+		await until("no guild", () => bot.client.guilds.cache.size === 0);
+	});
+
+	test("a bot hears nothing of guilds and channels that are not its own", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const staff = channelNamed(simulator, "staff");
+		await simulator.user("zoe").say("The Bakers/general", "elsewhere");
+		simulator.world.editChannel(staff, {
+			permission_overwrites: [
+				{ id: staff.guild_id, type: 0, allow: "0", deny: "1024" },
+			],
+		});
+		await simulator.user("ada").say("The Cooks/staff", "hidden");
+		await simulator.user("ada").say("The Cooks/general", "open");
+		await bot.event("MESSAGE_CREATE", ({ content }) => content === "open");
+		const heard = bot.events.filter(({ t }) => t === "MESSAGE_CREATE");
+		expect(heard.map(({ d }) => d.content)).toEqual(["open"]);
+	});
+
+	test("without the intents for content and members, neither is told", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator, "alpha", [
+			Intent.Guilds,
+			Intent.GuildMessages,
+		]);
+		const own = simulator.bot("alpha").id;
+		simulator.world.addMember(
+			simulator.guild("The Cooks"),
+			simulator.world.addUser({ username: "guest" }),
+		);
+		await simulator.user("ada").say("The Cooks/general", "to everyone");
+		await simulator.user("ada").say("The Cooks/general", `to <@${own}>`);
+		await bot.event(
+			"MESSAGE_CREATE",
+			({ content }) => content === `to <@${own}>`,
+		);
+		const heard = bot.events.filter(({ t }) => t === "MESSAGE_CREATE");
+		expect(heard.map(({ d }) => d.content)).toEqual(["", `to <@${own}>`]);
+		expect(bot.events.some(({ t }) => t === "GUILD_MEMBER_ADD")).toBe(false);
+	});
+
+	test("a direct message reaches the bot with its whole content", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(
+			simulator,
+			"alpha",
+			usualIntents.filter((intent) => intent !== Intent.MessageContent),
+		);
+		const ada = as(simulator, simulator.user("ada"));
+		const opened = await ada("POST", "/users/@me/channels", {
+			recipient_id: simulator.bot("alpha").id,
+		});
+		const { id } = opened.json<{ id: string }>();
+		await ada("POST", `/channels/${id}/messages`, { content: "psst" });
+		const told = await bot.event("MESSAGE_CREATE");
+		expect(told).toMatchObject({ content: "psst", channel_id: id });
+		expect(told.guild_id).toBeUndefined();
+	});
+});
+
+describe("what our tools call", () => {
+	test("channels are created, edited, closed to a role and deleted", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const guild = bot.client.guilds.cache.first();
+		const channel = await guild?.channels.create({
+			name: "tastings",
+			type: ChannelType.GuildText,
+			topic: "Friday",
+			reason: "asked for",
+		});
+		await channel?.edit({ topic: "Saturday", rateLimitPerUser: 10 });
+		await channel?.permissionOverwrites.create(guild?.id ?? "", {
+			SendMessages: false,
+		});
+		// discord.js adds to what it knows, and it knows it from the event.
+		await bot.event("CHANNEL_UPDATE", ({ permission_overwrites }) =>
+			Bun.deepEquals(
+				permission_overwrites,
+				channelNamed(simulator, "tastings").permission_overwrites,
+			),
+		);
+		await channel?.permissionOverwrites.edit(guild?.id ?? "", {
+			AddReactions: false,
+		});
+		const stored = channelNamed(simulator, "tastings");
+		expect(stored).toMatchObject({
+			topic: "Saturday",
+			rate_limit_per_user: 10,
+		});
+		expect(stored.permission_overwrites).toMatchObject([
+			{
+				deny: String(
+					PermissionFlagsBits.SendMessages | PermissionFlagsBits.AddReactions,
+				),
+			},
+		]);
+		await channel?.permissionOverwrites.delete(guild?.id ?? "");
+		expect(stored.permission_overwrites).toEqual([]);
+		await channel?.delete("over");
+		expect(simulator.guild("The Cooks").auditLog.at(-1)?.reason).toBe("over");
+	});
+
+	test("roles are created, edited, given, taken and deleted", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const guild = bot.client.guilds.cache.first();
+		const role = await guild?.roles.create({
+			name: "Tasters",
+			permissions: [],
+		});
+		await role?.edit({ name: "Gourmets", colors: { primaryColor: 0xff0000 } });
+		const zoe = await guild?.members.fetch(simulator.user("zoe").id);
+		await zoe?.roles.add(role?.id ?? "");
+		const member = simulator.guild("The Cooks").members.get(zoe?.id ?? "");
+		expect(member?.roles).toContain(role?.id ?? "");
+		await zoe?.roles.remove(role?.id ?? "");
+		expect(member?.roles).not.toContain(role?.id ?? "");
+		await role?.delete();
+		expect(simulator.guild("The Cooks").roles.has(role?.id ?? "")).toBe(false);
+	});
+
+	test("members are listed, found, silenced, kicked, banned and unbanned", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const guild = bot.client.guilds.cache.first();
+		expect((await guild?.members.list({ limit: 4 }))?.size).toBe(4);
+		const found = await guild?.members.search({ query: "zo", limit: 5 });
+		const zoe = found?.first();
+		await zoe?.timeout(60_000, "calm down");
+		await zoe?.kick("enough");
+		const id = simulator.user("liwei").id;
+		await guild?.bans.create(id, { deleteMessageSeconds: 60, reason: "no" });
+		expect((await guild?.bans.fetch())?.get(id)?.reason).toBe("no");
+		await guild?.bans.remove(id);
+		expect((await guild?.bans.fetch())?.size).toBe(0);
+		expect([...simulator.guild("The Cooks").members.keys()]).not.toContain(
+			zoe?.id ?? "",
+		);
+		const log = await guild?.fetchAuditLogs({ limit: 2 });
+		expect(log?.entries.map(({ reason }) => reason)).toEqual([null, "no"]);
+	});
+
+	test("a refusal arrives as discord.js's error with Discord's code", async () => {
+		await using simulator = await startSimulator();
+		await using bot = await connect(simulator);
+		const guild = bot.client.guilds.cache.first();
+		const refused = await guild?.bans.create(simulator.user("ada").id).then(
+			() => undefined,
+			(error: unknown) => error,
+		);
+		expect(refused).toBeInstanceOf(DiscordAPIError);
+		expect(refused).toMatchObject({
+			code: 50013,
+			status: 403,
+			message: "Missing Permissions",
+		});
+	});
+});

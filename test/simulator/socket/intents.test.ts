@@ -1,0 +1,61 @@
+// Whose words a bot may read: it takes the intent, and the owner's consent to it.
+
+import { expect, test } from "bun:test";
+import { Client, GatewayIntentBits as Intent } from "discord.js";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { connect } from "../support.ts";
+
+const seed = {
+	bots: [{ username: "blind", privilegedIntents: [] }],
+	users: [{ username: "ada" }],
+	guilds: [
+		{
+			name: "G",
+			owner: "ada",
+			bots: [{ username: "blind", permissions: 0n }],
+			channels: [{ name: "general" }],
+		},
+	],
+};
+
+test("a bot without the consent to read content is turned away when it asks for it", async () => {
+	await using simulator = await startSimulator({ seed });
+	const client = new Client({
+		rest: { api: simulator.api },
+		intents: [Intent.Guilds, Intent.GuildMessages, Intent.MessageContent],
+	});
+	const refused = await client.login(simulator.bot("blind").token).then(
+		() => undefined,
+		(error: unknown) => String(error),
+	);
+	await client.destroy();
+	expect(refused).toContain("disallowed intents");
+	expect(simulator.sockets.connected).toEqual([]);
+});
+
+test("without asking it is told of messages, and reads those that mention it", async () => {
+	await using simulator = await startSimulator({ seed });
+	await using bot = await connect(simulator, "blind", [
+		Intent.Guilds,
+		Intent.GuildMessages,
+	]);
+	const heard: string[] = [];
+	bot.client.on("messageCreate", ({ content }) => heard.push(content));
+	await simulator.user("ada").say("general", "hidden");
+	const { id } = simulator.bot("blind");
+	await simulator.user("ada").say("general", `<@${id}> seen`);
+	await bot.event("MESSAGE_CREATE", ({ content }) => content !== "");
+	expect(heard).toEqual(["", `<@${id}> seen`]);
+});
+
+test("without the intent for messages it is told of none, and of interactions still", async () => {
+	await using simulator = await startSimulator({ seed });
+	await using bot = await connect(simulator, "blind", [Intent.Guilds]);
+	await bot.client.application.commands.set([
+		{ name: "ping", description: "Pong" },
+	]);
+	await simulator.user("ada").say("general", "hidden");
+	await simulator.user("ada").run("general", "ping");
+	await bot.event("INTERACTION_CREATE");
+	expect(bot.events.some(({ t }) => t === "MESSAGE_CREATE")).toBe(false);
+});
