@@ -20,7 +20,7 @@ import { botConfig } from "../support/bot-config.ts";
 import { modernRequest, rawTool, token } from "../support/both-servers.ts";
 import { recordLog } from "../support/log.ts";
 import { parseMetrics, sampleOf } from "../support/prometheus.ts";
-import { onBoth, onPostgres, type Place } from "../support/stores.ts";
+import { onBoth, onOwnPostgres, type Place } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
 /** For the bots whose database is not looked into. */
@@ -605,7 +605,7 @@ onBoth((databases, kind) => {
 	});
 });
 
-onPostgres((databases) => {
+onOwnPostgres((databases) => {
 	test("without its database a bot serves its tools, says so, and writes the calls when it is back", async () => {
 		const place = await databases.place();
 		await using audited = await startAudited(place);

@@ -1,7 +1,7 @@
 // The servers of tests leave nothing behind.
 
 import { expect, test } from "bun:test";
-import { rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { postgresMissing } from "./postgres.ts";
 import { isRunning } from "./program.ts";
@@ -23,6 +23,6 @@ test.skipIf(postgresMissing !== undefined).each(["--running", "--stopped"])(
 		expect(await isRunning(pid)).toBe(true);
 		child.kill("SIGKILL");
 		await until("the server has ended", async () => !(await isRunning(pid)));
-		await rm(directory, { recursive: true, force: true });
+		await until("its directory is gone", () => !existsSync(directory));
 	},
 );

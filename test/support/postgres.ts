@@ -1,4 +1,4 @@
-// PostgreSQL itself, from npm: one server for a test file, which it can kill, stop and restart.
+// PostgreSQL itself, from npm: servers that tests can kill, stop and restart.
 
 import { existsSync } from "node:fs";
 import { chmod, chown, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { eachLine } from "../../src/demo/child.ts";
 import { clock } from "./clock.ts";
+import { databaseDirectory } from "./database-directory.ts";
 import { freePort } from "./free-port.ts";
 import { madeOnce } from "./made-once.ts";
 import { until } from "./until.ts";
@@ -58,7 +59,9 @@ export async function startPostgres({
 }: PostgresOptions = {}): Promise<Postgres> {
 	if (postgresMissing) throw new Error(postgresMissing);
 	const user = unprivileged();
-	const directory = await mkdtemp(join(tmpdir(), "guildhall-postgres-"));
+	const directory = await mkdtemp(
+		join(databaseDirectory, "guildhall-postgres-"),
+	);
 	const data = join(directory, "data");
 	if (user) await chown(directory, user.uid, user.gid);
 	const shared = await sharedDirectory();
@@ -85,9 +88,9 @@ export async function startPostgres({
 	async function tryStart(): Promise<boolean> {
 		const limit = maxFileKib ? `ulimit -f ${maxFileKib * 2};` : "";
 		const shell = Bun.spawn(
-			["sh", "-c", `${limit} ${guard}`, "sh", join(binaries, "bin/postgres")]
-				.concat("-D", data, "-p", String(port), ...settings)
-				.filter(Boolean),
+			["sh", "-c", `${limit} ${guard}`, directory]
+				.concat(join(binaries, "bin/postgres"), "-D", data)
+				.concat("-p", String(port), ...settings),
 			{ ...base, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
 		);
 		const said: string[] = [];
@@ -103,9 +106,15 @@ export async function startPostgres({
 			return has("ready to accept connections") && "ready";
 		});
 		if (outcome === "ready") return true;
-		shell.stdin.end();
-		await shell.exited;
+		await end("keep");
 		return false;
+	}
+
+	/** Ends the guard, and the server with it. */
+	async function end(data: "keep" | "remove"): Promise<void> {
+		if (data === "keep") running.stdin.write("keep");
+		running.stdin.end();
+		await running.ended;
 	}
 
 	async function start(): Promise<void> {
@@ -134,27 +143,30 @@ export async function startPostgres({
 		start,
 		async kill() {
 			await signalAll("SIGKILL");
-			running.stdin.end();
-			await running.ended;
+			await end("keep");
 		},
 		stop: () => signalAll("SIGSTOP"),
 		resume: () => signalAll("SIGCONT"),
 		async [Symbol.asyncDispose]() {
-			running.stdin.end();
-			await running.ended;
+			await end("remove");
+			// After a kill the guard has kept it.
 			await rm(directory, { recursive: true, force: true });
 		},
 	};
 }
 
-/** Runs the server, says its process id, and ends it when stdin ends: also a server that is stopped. */
+/**
+ * Runs the server, prints its process id, and ends it when stdin ends: also a server that is stopped. Then it removes the
+ * server's directory ($0), unless stdin said something.
+ */
 const guard = `
 "$@" & server=$!
 echo $server
-cat > /dev/null
+told=$(cat)
 kill -QUIT $server
 for pid in $server $(ps -eo pid=,ppid= | awk -v parent=$server '$2 == parent { print $1 }'); do kill -CONT $pid; done 2> /dev/null
-wait`;
+wait
+[ -n "$told" ] || rm -rf "$0"`;
 
 const settings = [
 	"listen_addresses=127.0.0.1",
@@ -163,8 +175,16 @@ const settings = [
 	"shared_buffers=16MB",
 	"min_wal_size=2MB",
 	"max_wal_size=16MB",
-	// No test cuts the power.
+	// No test cuts the power: what was committed survives a kill all the same.
 	"fsync=off",
+	"full_page_writes=off",
+	// Processes and WAL records that no test needs.
+	"wal_level=minimal",
+	"max_wal_senders=0",
+	"max_worker_processes=0",
+	"max_logical_replication_workers=0",
+	"autovacuum=off",
+	"io_method=sync",
 	"log_min_messages=log",
 ].flatMap((setting) => ["-c", setting]);
 

@@ -28,36 +28,60 @@ export interface Place {
 	look<Row = Record<string, unknown>>(text: string): Promise<Row[]>;
 }
 
-export interface Databases {
+export interface Databases<Server = SharedPostgres> {
 	/** A new place, in which nobody was yet. */
 	place(name?: string): Promise<Place>;
 	/** PostgreSQL; throws on SQLite. */
-	readonly postgres: Postgres;
+	readonly postgres: Server;
 }
 
-/** Runs the tests on PostgreSQL and on SQLite. */
+/** A server that other files use, too: what a test needs beside its places is on a server of its own. */
+export type SharedPostgres = Pick<Postgres, "url" | "admin">;
+
+/** Runs the tests on PostgreSQL and on SQLite. With options, the PostgreSQL server is their own. */
 export function onBoth(
 	define: (databases: Databases, kind: "PostgreSQL" | "SQLite") => void,
 	options?: PostgresOptions,
 ): void {
-	onPostgres((databases) => define(databases, "PostgreSQL"), options);
+	onServer((databases) => define(databases, "PostgreSQL"), options);
 	describe("SQLite", () => define(sqlitePlaces(), "SQLite"));
 }
 
 /** Runs the tests on PostgreSQL. */
-export function onPostgres(
-	define: (databases: Databases) => void,
+export function onPostgres(define: (databases: Databases) => void): void {
+	onServer(define);
+}
+
+/** Runs the tests on a PostgreSQL server of their own. */
+export function onOwnPostgres(
+	define: (databases: Databases<Postgres>) => void,
+	options: PostgresOptions = {},
+): void {
+	onServer(define, options);
+}
+
+/** The server of all tests in this process that bring no options: it ends with the process. */
+let shared: Promise<Postgres> | undefined;
+/** How many schemas were named: two files may share a server. */
+let places = 0;
+
+function onServer(
+	define: (databases: Databases<Postgres>) => void,
 	options?: PostgresOptions,
 ): void {
-	describe.skipIf(postgresMissing !== undefined)(
-		`PostgreSQL${postgresMissing ? ` (skipped: ${postgresMissing})` : ""}`,
+	const skipped = postgresSkipped();
+	describe.skipIf(skipped !== undefined)(
+		`PostgreSQL${skipped ? ` (skipped: ${skipped})` : ""}`,
 		() => {
 			let server: Postgres | undefined;
-			let places = 0;
 			beforeAll(async () => {
-				server = await startPostgres(options);
+				if (options) server = await startPostgres(options);
+				else {
+					shared ??= startPostgres();
+					server = await shared;
+				}
 			});
-			afterAll(() => server?.[Symbol.asyncDispose]());
+			if (options) afterAll(() => server?.[Symbol.asyncDispose]());
 			const started = () => {
 				if (server) return server;
 				throw new Error("PostgreSQL has not started");
@@ -88,6 +112,14 @@ export function onPostgres(
 			});
 		},
 	);
+}
+
+/** Why tests on PostgreSQL do not run; undefined where they do. */
+function postgresSkipped(): string | undefined {
+	const { DATABASES = "all" } = process.env;
+	if (DATABASES !== "all" && DATABASES !== "sqlite")
+		throw new Error(`DATABASES is "all" or "sqlite", not "${DATABASES}"`);
+	return DATABASES === "sqlite" ? "DATABASES=sqlite" : postgresMissing;
 }
 
 function sqlitePlaces(): Databases {

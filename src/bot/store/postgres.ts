@@ -99,9 +99,10 @@ async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 		// A statement at work does not hold the claim of a client that is gone.
 		client_connection_check_interval: "5000",
 	};
-	// An older server does not know all of them.
-	for (const [name, value] of Object.entries(settings))
-		await connection`SELECT set_config(name, ${value}, false) FROM pg_settings WHERE name = ${name}`;
+	// Without those that an older server does not know.
+	await connection`
+		SELECT set_config(key, value, false) FROM json_each_text(${JSON.stringify(settings)}::text::json)
+		WHERE current_setting(key, true) IS NOT NULL`;
 }
 
 /** Takes the claim; rejects with a StoreFailure that names who else has it. */

@@ -34,7 +34,7 @@ import type { Fault } from "../../../src/simulator/rest/faults.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
 import { chunked, exchange, requestText } from "../../support/raw-http.ts";
-import { onBoth, onPostgres, openStore } from "../../support/stores.ts";
+import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import {
 	type ChargebackScene,
@@ -1267,7 +1267,7 @@ onBoth(({ place }, kind) => {
 	});
 });
 
-onPostgres((databases) => {
+onOwnPostgres((databases) => {
 	test("a chargeback waits for the database, and is told of what it could not note", async () => {
 		const { settings } = await databases.place();
 		await using world = await startChargebackWorld({

@@ -14,7 +14,7 @@ import { migrations } from "../../../src/bot/store/tables.ts";
 import { type RecordedLog, recordLog } from "../../support/log.ts";
 import {
 	onBoth,
-	onPostgres,
+	onOwnPostgres,
 	openStore,
 	type Place,
 } from "../../support/stores.ts";
@@ -197,7 +197,7 @@ onBoth((databases) => {
 	});
 });
 
-onPostgres((databases) => {
+onOwnPostgres((databases) => {
 	test("calls of a database that is away queue within the bound, the rest are counted", async () => {
 		const place = await databases.place();
 		await using opened = await open(place);

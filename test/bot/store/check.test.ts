@@ -8,7 +8,7 @@ import { CheckFailed } from "../../../src/lib/check.ts";
 import { password } from "../../support/postgres.ts";
 import {
 	onBoth,
-	onPostgres,
+	onOwnPostgres,
 	openStore,
 	type Place,
 	thingsTable,
@@ -99,7 +99,7 @@ onBoth((databases, kind) => {
 	});
 });
 
-onPostgres((databases) => {
+onOwnPostgres((databases) => {
 	const urlWith = (change: (url: URL) => void) => {
 		const url = new URL(databases.postgres.url);
 		change(url);

@@ -5,7 +5,7 @@ import { createPostgres } from "../../../src/bot/store/postgres.ts";
 import { type Program, startProgram } from "../../support/program.ts";
 import {
 	onBoth,
-	onPostgres,
+	onOwnPostgres,
 	openStore,
 	type Place,
 } from "../../support/stores.ts";
@@ -118,7 +118,7 @@ onBoth((databases, kind) => {
 	});
 });
 
-onPostgres((databases) => {
+onOwnPostgres((databases) => {
 	const dropConnection = (schema: string, name: string) =>
 		databases.postgres.admin(
 			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '% ${name} %' AND '${schema}' <> ''`,

@@ -12,7 +12,7 @@ import { recordLog } from "../../support/log.ts";
 import { password } from "../../support/postgres.ts";
 import {
 	onBoth,
-	onPostgres,
+	onOwnPostgres,
 	openStore,
 	thingsTable,
 } from "../../support/stores.ts";
@@ -20,7 +20,7 @@ import { until } from "../../support/until.ts";
 
 const options = { endsStatements: true };
 
-onPostgres((databases) => {
+onOwnPostgres((databases) => {
 	/** The place's settings with another URL. */
 	const at = (url: URL, schema = "elsewhere") => ({
 		settings: {
