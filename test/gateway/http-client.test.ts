@@ -791,7 +791,7 @@ describe("connections", () => {
 			await client.send({ method: "POST", headers: {}, body: "" }, new AbortController().signal);
 			console.log(client.open);
 		`;
-		const child = Bun.spawn(["bun", "-e", code], { stdout: "pipe" });
+		const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
 		closers.push(() => child.kill());
 		expect(await child.exited).toBe(0);
 		expect(await child.stdout.text()).toBe("1\n");

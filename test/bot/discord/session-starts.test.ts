@@ -57,8 +57,9 @@ function countIn(file: string | undefined) {
 test("900 within 24 hours are the most, also after a restart, and an hour later there is room again", async () => {
 	using place = directory();
 	const first = countIn(place.file);
-	for (let count = 0; count < 899; count++) first.starts.note();
-	expect(await first.blocked()).toBeUndefined();
+	first.starts.note();
+	writeFileSync(place.file, JSON.stringify(Array(899).fill(start)));
+	expect(await countIn(place.file).blocked()).toBeUndefined();
 	const second = countIn(place.file);
 	second.clock.now += hourMs;
 	second.starts.note();
@@ -103,7 +104,9 @@ test("a clock that was ahead keeps a login for a day, and no longer", async () =
 	using place = directory();
 	const ahead = countIn(place.file);
 	ahead.clock.now += 1_000 * hourMs;
-	for (let count = 0; count < 900; count++) ahead.starts.note();
+	ahead.starts.note();
+	const times = Array(900).fill(ahead.clock.now);
+	writeFileSync(place.file, JSON.stringify(times));
 	const later = countIn(place.file);
 	expect(await later.blocked()).toBeDefined();
 	later.clock.now += 24 * hourMs;
