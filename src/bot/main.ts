@@ -49,9 +49,8 @@ const {
 });
 const configure = () => readConfig(process.env);
 if (name !== undefined) {
-	const { runNewInstance } = await import("./new-instance-report.ts");
-	runNewInstance(name, directory || undefined);
-	process.exit(0);
+	const { exitWith, newInstance } = await import("./new-instance-report.ts");
+	exitWith(newInstance(name, directory || undefined));
 }
 if (health) await healthProgram(() => readHealthAddress(process.env));
 if (check) await checkProgram(configure, checkBot);

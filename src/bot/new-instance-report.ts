@@ -1,8 +1,8 @@
-// Making the directory of another bot, for an operator: what is left to do, in words.
+// Making the directory of another bot, for an operator: the command line, and what is left to do, in words.
 
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { parseEnv } from "node:util";
+import { parseArgs, parseEnv } from "node:util";
 import { ConfigError, isPlaceholder } from "../lib/config.ts";
 import { build } from "../lib/program.ts";
 import { describeBits } from "./discord/permissions.ts";
@@ -18,33 +18,83 @@ import {
 import { toml } from "./settings.ts";
 import { readToml } from "./toml.ts";
 
-/** Makes the instance `name` in `directory`, and prints what is left to do; a fault goes to stderr, with exit 1. */
-export function runNewInstance(name: string, directory = "instances"): void {
-	const path = resolve(directory);
+const usage = `Usage: bun run new-instance <name> [--directory <directory>] [--help]
+
+Makes the directory of another bot, from instances/example, with a port, a schema and a token. It overwrites nothing.
+
+  <name>       letters, digits, ".", "_" and "-", at most 40; the gateway will know the bot by it
+  --directory  where the directories of all instances are (instances)`;
+
+/** How a program ends: its exit code, and its text for stdout where that is 0, for stderr otherwise. */
+export interface CommandResult {
+	code: 0 | 1 | 2;
+	text: string;
+}
+
+/** `new-instance` with these arguments, run in the directory `cwd`. A wrong command line ends with 2, a refusal with 1. */
+export function newInstanceCommand(
+	args: readonly string[],
+	cwd: string,
+): CommandResult {
+	let name: string | undefined;
+	let directory: string | undefined;
+	try {
+		const { values, positionals } = parseArgs({
+			args: [...args],
+			allowPositionals: true,
+			options: {
+				directory: { type: "string" },
+				help: { type: "boolean", short: "h" },
+			},
+		});
+		if (values.help) return { code: 0, text: usage };
+		({ directory } = values);
+		[name] = positionals;
+		if (name === undefined || positionals.length > 1)
+			throw new Error("Expected one name.");
+		if (directory === "")
+			throw new Error("Expected a directory after --directory.");
+	} catch (error) {
+		return { code: 2, text: `${(error as Error).message}\n\n${usage}` };
+	}
+	return newInstance(name, directory, cwd);
+}
+
+/** Makes the instance `name` in `directory`, relative to `cwd`; the text is what is left to do. */
+export function newInstance(
+	name: string,
+	directory = "instances",
+	cwd = process.cwd(),
+): CommandResult {
+	const path = resolve(cwd, directory);
 	try {
 		const made = makeInstance(name, path, example);
-		for (const paragraph of report(made, path)) {
-			console.log(paragraph.join("\n"));
-			console.log();
-		}
+		const paragraphs = report(made, path, cwd);
+		const text = paragraphs.map((lines) => `${lines.join("\n")}\n`).join("\n");
+		return { code: 0, text };
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
-		console.error(error.message);
-		process.exit(1);
+		return { code: 1, text: error.message };
 	}
 }
 
+/** Prints the text where it belongs, and ends the process with the code. */
+export function exitWith({ code, text }: CommandResult): never {
+	(code === 0 ? console.log : console.error)(text);
+	process.exit(code);
+}
+
 /** What there is to say of it, in paragraphs. The token is not among it. */
-function report(made: NewInstance, directory: string): string[][] {
+function report(made: NewInstance, directory: string, cwd: string): string[][] {
 	const instances = readInstances(directory);
 	const { value, warnings } = describeInstances(instances);
-	const path = fromHere(made.path);
+	const path = pathFrom(cwd, made.path);
 	return [
 		[
 			`Wrote ${path}: ${made.files.join(", ")}.`,
 			`  MCP_PORT        ${made.port}`,
 			`  DB_SCHEMA       ${made.schema}`,
-			`  MCP_AUTH_TOKEN  ${made.tokenOf === undefined ? "a new one" : `the one of ${fromHere(join(directory, made.tokenOf, ".env"))}`}; it stands in ${join(path, ".env")}, and the gateway needs the same`,
+			`  MCP_AUTH_TOKEN  ${made.tokenOf === undefined ? "a new one" : `the one of ${pathFrom(cwd, join(directory, made.tokenOf, ".env"))}`}; it stands in ${join(path, ".env")}, and the gateway needs the same`,
 		],
 		[
 			"For the gateway, with all bots on this machine:",
@@ -66,7 +116,7 @@ function report(made: NewInstance, directory: string): string[][] {
 		],
 		[
 			"Then check it, before you start it with the same without --check:",
-			`CONFIG_DIR=${quoted(path)} ${bot()} --check`,
+			`CONFIG_DIR=${quoted(path)} ${bot(cwd)} --check`,
 		],
 	];
 }
@@ -91,15 +141,15 @@ function invitation(path: string): string[] {
 }
 
 /** How the bot is started here. */
-function bot(): string {
+function bot(cwd: string): string {
 	if (!build) return "bun run bot";
-	const path = fromHere(process.execPath);
+	const path = pathFrom(cwd, process.execPath);
 	return quoted(path.includes("/") ? path : `./${path}`);
 }
 
-/** A path as one would type it here. */
-function fromHere(path: string): string {
-	const short = relative("", path);
+/** A path as one would type it in `cwd`. */
+function pathFrom(cwd: string, path: string): string {
+	const short = relative(cwd, path);
 	return short.startsWith("..") || isAbsolute(short) ? path : short;
 }
 

@@ -1,4 +1,4 @@
-// new-instance as the program that an operator starts.
+// new-instance: in this process, and as the programs that an operator starts.
 
 import { expect, test } from "bun:test";
 import {
@@ -19,6 +19,7 @@ import { parseEnv } from "node:util";
 import { readConfig } from "../../src/bot/config.ts";
 import { example as exampleFiles } from "../../src/bot/example.ts";
 import { makeInstance } from "../../src/bot/new-instance.ts";
+import { newInstanceCommand } from "../../src/bot/new-instance-report.ts";
 import { readConfig as readGatewayConfig } from "../../src/gateway/config.ts";
 import { ConfigError } from "../../src/lib/config.ts";
 import { clock } from "../support/clock.ts";
@@ -31,26 +32,31 @@ const example = join(import.meta.dir, "../../instances/example");
 function workplace() {
 	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	const instances = join(path, "instances");
-	const runIn = async (program: string, args: string[]) => {
-		const child = Bun.spawn([process.execPath, program, ...args], {
-			cwd: path,
-			env: { PATH: process.env.PATH ?? "", ...clock },
-			stdout: "pipe",
-			stderr: "pipe",
-		});
-		const [stdout, stderr, code] = await Promise.all([
-			child.stdout.text(),
-			child.stderr.text(),
-			child.exited,
-		]);
-		return { stdout, stderr, code };
-	};
 	return {
 		path,
 		instances,
+		/** What the command line does there, in this process. */
+		run(...args: string[]) {
+			const { code, text } = newInstanceCommand(args, path);
+			return code === 0
+				? { code, stdout: text, stderr: "" }
+				: { code, stdout: "", stderr: text };
+		},
 		/** Runs the program there. */
-		run: (...args: string[]) => runIn(main, args),
-		runBot: (...args: string[]) => runIn(botMain, args),
+		async start(program: string, ...args: string[]) {
+			const child = Bun.spawn([process.execPath, program, ...args], {
+				cwd: path,
+				env: { PATH: process.env.PATH ?? "", ...clock },
+				stdout: "pipe",
+				stderr: "pipe",
+			});
+			const [stdout, stderr, code] = await Promise.all([
+				child.stdout.text(),
+				child.stderr.text(),
+				child.exited,
+			]);
+			return { stdout, stderr, code };
+		},
 		/** An instance that someone has made by hand. */
 		add(name: string, env: string) {
 			mkdirSync(join(instances, name), { recursive: true });
@@ -71,9 +77,9 @@ function workplace() {
 const instancesLine = (stdout: string) =>
 	/^INSTANCES=(.*)$/m.exec(stdout)?.[1] ?? "";
 
-test("the first instance has what can be known, and says what is left to fill in", async () => {
+test("the first instance has what can be known, and says what is left to fill in", () => {
 	using place = workplace();
-	const { stdout, stderr, code } = await place.run("alpha");
+	const { stdout, stderr, code } = place.run("alpha");
 	expect([code, stderr]).toEqual([0, ""]);
 	expect(readdirSync(join(place.instances, "alpha")).sort()).toEqual(
 		readdirSync(example, { withFileTypes: true })
@@ -104,9 +110,9 @@ test("the first instance has what can be known, and says what is left to fill in
 		expect(stdout).not.toContain(filled);
 });
 
-test("the bot reads it once its token is filled in, and every comment is there still", async () => {
+test("the bot reads it once its token is filled in, and every comment is there still", () => {
 	using place = workplace();
-	await place.run("Alpha-1.x");
+	place.run("Alpha-1.x");
 	const directory = join(place.instances, "Alpha-1.x");
 	const config = readConfig({ CONFIG_DIR: directory, DISCORD_TOKEN: "token" });
 	expect(config).toMatchObject({
@@ -131,20 +137,20 @@ test("the bot reads it once its token is filled in, and every comment is there s
 	}
 });
 
-test("only the owner may enter its directory and read its .env", async () => {
+test("only the owner may enter its directory and read its .env", () => {
 	using place = workplace();
-	await place.run("alpha");
+	place.run("alpha");
 	const mode = (...path: string[]) =>
 		statSync(join(place.instances, ...path)).mode & 0o777;
 	expect(mode("alpha")).toBe(0o700);
 	expect(mode("alpha", ".env")).toBe(0o600);
 });
 
-test("a second run of the same name is refused and changes nothing", async () => {
+test("a second run of the same name is refused and changes nothing", () => {
 	using place = workplace();
-	await place.run("alpha");
+	place.run("alpha");
 	const before = place.files();
-	const { stdout, stderr, code } = await place.run("alpha");
+	const { stdout, stderr, code } = place.run("alpha");
 	expect([code, stdout]).toEqual([1, ""]);
 	expect(stderr).toContain("alpha: is there already; nothing is overwritten");
 	expect(place.files()).toEqual(before);
@@ -155,22 +161,22 @@ test.each([
 	["an empty directory", (path: string) => mkdirSync(path)],
 	["a file", (path: string) => writeFileSync(path, "mine")],
 	["a link to nowhere", (path: string) => symlinkSync("/nowhere", path)],
-])("%s of that name is left as it is", async (_, make) => {
+])("%s of that name is left as it is", (_, make) => {
 	using place = workplace();
 	mkdirSync(place.instances);
 	make(join(place.instances, "alpha"));
-	const { stderr, code } = await place.run("alpha");
+	const { stderr, code } = place.run("alpha");
 	expect(code).toBe(1);
 	expect(stderr).toContain("alpha: is there already");
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 	expect(existsSync(join(place.instances, "alpha", ".env"))).toBe(false);
 });
 
-test("three instances share one token, and have ports and schemas of their own, as the gateway reads them", async () => {
+test("three instances share one token, and have ports and schemas of their own, as the gateway reads them", () => {
 	using place = workplace();
 	const names = ["gamma", "alpha", "Alpha_"];
 	let stdout = "";
-	for (const name of names) ({ stdout } = await place.run(name));
+	for (const name of names) ({ stdout } = place.run(name));
 	const envs = names.map(place.env);
 	const token = envs[0]?.MCP_AUTH_TOKEN ?? "";
 	expect(envs).toMatchObject([
@@ -195,7 +201,7 @@ test("three instances share one token, and have ports and schemas of their own, 
 	]);
 });
 
-test("what others have is respected: ports, schemas, the gateway's port, a token that needs quotation marks", async () => {
+test("what others have is respected: ports, schemas, the gateway's port, a token that needs quotation marks", () => {
 	using place = workplace();
 	const odd = "x$&y#'z";
 	const ports = [
@@ -208,7 +214,7 @@ test("what others have is respected: ports, schemas, the gateway's port, a token
 	for (const port of ports.slice(2)) place.add(`p${port}`, `MCP_PORT=${port}`);
 	place.add("example", "MCP_AUTH_TOKEN=never-this-one\n");
 	mkdirSync(join(place.instances, "notes"));
-	const { stdout } = await place.run("new-one");
+	const { stdout } = place.run("new-one");
 	expect(place.env("new-one")).toMatchObject({
 		MCP_AUTH_TOKEN: odd,
 		MCP_PORT: "9101",
@@ -223,13 +229,13 @@ test("what others have is respected: ports, schemas, the gateway's port, a token
 	]);
 });
 
-test("what keeps the others from being reached is said", async () => {
+test("what keeps the others from being reached is said", () => {
 	using place = workplace();
 	place.add("a", "MCP_PORT=9095\nMCP_AUTH_TOKEN=one-token\n");
 	place.add("b", "MCP_PORT=9095\nMCP_AUTH_TOKEN=other-token\n");
 	place.add("c", "MCP_PORT=0\nMCP_AUTH_TOKEN=your-shared-token\n");
 	place.add("my bot", "");
-	const { stdout } = await place.run("d");
+	const { stdout } = place.run("d");
 	for (const note of [
 		"a and b have the same MCP_PORT 9095",
 		'"c" is left out: its MCP_PORT is no fixed port',
@@ -261,9 +267,9 @@ test.each([
 	"Example",
 	"your-bot",
 	"a".repeat(41),
-])("the name %j is refused, and nothing is made", async (name) => {
+])("the name %j is refused, and nothing is made", (name) => {
 	using place = workplace();
-	const { stdout, stderr, code } = await place.run("--", name);
+	const { stdout, stderr, code } = place.run("--", name);
 	expect([code, stdout]).toEqual([1, ""]);
 	expect(stderr).toContain("the command line has 1 fault:\n  name: ");
 	expect(stderr.trim().split("\n")).toHaveLength(2);
@@ -287,9 +293,9 @@ test.each([
 	expect(config.dbSchema).toBe(schema);
 });
 
-test("the command line: help, another directory, and what is no option", async () => {
+test("the command line: help, another directory, and what is no option", () => {
 	using place = workplace();
-	const help = await place.run("--help");
+	const help = place.run("--help");
 	expect(help.code).toBe(0);
 	expect(help.stdout).toContain("Usage: bun run new-instance <name>");
 	for (const args of [
@@ -299,33 +305,39 @@ test("the command line: help, another directory, and what is no option", async (
 		["a", "b"],
 		["a", "--directory="],
 	]) {
-		const { stdout, stderr, code } = await place.run(...args);
+		const { stdout, stderr, code } = place.run(...args);
 		expect([code, stdout]).toEqual([2, ""]);
 		expect(stderr).toContain("Usage: bun run new-instance <name>");
 	}
 	expect(readdirSync(place.path)).toEqual([]);
-	const { stdout, code } = await place.run("a", "--directory", "my bots");
+	const { stdout, code } = place.run("a", "--directory", "my bots");
 	expect(code).toBe(0);
 	expect(stdout).toContain("CONFIG_DIR='my bots/a' bun run bot --check");
 	expect(readdirSync(join(place.path, "my bots"))).toEqual(["a"]);
 });
 
-test("the bot's own command line makes one too, wherever it is told", async () => {
+test("the programs make one where they are started; a refusal goes to stderr", async () => {
 	using place = workplace();
-	const { stdout, code } = await place.runBot(
-		"--new-instance=a",
-		"--directory=my bots",
-	);
-	expect(code).toBe(0);
-	expect(stdout).toContain("CONFIG_DIR='my bots/a' ");
-	expect(readdirSync(join(place.path, "my bots"))).toEqual(["a"]);
+	const made = await place.start(main, "a");
+	expect([made.code, made.stderr]).toEqual([0, ""]);
+	expect(made.stdout).toStartWith("Wrote instances/a: .env,");
+	const [again, other] = await Promise.all([
+		place.start(main, "a"),
+		place.start(botMain, "--new-instance=b", "--directory=my bots"),
+	]);
+	expect([again.code, again.stdout]).toEqual([1, ""]);
+	expect(again.stderr).toContain("a: is there already");
+	expect([other.code, other.stderr]).toEqual([0, ""]);
+	expect(other.stdout).toContain("CONFIG_DIR='my bots/b' ");
+	expect(readdirSync(place.instances)).toEqual(["a"]);
+	expect(readdirSync(join(place.path, "my bots"))).toEqual(["b"]);
 });
 
-test("a directory that is a file is a fault that says where", async () => {
+test("a directory that is a file is a fault that says where", () => {
 	using place = workplace();
 	const file = join(place.path, "file");
 	writeFileSync(file, "");
-	const { stderr, code } = await place.run("a", "--directory", "file");
+	const { stderr, code } = place.run("a", "--directory", "file");
 	expect(code).toBe(1);
 	expect(stderr).toContain(`${file} has 1 fault:`);
 	const make = () => makeInstance("a", file, exampleFiles);
@@ -342,11 +354,11 @@ test("an example that lacks a line is a fault, and nothing is made", () => {
 // Root may write everywhere.
 test.skipIf(process.getuid?.() === 0)(
 	"where nothing may be written, nothing is left behind",
-	async () => {
+	() => {
 		using place = workplace();
 		mkdirSync(place.instances);
 		chmodSync(place.instances, 0o500);
-		const { stderr, code } = await place.run("a");
+		const { stderr, code } = place.run("a");
 		chmodSync(place.instances, 0o700);
 		expect(code).toBe(1);
 		expect(stderr).toContain("cannot be written (EACCES)");
@@ -354,10 +366,10 @@ test.skipIf(process.getuid?.() === 0)(
 	},
 );
 
-test("what a run that was killed has left is no instance", async () => {
+test("what a run that was killed has left is no instance", () => {
 	using place = workplace();
 	place.add(".new-instance-Ab12Cd", "MCP_PORT=9090\nMCP_AUTH_TOKEN=left\n");
-	const { stdout } = await place.run("a");
+	const { stdout } = place.run("a");
 	expect(instancesLine(stdout)).toBe("a=http://127.0.0.1:9090");
 	expect(place.env("a").MCP_AUTH_TOKEN).not.toBe("left");
 });
