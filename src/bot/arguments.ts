@@ -1,9 +1,8 @@
 // Argument schemas that recur.
 
-import type { Guild } from "discord.js";
 import * as v from "valibot";
 import { published } from "../mcp/json-schema.ts";
-import type { Connection } from "./discord/connection.ts";
+import type { Finder } from "./discord/find.ts";
 import { lowestIdAt } from "./discord/ids.ts";
 import { encodedLength, maxReasonLength } from "./discord/text.ts";
 
@@ -22,13 +21,6 @@ export function snowflake(what: string) {
 		v.description(`Id of the ${what}.`),
 	);
 }
-
-/** Finds what an id names in a guild, or throws the ToolError to show. */
-export type Finder<Thing> = (
-	guild: Guild,
-	id: string,
-	connection: Connection,
-) => Thing | Promise<Thing>;
 
 /** The id of a thing that the runner finds: the tool is given the thing. `channel_id` becomes `channel`. */
 export function found<Thing>(find: Finder<Thing>, what: string) {

@@ -24,8 +24,8 @@ import type { HealthAddress } from "../lib/health.ts";
 import { type LogOptions, readLogOptions } from "../lib/log.ts";
 import { runs } from "../lib/program.ts";
 import { aiFaults, apiKeyPattern, keyVariables } from "./ai/providers.ts";
+import { denyFaults, type NamedTool } from "./config/tool-choice.ts";
 import { describePlaceholder } from "./example.ts";
-import { donatorToolNames } from "./game/donator-tools.ts";
 import {
 	address,
 	environment,
@@ -36,8 +36,6 @@ import {
 } from "./settings.ts";
 import { storeFaults } from "./store/settings.ts";
 import { readToml, type TomlValues } from "./toml.ts";
-import { tools } from "./tools/index.ts";
-import { denyFaults } from "./toolsets.ts";
 
 export interface BotConfig {
 	/** The instance's directory. */
@@ -94,8 +92,11 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const makesOne = `${runs("bot")} --new-instance <name> makes one`;
 
-/** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. */
-export function readConfig(env: Record<string, string | undefined>): BotConfig {
+/** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. `tools` are those that may be denied, whatever is switched on. */
+export function readConfig(
+	env: Record<string, string | undefined>,
+	tools: readonly NamedTool[],
+): BotConfig {
 	const directory = env.CONFIG_DIR?.trim();
 	if (!directory)
 		throw new ConfigError("the environment", [
@@ -110,7 +111,7 @@ export function readConfig(env: Record<string, string | undefined>): BotConfig {
 	const file = readTomlFile(join(directory, "config.toml"), (values, off) => [
 		...missingSections(values, off),
 		...aiFaults(values, apiKeys),
-		...denyFaults(values, deniable),
+		...denyFaults(values, tools),
 	]);
 	const faults = variables.faultsBeside(keyVariables(file.values));
 	const personality = readPersonality(directory, file.values.personality_file);
@@ -191,9 +192,6 @@ export function readsMessages({
 	const hasCommands = features.game && (game?.verify ?? false);
 	return hasCommands || features.moderation;
 }
-
-/** The tools that may be denied, whatever is switched on. */
-const deniable = [...tools, ...donatorToolNames.map((name) => ({ name }))];
 
 /** What config.toml switches on that needs a variable which is not set. Verification says so itself, to whoever asks. */
 function unmetNeeds(

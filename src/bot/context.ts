@@ -23,10 +23,12 @@ import {
 	ToolError,
 	type ToolOutput,
 } from "../mcp/tool.ts";
-import { defaultReason, type Finder } from "./arguments.ts";
+import { defaultReason } from "./arguments.ts";
 import type { Locks } from "./channels/locks.ts";
+import type { Toolset } from "./config/tool-choice.ts";
 import type { Connection } from "./discord/connection.ts";
 import { toToolError } from "./discord/errors.ts";
+import type { Finder } from "./discord/find.ts";
 import { isVoice, type Person, type Speaker } from "./discord/find.ts";
 import {
 	bitsIn,
@@ -42,7 +44,7 @@ import { withoutTokens } from "./discord/text.ts";
 import type { TomlSettings } from "./settings.ts";
 import type { Audit } from "./store/audit.ts";
 import type { Store } from "./store/store.ts";
-import type { BotTool, PrivilegedIntent, Toolset } from "./toolsets.ts";
+import type { BotTool, PrivilegedIntent } from "./toolsets.ts";
 import { inTurn, type Turns } from "./turns.ts";
 
 /** What a whole tool may take; each platform call in it has 10 s of its own. */

@@ -1,12 +1,15 @@
 // Every feature there is, in the order in which they are wired.
 
+import type { NamedTool } from "./config/tool-choice.ts";
 import type { Feature, FeatureOptions } from "./feature.ts";
 import { createAutoRole } from "./features/auto-role.ts";
 import { createChat } from "./features/chat/chat.ts";
 import { createJoinRole } from "./features/join-role.ts";
 import { createModeration } from "./features/moderation/moderation.ts";
 import { createWelcome } from "./features/welcome.ts";
+import { donatorToolNames } from "./game/donator-tools.ts";
 import { createGame } from "./game/game.ts";
+import { tools } from "./tools/index.ts";
 
 /** Makes a feature as its section has it; undefined where it is off. */
 type CreateFeature = (options: FeatureOptions) => Feature | undefined;
@@ -18,6 +21,12 @@ const all: readonly CreateFeature[] = [
 	createChat,
 	createWelcome,
 	createModeration,
+];
+
+/** The tools that an operator may deny, whatever is switched on. */
+export const deniableTools: readonly NamedTool[] = [
+	...tools,
+	...donatorToolNames.map((name) => ({ name })),
 ];
 
 /** Those that the configuration has switched on, as one. */

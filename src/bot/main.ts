@@ -5,6 +5,7 @@ import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";
 import { startBot } from "./bot.ts";
 import { checkBot } from "./check.ts";
 import { readConfig, readHealthAddress } from "./config.ts";
+import { deniableTools } from "./features.ts";
 
 const usage = `Usage: CONFIG_DIR=<directory> bot [--check | --health | --new-instance <name>] [--help] [--version]
 
@@ -47,7 +48,7 @@ const {
 	"new-instance": { type: "string" },
 	directory: { type: "string" },
 });
-const configure = () => readConfig(process.env);
+const configure = () => readConfig(process.env, deniableTools);
 if (name !== undefined) {
 	const { exitWith, newInstance } = await import("./new-instance-report.ts");
 	exitWith(newInstance(name, directory || undefined));

@@ -21,12 +21,12 @@ import {
 import {
 	defaultGreeting,
 	defaultSummary,
-	greetingPlaces,
-	summaryPlaces,
-	unknownPlaces,
-} from "./features/greeting.ts";
+	greetingPlaceholders,
+	summaryPlaceholders,
+	unknownPlaceholders,
+} from "./config/placeholders.ts";
+import { defaultChoice, toolsetChoice } from "./config/tool-choice.ts";
 import type { TomlValues } from "./toml.ts";
-import { defaultChoice, toolsetChoice } from "./toolsets.ts";
 
 const snowflake = v.pipe(
 	v.string(),
@@ -114,13 +114,13 @@ function text(max: number) {
 }
 
 /** A message with places to fill in, such as {user}. */
-function textWithPlaces(known: readonly string[]) {
+function templateOf(known: readonly string[]) {
 	return v.pipe(
 		text(2_000),
 		v.check(
-			(input) => unknownPlaces(input, known).length === 0,
+			(input) => unknownPlaceholders(input, known).length === 0,
 			({ input }) =>
-				`expected no other braces than ${known.map((name) => `{${name}}`).join(", ")}, received ${unknownPlaces(input, known).map(shown).join(", ")}`,
+				`expected no other braces than ${known.map((name) => `{${name}}`).join(", ")}, received ${unknownPlaceholders(input, known).map(shown).join(", ")}`,
 		),
 	);
 }
@@ -320,8 +320,8 @@ const sections = {
 	join_role: v.strictObject({ role: roleId }),
 	welcome: v.strictObject({
 		channel: channelId,
-		message: v.optional(textWithPlaces(greetingPlaces), defaultGreeting),
-		summary: v.optional(textWithPlaces(summaryPlaces), defaultSummary),
+		message: v.optional(templateOf(greetingPlaceholders), defaultGreeting),
+		summary: v.optional(templateOf(summaryPlaceholders), defaultSummary),
 		ai: flag(true),
 	}),
 	moderation: v.strictObject({ log_channel: v.optional(channelId) }),

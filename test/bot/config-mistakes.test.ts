@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/bot/config.ts";
+import { deniableTools } from "../../src/bot/features.ts";
 import { ConfigError } from "../../src/lib/config.ts";
 import { startProgram } from "../support/program.ts";
 
@@ -35,7 +36,7 @@ function faultsIn(
 	try {
 		for (const [name, content] of Object.entries(files))
 			writeFileSync(join(directory, name), content);
-		readConfig({ CONFIG_DIR: directory, ...fromProcess });
+		readConfig({ CONFIG_DIR: directory, ...fromProcess }, deniableTools);
 		return [];
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
@@ -487,7 +488,9 @@ test.each([
 		'there is no directory "example"; did you mean instances/example?',
 	],
 ])("CONFIG_DIR=%s", (CONFIG_DIR, said) => {
-	expect(() => readConfig({ CONFIG_DIR })).toThrow(`CONFIG_DIR: ${said}`);
+	expect(() => readConfig({ CONFIG_DIR }, deniableTools)).toThrow(
+		`CONFIG_DIR: ${said}`,
+	);
 });
 
 test("of several lines of .env with one name the last counts", () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { type BotConfig, readConfig } from "../../src/bot/config.ts";
+import { deniableTools } from "../../src/bot/features.ts";
 import { toml } from "../../src/bot/settings.ts";
 import { ConfigError } from "../../src/lib/config.ts";
 import { defaultLogOptions } from "../../src/lib/log.ts";
@@ -40,12 +41,12 @@ function read(
 	env: Record<string, string> = {},
 ): BotConfig {
 	using config = directory(files);
-	return readConfig({ CONFIG_DIR: config.path, ...env });
+	return readConfig({ CONFIG_DIR: config.path, ...env }, deniableTools);
 }
 
 test("what is not said has its default", () => {
 	using config = directory({ ".env": tokenLine, "config.toml": cook });
-	expect(readConfig({ CONFIG_DIR: config.path })).toEqual({
+	expect(readConfig({ CONFIG_DIR: config.path }, deniableTools)).toEqual({
 		directory: config.path,
 		botName: "Cook",
 		command: "!m",
@@ -324,9 +325,9 @@ test.each([
 });
 
 test("a CONFIG_DIR below a file is no directory", () => {
-	expect(faultsOf(() => readConfig({ CONFIG_DIR: "/etc/passwd/x" }))).toContain(
-		'CONFIG_DIR: there is no directory "/etc/passwd/x"',
-	);
+	expect(
+		faultsOf(() => readConfig({ CONFIG_DIR: "/etc/passwd/x" }, deniableTools)),
+	).toContain('CONFIG_DIR: there is no directory "/etc/passwd/x"');
 });
 
 test("a secret that stands in config.toml is not shown", () => {
@@ -386,14 +387,17 @@ test("the environment beats .env, and an empty value in it does not", () => {
 		"config.toml":
 			'bot_name = "Cook"\ncommand_prefix = "?"\ncommand_root = ""\n',
 	});
-	const read = readConfig({
-		CONFIG_DIR: ` ${config.path} `,
-		DISCORD_TOKEN: " from-environment ",
-		MCP_PORT: "2",
-		MCP_AUTH_TOKEN: "",
-		MCP_BIND_ADDR: "0.0.0.0",
-		LOG_LEVEL: "debug",
-	});
+	const read = readConfig(
+		{
+			CONFIG_DIR: ` ${config.path} `,
+			DISCORD_TOKEN: " from-environment ",
+			MCP_PORT: "2",
+			MCP_AUTH_TOKEN: "",
+			MCP_BIND_ADDR: "0.0.0.0",
+			LOG_LEVEL: "debug",
+		},
+		deniableTools,
+	);
 	expect(read).toMatchObject({
 		command: "?",
 		discordToken: "from-environment",
@@ -406,17 +410,19 @@ test("the environment beats .env, and an empty value in it does not", () => {
 });
 
 test("a missing CONFIG_DIR is a fault that says how to make one", () => {
-	expect(faultsOf(() => readConfig({}))).toContain(
+	expect(faultsOf(() => readConfig({}, deniableTools))).toContain(
 		"bun run bot --new-instance <name>",
 	);
-	expect(faultsOf(() => readConfig({ CONFIG_DIR: "/nowhere" }))).toContain(
-		'"/nowhere"',
-	);
+	expect(
+		faultsOf(() => readConfig({ CONFIG_DIR: "/nowhere" }, deniableTools)),
+	).toContain('"/nowhere"');
 });
 
 test("the example itself says what is left to fill in, and nothing else", () => {
 	const example = join(import.meta.dir, "../../instances/example");
-	expect(faultsOf(() => readConfig({ CONFIG_DIR: example }))).toBe(
+	expect(
+		faultsOf(() => readConfig({ CONFIG_DIR: example }, deniableTools)),
+	).toBe(
 		`${example} has 1 fault:\n  .env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot's token: with it, the bot logs in. Required. https://discord.com/developers/applications → your application → Bot → Reset Token. The same page has "Server Members Intent": switch it on. Each bot has a token of its own.`,
 	);
 });
@@ -428,11 +434,14 @@ test("all faults are told at once, by file and key, without a secret", () => {
 			'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\ntoString = 3\n',
 	});
 	const faults = faultsOf(() =>
-		readConfig({
-			CONFIG_DIR: config.path,
-			MCP_BIND_ADDR: "0.0.0.0",
-			LOG_LEVEL: "loud",
-		}),
+		readConfig(
+			{
+				CONFIG_DIR: config.path,
+				MCP_BIND_ADDR: "0.0.0.0",
+				LOG_LEVEL: "loud",
+			},
+			deniableTools,
+		),
 	);
 	for (const fault of [
 		"has 12 faults",
@@ -458,7 +467,9 @@ test("broken TOML is shown with a caret under the fault", () => {
 		".env": `DISCORD_TOKEN=${token}\n`,
 		"config.toml": 'bot_name = "Cook"\nbot_name = "Baker"\n',
 	});
-	const faults = faultsOf(() => readConfig({ CONFIG_DIR: config.path }));
+	const faults = faultsOf(() =>
+		readConfig({ CONFIG_DIR: config.path }, deniableTools),
+	);
 	expect(faults).toContain("config.toml: Invalid TOML document");
 	expect(faults).toMatch(/2: bot_name = "Baker"\n\s+\^/);
 });
@@ -468,13 +479,16 @@ test("an .env that cannot be read, and a CONFIG_DIR that is a file, are faults",
 	mkdirSync(join(config.path, ".env"));
 	expect(
 		faultsOf(() =>
-			readConfig({ CONFIG_DIR: config.path, DISCORD_TOKEN: token }),
+			readConfig(
+				{ CONFIG_DIR: config.path, DISCORD_TOKEN: token },
+				deniableTools,
+			),
 		),
 	).toContain(".env: it cannot be read (EISDIR)");
 	const file = join(config.path, "config.toml");
-	expect(faultsOf(() => readConfig({ CONFIG_DIR: file }))).toContain(
-		"there is no directory",
-	);
+	expect(
+		faultsOf(() => readConfig({ CONFIG_DIR: file }, deniableTools)),
+	).toContain("there is no directory");
 });
 
 test.each([

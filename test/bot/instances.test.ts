@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { apiKeyPattern, byDefault } from "../../src/bot/ai/providers.ts";
 import { readConfig } from "../../src/bot/config.ts";
+import { deniableTools } from "../../src/bot/features.ts";
 import { toml, variables } from "../../src/bot/settings.ts";
 import { ConfigError, isPlaceholder } from "../../src/lib/config.ts";
 
@@ -218,7 +219,7 @@ function read(files: Record<string, string>) {
 		for (const [name, text] of Object.entries(files))
 			writeFileSync(join(directory, name), text);
 		writeFileSync(join(directory, "personality.txt"), "A helper.\n");
-		return readConfig({ CONFIG_DIR: directory });
+		return readConfig({ CONFIG_DIR: directory }, deniableTools);
 	} finally {
 		rmSync(directory, { recursive: true });
 	}

@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { readConfig } from "../../src/bot/config.ts";
 import { example as exampleFiles } from "../../src/bot/example.ts";
+import { deniableTools } from "../../src/bot/features.ts";
 import { makeInstance } from "../../src/bot/new-instance.ts";
 import { newInstanceCommand } from "../../src/bot/new-instance-report.ts";
 import { readConfig as readGatewayConfig } from "../../src/gateway/config.ts";
@@ -114,7 +115,10 @@ test("the bot reads it once its token is filled in, and every comment is there s
 	using place = workplace();
 	place.run("Alpha-1.x");
 	const directory = join(place.instances, "Alpha-1.x");
-	const config = readConfig({ CONFIG_DIR: directory, DISCORD_TOKEN: "token" });
+	const config = readConfig(
+		{ CONFIG_DIR: directory, DISCORD_TOKEN: "token" },
+		deniableTools,
+	);
 	expect(config).toMatchObject({
 		botName: "Alpha-1.x",
 		command: "!m",
@@ -285,11 +289,14 @@ test.each([
 ])("the schema of %s is %s", (name, schema) => {
 	using place = workplace();
 	expect(makeInstance(name, place.instances, exampleFiles).schema).toBe(schema);
-	const config = readConfig({
-		CONFIG_DIR: join(place.instances, name),
-		DISCORD_TOKEN: "token",
-		DATABASE_URL: "postgres://a:b@127.0.0.1/c",
-	});
+	const config = readConfig(
+		{
+			CONFIG_DIR: join(place.instances, name),
+			DISCORD_TOKEN: "token",
+			DATABASE_URL: "postgres://a:b@127.0.0.1/c",
+		},
+		deniableTools,
+	);
 	expect(config.dbSchema).toBe(schema);
 });
 

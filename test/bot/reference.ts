@@ -1,14 +1,11 @@
 // The reference of all tools, from their definitions and from calls of them in the simulated guild.
 
+import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import type { Needed } from "../../src/bot/discord/permissions.ts";
 import { officialName } from "../../src/bot/discord/permissions.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import { tools } from "../../src/bot/tools/index.ts";
-import {
-	type BotTool,
-	isDefault,
-	toolsetNames,
-} from "../../src/bot/toolsets.ts";
+import { type BotTool, isDefault } from "../../src/bot/toolsets.ts";
 import type { JsonSchema } from "../../src/mcp/json-schema.ts";
 import { privilegedHint } from "../../src/mcp/tool.ts";
 import { until } from "../support/until.ts";

@@ -4,17 +4,16 @@ import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { startBot } from "../../src/bot/bot.ts";
 import {
+	type ToolChoice,
+	toolsetNames,
+} from "../../src/bot/config/tool-choice.ts";
+import {
 	donatorToolNames,
 	donatorTools,
 } from "../../src/bot/game/donator-tools.ts";
 import { toml } from "../../src/bot/settings.ts";
 import { tools } from "../../src/bot/tools/index.ts";
-import {
-	chooseTools,
-	isDefault,
-	type ToolChoice,
-	toolsetNames,
-} from "../../src/bot/toolsets.ts";
+import { chooseTools, isDefault } from "../../src/bot/toolsets.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { botConfig } from "../support/bot-config.ts";
 import { recordLog } from "../support/log.ts";

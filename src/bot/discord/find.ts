@@ -22,10 +22,16 @@ import {
 	type VoiceState,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
-import type { Finder } from "../arguments.ts";
 import type { Connection } from "./connection.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
+
+/** Finds what an id names in a guild, or throws the ToolError to show. */
+export type Finder<Thing> = (
+	guild: Guild,
+	id: string,
+	connection: Connection,
+) => Thing | Promise<Thing>;
 
 /** Someone, whether or not they are a member of the guild. */
 export interface Person {

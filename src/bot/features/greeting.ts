@@ -3,43 +3,21 @@
 
 import type { Guild, GuildMember } from "discord.js";
 import type { AiMessage } from "../ai/ai.ts";
+import { fillPlaceholders } from "../config/placeholders.ts";
 import { oneLine } from "../discord/text.ts";
 import { splitMessage } from "../messages/reply.ts";
 
-/** What stands in a text in braces, each once filled in. */
-const place = /\{(\w+)\}/g;
-
-/** The places in a text that are none of these. */
-export function unknownPlaces(
-	text: string,
-	known: readonly string[],
-): readonly string[] {
-	return [...text.matchAll(place)]
-		.filter(([, name = ""]) => !known.includes(name))
-		.map(([whole]) => whole);
-}
-
-/** What a greeting and the summary of many can have filled in. */
-export const greetingPlaces = ["user", "guild", "member_count"];
-export const summaryPlaces = ["count", "guild", "member_count"];
-
-export const defaultGreeting = "Welcome, {user}!";
-export const defaultSummary = "… and {count} others. Welcome!";
-
-/** One message. What is filled in is not looked through again: a name in braces stays one. */
+/** One message. What is filled in is not searched again: a name in braces stays as it is. */
 export function fillIn(
 	text: string,
 	guild: Guild,
 	values: Readonly<Record<string, string>>,
 ): string {
-	const all: Readonly<Record<string, string>> = {
+	const filled = fillPlaceholders(text, {
 		guild: guild.name,
 		member_count: String(guild.memberCount),
 		...values,
-	};
-	const filled = text.replace(place, (whole, name) =>
-		Object.hasOwn(all, name) ? (all[name] ?? whole) : whole,
-	);
+	});
 	const [first = ""] = splitMessage(filled);
 	return first;
 }

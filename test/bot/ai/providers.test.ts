@@ -13,6 +13,7 @@ import {
 	readyMade,
 } from "../../../src/bot/ai/providers.ts";
 import { readConfig } from "../../../src/bot/config.ts";
+import { deniableTools } from "../../../src/bot/features.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
 
 const names = (settings: AiSettings, apiKeys: ApiKeys = {}) =>
@@ -135,7 +136,7 @@ function faultsOf(lines: string, env = ""): string {
 			join(directory, "config.toml"),
 			`bot_name = "Cook"\n${lines}\n`,
 		);
-		readConfig({ CONFIG_DIR: directory });
+		readConfig({ CONFIG_DIR: directory }, deniableTools);
 		return "";
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;

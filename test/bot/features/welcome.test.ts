@@ -7,11 +7,8 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
 import { startBot } from "../../../src/bot/bot.ts";
-import {
-	fillIn,
-	greetingFrom,
-	unknownPlaces,
-} from "../../../src/bot/features/greeting.ts";
+import { unknownPlaceholders } from "../../../src/bot/config/placeholders.ts";
+import { fillIn, greetingFrom } from "../../../src/bot/features/greeting.ts";
 import {
 	createWelcome,
 	type WelcomeTiming,
@@ -293,7 +290,9 @@ test("what is filled in is not looked through again, and every text is a message
 	expect(
 		fillIn("{guild} ".repeat(1_000), guild, {}).length,
 	).toBeLessThanOrEqual(2_000);
-	expect(unknownPlaces("{user} {usr} { x }", ["user"])).toEqual(["{usr}"]);
+	expect(unknownPlaceholders("{user} {usr} { x }", ["user"])).toEqual([
+		"{usr}",
+	]);
 });
 
 test("of what an AI says, what is long is cut, and what could lead or ping somebody is not sent", () => {

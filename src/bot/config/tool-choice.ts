@@ -1,0 +1,84 @@
+// Which tools a configuration may choose: the names of toolsets, and the checks of `mcp.toolsets` and `mcp.tools.deny`.
+
+import * as v from "valibot";
+import { didYouMean, type Fault, shown } from "../../lib/config.ts";
+import type { TomlValues } from "../toml.ts";
+
+export const toolsetNames = [
+	"core",
+	"messages",
+	"threads",
+	"direct_messages",
+	"moderation",
+	"roles",
+	"channels",
+	"voice",
+	"events",
+	"automod",
+	"expressions",
+	"guild",
+	"webhooks",
+	"game",
+	"audit",
+	"diagnostics",
+] as const;
+
+export type Toolset = (typeof toolsetNames)[number];
+
+/** Stands for what is offered by default, in a list of toolsets. */
+export const defaultChoice = "default";
+
+/** All that a list of toolsets may name. */
+const choices = [defaultChoice, ...toolsetNames] as const;
+
+/** The groups of tools that an operator chooses: "all", or a list. */
+export const toolsetChoice = v.union(
+	[v.literal("all"), v.array(v.picklist(choices))],
+	({ input }) => {
+		if (typeof input === "string" && isChoice(input))
+			return `expected a list, received ${shown(input)}; put it in brackets: [${shown(input)}]`;
+		const given: unknown[] = Array.isArray(input) ? input : [input];
+		if (given.includes("all"))
+			return 'expected "all" alone, without brackets: toolsets = "all"';
+		const wrong = given.find((name) => !isChoice(name));
+		const meant = typeof wrong === "string" ? didYouMean(wrong, choices) : "";
+		const next = meant || `; expected "all" or a list of ${choices.join(", ")}`;
+		return `there is no toolset ${shown(wrong)}${next}`;
+	},
+);
+
+function isChoice(name: unknown): boolean {
+	return choices.some((choice) => choice === name);
+}
+
+export interface ToolChoice {
+	toolsets: "all" | readonly (Toolset | typeof defaultChoice)[];
+	/** Only tools that change nothing. */
+	read_only: boolean;
+	tools: { deny: readonly string[] };
+}
+
+export interface NamedTool {
+	name: string;
+	aliases?: readonly string[] | undefined;
+}
+
+/** What is wrong with the names of tools in `mcp.tools.deny`, whatever stands there. */
+export function denyFaults(
+	values: TomlValues,
+	tools: readonly NamedTool[],
+): Fault[] {
+	const names = tools.map(({ name }) => name);
+	const { deny } = Object(Object(values.mcp).tools) as { deny?: unknown };
+	if (!Array.isArray(deny)) return [];
+	return deny.flatMap((name: unknown) => {
+		// The schema says so.
+		if (typeof name !== "string" || names.includes(name)) return [];
+		const meant = tools.find(({ aliases }) => aliases?.includes(name));
+		const next = meant
+			? `; it is another name of ${meant.name}`
+			: didYouMean(name, names);
+		const message = `there is no tool ${shown(name)}${next}`;
+		return [{ path: ["mcp", "tools", "deny"], message }];
+	});
+}
