@@ -1,5 +1,6 @@
 // The one place that wires Discord, the tools and the MCP server.
 
+import type { Turns } from "../lib/keyed-mutex.ts";
 import { type Listener, type ListenOptions, listen } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
@@ -8,24 +9,27 @@ import { createServer, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
 import { createAi } from "./ai/ai.ts";
-import { createAuditChannel } from "./audit-channel.ts";
-import { createLocks } from "./channels/locks.ts";
+import { serveCommands } from "./commands/commands.ts";
 import { withHelp } from "./commands/help.ts";
-import { serveCommands } from "./commands.ts";
-import { type BotConfig, readsMessages, withoutToken } from "./config.ts";
-import type { BotContext } from "./context.ts";
+import {
+	type BotConfig,
+	readsMessages,
+	withoutToken,
+} from "./config/config.ts";
 import { Connection } from "./discord/connection.ts";
 import { sessionStartsFile } from "./discord/session-starts.ts";
-import { createFeatures } from "./features.ts";
-import { warnWithoutGuild } from "./guild/no-guild.ts";
-import { createRoutes } from "./http.ts";
-import { createMetrics } from "./metrics.ts";
-import { observe } from "./observe.ts";
-import { createAudit } from "./store/audit.ts";
+import { createFeatures } from "./features/index.ts";
+import { createAuditChannel } from "./server/audit-channel.ts";
+import { createRoutes } from "./server/http.ts";
+import { observe } from "./server/instrumentation.ts";
+import { createMetrics } from "./server/metrics.ts";
+import { warnWithoutGuild } from "./setup/no-guild.ts";
 import { instanceName, startStore } from "./store/store.ts";
+import { createAudit } from "./tool/audit.ts";
+import { createLocks } from "./tool/channel-locks.ts";
+import type { BotContext } from "./tool/context.ts";
+import { chooseTools } from "./tool/toolsets.ts";
 import { tools as allTools } from "./tools/index.ts";
-import { chooseTools } from "./toolsets.ts";
-import type { Turns } from "./turns.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
 /** How long calls in flight are waited for at the end. */

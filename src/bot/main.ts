@@ -3,9 +3,9 @@
 import { healthProgram } from "../lib/health.ts";
 import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";
 import { startBot } from "./bot.ts";
-import { checkBot } from "./check.ts";
-import { readConfig, readHealthAddress } from "./config.ts";
-import { deniableTools } from "./features.ts";
+import { readConfig, readHealthAddress } from "./config/config.ts";
+import { deniableTools } from "./features/index.ts";
+import { checkBot } from "./setup/check.ts";
 
 const usage = `Usage: CONFIG_DIR=<directory> bot [--check | --health | --new-instance <name>] [--help] [--version]
 
@@ -50,7 +50,9 @@ const {
 });
 const configure = () => readConfig(process.env, deniableTools);
 if (name !== undefined) {
-	const { exitWith, newInstance } = await import("./new-instance-report.ts");
+	const { exitWith, newInstance } = await import(
+		"./setup/new-instance-report.ts"
+	);
 	exitWith(newInstance(name, directory || undefined));
 }
 if (health) await healthProgram(() => readHealthAddress(process.env));

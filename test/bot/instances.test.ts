@@ -4,10 +4,10 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { apiKeyPattern, byDefault } from "../../src/bot/ai/providers.ts";
-import { readConfig } from "../../src/bot/config.ts";
-import { deniableTools } from "../../src/bot/features.ts";
-import { toml, variables } from "../../src/bot/settings.ts";
+import { apiKeyPattern, byDefault } from "../../src/bot/config/ai-providers.ts";
+import { readConfig } from "../../src/bot/config/config.ts";
+import { toml, variables } from "../../src/bot/config/settings.ts";
+import { deniableTools } from "../../src/bot/features/index.ts";
 import { ConfigError, isPlaceholder } from "../../src/lib/config.ts";
 
 const instances = join(import.meta.dir, "../../instances");

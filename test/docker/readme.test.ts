@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { example } from "../../src/bot/example.ts";
-import { makeInstance } from "../../src/bot/new-instance.ts";
+import { example } from "../../src/bot/config/example.ts";
+import { makeInstance } from "../../src/bot/setup/new-instance.ts";
 import { readCompose } from "../support/compose.ts";
 
 const project = join(import.meta.dir, "../..");
@@ -46,7 +46,7 @@ test("containers: what the commands name is there, and the secrets that they mak
 		expect(file).not.toBe("");
 		expect(existsSync(join(project, file))).toBe(true);
 	}
-	// It writes into the project; test/bot/new-instance.test.ts has it write elsewhere.
+	// It writes into the project; test/bot/setup/new-instance.test.ts has it write elsewhere.
 	const { scripts } = await Bun.file(join(project, "package.json")).json();
 	expect(newInstance?.command).toBe("bun run new-instance bot");
 	expect(scripts).toHaveProperty("new-instance");

@@ -59,7 +59,7 @@ const not = (why: string): Fate => ({ not: why });
 const script = (name: string) => elsewhere("package.json", `"${name}":`);
 const demo = elsewhere("test/end-to-end/demo.test.ts", "run --silent demo");
 const checks = elsewhere(
-	"test/bot/check.test.ts",
+	"test/bot/setup/check.test.ts",
 	"it ends by itself with exit 0",
 );
 const allOfIt = not("it is what runs this test, or takes as long");
@@ -107,7 +107,7 @@ const fates: Record<string, Fate> = {
 		"WRITE_REFERENCE",
 	),
 	"bun install": reinstalls,
-	"bun test --timeout 120000 test/bot/turns.test.ts": allOfIt,
+	"bun test --timeout 120000 test/lib/keyed-mutex.test.ts": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
 	"CHAOS_SECONDS=600 bun test test/end-to-end/chaos.test.ts": elsewhere(
 		"test/end-to-end/chaos.test.ts",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readHealthAddress as botAddress } from "../../src/bot/config.ts";
+import { readHealthAddress as botAddress } from "../../src/bot/config/config.ts";
 import { readHealthAddress as gatewayAddress } from "../../src/gateway/config.ts";
 import { askHealth } from "../../src/lib/health.ts";
 

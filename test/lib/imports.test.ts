@@ -1,6 +1,6 @@
 // The programs meet only on a wire: what each part of src/ may import.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { dirname, join, relative } from "node:path";
 
 const src = join(import.meta.dir, "../../src");
@@ -22,6 +22,17 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 interface Import {
 	file: string;
 	from: string;
+	/** Whether only types are imported: they are gone at run time. */
+	isType: boolean;
+}
+
+/** Whether a statement imports nothing but types. What is imported later, by a call, cannot meet a half-loaded file. */
+function isTypeOnly(statement: string): boolean {
+	if (/^(?:import|export) type\b/.test(statement)) return true;
+	const names = /\{([^}]*)\}/.exec(statement)?.[1];
+	if (names === undefined) return false;
+	const each = names.split(",").map((name) => name.trim());
+	return each.every((name) => name === "" || name.startsWith("type "));
 }
 
 const imports: Import[] = [];
@@ -29,10 +40,14 @@ const files = [...new Bun.Glob("**/*.ts").scanSync(src)];
 for (const file of files) {
 	const source = await Bun.file(join(src, file)).text();
 	// Types count too: knowing a shape is knowing its owner.
-	for (const [, from] of source.matchAll(
+	for (const [statement, from = "", dynamic = ""] of source.matchAll(
 		/^(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm,
 	))
-		if (from) imports.push({ file, from });
+		imports.push({
+			file,
+			from: from || dynamic,
+			isType: dynamic !== "" || isTypeOnly(statement),
+		});
 }
 
 test("every folder of src is in the table", () => {
@@ -55,6 +70,68 @@ test("no part imports what it may not know", () => {
 		return targetPart !== part && !rule.parts.includes(targetPart);
 	});
 	expect(offences).toEqual([]);
+});
+
+/** The folders of a program, each group importing only those before it, and no other folder of its own group. */
+const orders: Record<string, readonly (readonly string[])[]> = {
+	bot: [
+		["discord", "store"],
+		["config"],
+		["ai"],
+		["tool"],
+		["messages"],
+		["channels", "guild", "setup", "server", "commands"],
+		["tools", "game"],
+		["features"],
+		["."],
+	],
+};
+
+describe.each(Object.entries(orders))("inside %s", (program, order) => {
+	const root = join(src, program);
+	const folderOf = (path: string) =>
+		path.includes("/") ? (path.split("/")[0] ?? "") : ".";
+	const rankOf = (folder: string) =>
+		order.findIndex((group) => group.includes(folder));
+	const inside = imports.flatMap(({ file, from }) => {
+		if (!file.startsWith(`${program}/`) || !from.startsWith(".")) return [];
+		const path = file.slice(program.length + 1);
+		const target = relative(root, join(src, dirname(file), from));
+		if (target.startsWith("..")) return [];
+		return [{ path, target, from: folderOf(path), to: folderOf(target) }];
+	});
+
+	test("every folder stands in the order", () => {
+		const folders = new Set(inside.map(({ from }) => from));
+		expect([...folders].sort()).toEqual([...order.flat()].sort());
+	});
+
+	test("folders import only those before them", () => {
+		const offences = inside.filter(
+			({ from, to }) => from !== to && rankOf(to) >= rankOf(from),
+		);
+		expect(offences).toEqual([]);
+	});
+});
+
+test("no file imports itself through others, but for types", () => {
+	const next = new Map<string, string[]>();
+	for (const { file, from, isType } of imports) {
+		if (isType || !from.startsWith(".")) continue;
+		const target = relative(src, join(src, dirname(file), from));
+		next.set(file, [...(next.get(file) ?? []), target]);
+	}
+	const done = new Set<string>();
+	const cycles: string[][] = [];
+	const visit = (file: string, path: readonly string[]) => {
+		if (path.includes(file))
+			cycles.push([...path.slice(path.indexOf(file)), file]);
+		if (done.has(file)) return;
+		done.add(file);
+		for (const target of next.get(file) ?? []) visit(target, [...path, file]);
+	};
+	for (const file of next.keys()) visit(file, []);
+	expect(cycles).toEqual([]);
 });
 
 test("only the run-time dependencies that were decided on are installed", async () => {

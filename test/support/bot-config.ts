@@ -4,8 +4,8 @@ import { afterAll } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { BotConfig } from "../../src/bot/config.ts";
-import { toml } from "../../src/bot/settings.ts";
+import type { BotConfig } from "../../src/bot/config/config.ts";
+import { toml } from "../../src/bot/config/settings.ts";
 import { databaseDirectory } from "./database-directory.ts";
 
 /** A bot on a free port of the loopback, without a token, whose Discord is not there; `changes` say what is otherwise. */

@@ -1,7 +1,7 @@
 // The real bot with tools of the test's own and a Discord that is not there, and the real gateway in front of it.
 
 import { startBot } from "../../src/bot/bot.ts";
-import type { BotContext } from "../../src/bot/context.ts";
+import type { BotContext } from "../../src/bot/tool/context.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
 import type { Tool, ToolCall } from "../../src/mcp/tool.ts";

@@ -2,15 +2,15 @@
 
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
-import { oneLine } from "../discord/text.ts";
-import { complete, type Finish } from "./completion.ts";
-import { AiError, type AiErrorKind } from "./error.ts";
 import {
 	type AiProvider,
 	type AiSettings,
 	type ApiKeys,
 	chooseProviders,
-} from "./providers.ts";
+} from "../config/ai-providers.ts";
+import { oneLine } from "../discord/text.ts";
+import { complete, type Finish } from "./completion.ts";
+import { AiError, type AiErrorKind } from "./error.ts";
 
 export interface AiMessage {
 	role: "system" | "user" | "assistant";

@@ -2,14 +2,14 @@
 // model and its money at once.
 
 import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
-import { complete } from "./completion.ts";
-import { AiError } from "./error.ts";
 import {
 	type AiProvider,
 	type AiSettings,
 	type ApiKeys,
 	chooseProviders,
-} from "./providers.ts";
+} from "../config/ai-providers.ts";
+import { complete } from "./completion.ts";
+import { AiError } from "./error.ts";
 
 /** How long one may take to begin. */
 const checkTimeoutMs = 15_000;

@@ -5,10 +5,10 @@ import * as v from "valibot";
 import { describeFault } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import { readEvents } from "../../mcp/sse.ts";
+import type { AiProvider } from "../config/ai-providers.ts";
 import { AiError } from "./error.ts";
-import { createPatience, type Patience } from "./patience.ts";
-import type { AiProvider } from "./providers.ts";
 import { refusal } from "./refusal.ts";
+import { createPatience, type Patience } from "./timeouts.ts";
 
 /** One event of a stream says little more than one piece. */
 const maxEventLength = 256 * 1024;

@@ -8,10 +8,10 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { flag, found, integer, text } from "../arguments.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import { changesOf } from "../edits.ts";
+import { flag, found, integer, text } from "../tool/arguments.ts";
+import { changesOf } from "../tool/diff.ts";
 
 const spokenFields = [
 	"nsfw",

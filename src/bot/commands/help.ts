@@ -1,6 +1,6 @@
 // `help`: the commands that whoever asks may use, where they ask.
 
-import { type Command, mayUse } from "../commands.ts";
+import { type Command, mayUse } from "./commands.ts";
 
 /** The commands with `help` before them; none where there are none. */
 export function withHelp(

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { didYouMean, type Fault, shown } from "../../lib/config.ts";
-import type { TomlValues } from "../toml.ts";
+import type { TomlValues } from "./toml.ts";
 
 export const toolsetNames = [
 	"core",

@@ -8,8 +8,8 @@ import {
 	type GuildMember,
 	type Message,
 } from "discord.js";
-import type { Feature, FeatureOptions } from "../feature.ts";
-import type { TomlSettings } from "../settings.ts";
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import type { TomlSettings } from "../config/settings.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import { type Activity, selectActivity } from "../store/member-activity.ts";
 import { ActivityLog, joinedTimeOf, membershipOf } from "./activity.ts";

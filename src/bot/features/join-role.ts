@@ -2,14 +2,14 @@
 // away gets it when it is back: the store says until when all were looked after, and to whom the role is still owed.
 
 import { type Client, Events, type GuildMember, Routes } from "discord.js";
-import type { Feature, FeatureOptions } from "../feature.ts";
+import { inTurn } from "../../lib/keyed-mutex.ts";
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import {
 	type OwedRow,
 	saveJoinRoleNotes,
 	selectJoinRoleNotes,
 } from "../store/join-roles.ts";
-import { inTurn } from "../turns.ts";
 import {
 	createIsRestricted,
 	guildWithRole,

@@ -2,7 +2,8 @@
 // done, the roles that the person has on Discord say what is left to do.
 
 import { type APIGuildMember, type Guild, Routes } from "discord.js";
-import type { FeatureOptions } from "../feature.ts";
+import { inTurn } from "../../lib/keyed-mutex.ts";
+import type { FeatureOptions } from "../commands/feature.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import {
 	claimPromotion,
@@ -11,7 +12,6 @@ import {
 	selectClaimed,
 	settlePromotion,
 } from "../store/member-activity.ts";
-import { inTurn } from "../turns.ts";
 import {
 	createIsRestricted,
 	type RoleWriter,

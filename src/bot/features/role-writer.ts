@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, RESTJSONErrorCodes } from "discord.js";
+import type { FeatureOptions } from "../commands/feature.ts";
 import type { Connection } from "../discord/connection.ts";
-import { cannotGiveRoles, roleFault } from "../discord/ranks.ts";
 import {
 	type Allowance,
 	notingAllowance,
@@ -12,8 +12,8 @@ import {
 	PlatformFailure,
 	PlatformTimeout,
 } from "../discord/rest.ts";
+import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
 import { oneLine } from "../discord/text.ts";
-import type { FeatureOptions } from "../feature.ts";
 import { hasRestriction } from "../store/chargebacks.ts";
 
 /** What came of a write. */

@@ -11,10 +11,10 @@ import {
 } from "discord.js";
 import type { Ai } from "../ai/ai.ts";
 import { AiError } from "../ai/error.ts";
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import type { TomlSettings } from "../config/settings.ts";
 import { toToolError } from "../discord/errors.ts";
 import { describeBits, missingPermissions } from "../discord/permissions.ts";
-import type { Feature, FeatureOptions } from "../feature.ts";
-import type { TomlSettings } from "../settings.ts";
 import { fillIn, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {

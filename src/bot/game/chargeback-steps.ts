@@ -10,6 +10,7 @@ import {
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
+import { inTurn, type Turns } from "../../lib/keyed-mutex.ts";
 import type { Connection } from "../discord/connection.ts";
 import { platformFault } from "../discord/errors.ts";
 import {
@@ -29,7 +30,6 @@ import {
 } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import type { Store } from "../store/store.ts";
-import { inTurn, type Turns } from "../turns.ts";
 import { alertOf } from "./chargeback-alert.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 

@@ -2,7 +2,7 @@
 // stands in the way. Nothing is changed here.
 
 import type { Guild, GuildMember, Role } from "discord.js";
-import { cannotGiveRoles, roleFault } from "../discord/ranks.ts";
+import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
 import { oneLine } from "../discord/text.ts";
 import type { Standing } from "../store/donators.ts";
 import type { Donator } from "./client.ts";

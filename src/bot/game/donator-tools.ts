@@ -3,12 +3,12 @@
 import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { integer, limit } from "../arguments.ts";
-import { sample } from "../bulk.ts";
-import { destructiveTool, type ToolContext, tool } from "../context.ts";
 import { roleName } from "../discord/describe.ts";
 import { oneField, oneLine } from "../discord/text.ts";
-import type { BotTool } from "../toolsets.ts";
+import { integer, limit } from "../tool/arguments.ts";
+import { sample } from "../tool/bulk.ts";
+import { destructiveTool, type ToolContext, tool } from "../tool/context.ts";
+import type { BotTool } from "../tool/toolsets.ts";
 import { type Donator, GameServerError } from "./client.ts";
 import type { Change } from "./donator-plan.ts";
 import type { DonatorLook, DonatorSync } from "./donators.ts";

@@ -3,6 +3,7 @@
 // done, for whichever reason, is still a difference the next time.
 
 import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
+import { inTurn, type Turns } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import { ToolError } from "../../mcp/tool.ts";
@@ -19,7 +20,6 @@ import {
 } from "../store/donators.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import type { Store } from "../store/store.ts";
-import { inTurn, type Turns } from "../turns.ts";
 import { type Donator, type GameClient, GameServerError } from "./client.ts";
 import {
 	type Change,

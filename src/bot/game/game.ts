@@ -1,12 +1,12 @@
 // The game module: everything that talks to the game server. Off unless the configuration says so.
 
-import { verifyCommand } from "../commands/verify.ts";
-import type { Feature, FeatureOptions } from "../feature.ts";
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
 import { createGameClient, type GameClient } from "./client.ts";
 import { donatorTools } from "./donator-tools.ts";
 import { createDonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
+import { verifyCommand } from "./verify-command.ts";
 
 /** The module, as `[game]` has it; undefined where the feature is off. */
 export function createGame(options: FeatureOptions): Feature | undefined {

@@ -3,8 +3,8 @@
 
 import { escapeMarkdown } from "discord.js";
 import type { Log } from "../../lib/log.ts";
+import { createLimiter, type LimiterOptions } from "../commands/cooldown.ts";
 import { oneLine } from "../discord/text.ts";
-import { createLimiter, type LimiterOptions } from "../limiter.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
 /** So that codes cannot be guessed. */

@@ -12,9 +12,9 @@ import {
 import * as v from "valibot";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { choice, flag, instant, integer, text } from "../arguments.ts";
 import { roleName } from "../discord/describe.ts";
 import type { NeededWith } from "../discord/permissions.ts";
+import { choice, flag, instant, integer, text } from "../tool/arguments.ts";
 import { authorName } from "./message-lines.ts";
 
 /** What a text may ping. Each kind includes the one before. */

@@ -3,8 +3,8 @@
 import { type APIMessage, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { snowflake } from "../arguments.ts";
 import { compareIds } from "../discord/ids.ts";
+import { snowflake } from "../tool/arguments.ts";
 import { hiddenContent } from "./content.ts";
 import type { Place } from "./message-form.ts";
 import { messageLine } from "./message-lines.ts";

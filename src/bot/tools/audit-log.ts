@@ -3,10 +3,10 @@
 import { type RESTGetAPIAuditLogResult, Routes } from "discord.js";
 import * as v from "valibot";
 import { didYouMean } from "../../lib/config.ts";
-import { guild_id, limit, moment, snowflake } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { oneLine } from "../discord/text.ts";
 import { auditActions, entryLine, namesIn } from "../guild/audit-log-lines.ts";
+import { guild_id, limit, moment, snowflake } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 const actionType = v.pipe(
 	v.string(),

@@ -2,10 +2,10 @@
 
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { limit } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
+import { limit } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 export const listRecentToolCalls = tool({
 	name: "list_recent_tool_calls",

@@ -3,20 +3,8 @@
 import { type APIAutoModerationRule, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import {
-	choice,
-	flag,
-	found,
-	guild_id,
-	integer,
-	list,
-	reason,
-	text,
-} from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channel, role, textChannel } from "../discord/find.ts";
 import type { NeededWith } from "../discord/permissions.ts";
-import { changesOf } from "../edits.ts";
 import {
 	type ActionName,
 	actionNames,
@@ -36,6 +24,18 @@ import {
 	triggerOf,
 } from "../guild/automod.ts";
 import { ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
+import {
+	choice,
+	flag,
+	found,
+	guild_id,
+	integer,
+	list,
+	reason,
+	text,
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 const ruleId = found(automodRule, "rule");
 

@@ -7,11 +7,11 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { found, guild_id, integer, list, reason } from "../arguments.ts";
-import { sample } from "../bulk.ts";
-import { destructiveTool } from "../context.ts";
 import { knownPerson } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
+import { found, guild_id, integer, list, reason } from "../tool/arguments.ts";
+import { sample } from "../tool/bulk.ts";
+import { destructiveTool } from "../tool/context.ts";
 import { describe } from "./members.ts";
 
 const previewSize = 5;

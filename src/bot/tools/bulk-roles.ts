@@ -3,6 +3,8 @@
 import { type GuildMember, Routes, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
+import { roleName } from "../discord/describe.ts";
+import { knownMember, requireKnownMembers, role } from "../discord/find.ts";
 import {
 	choice,
 	flag,
@@ -13,11 +15,9 @@ import {
 	moment,
 	reason,
 	snowflake,
-} from "../arguments.ts";
-import { sample, writeEach } from "../bulk.ts";
-import { destructiveTool } from "../context.ts";
-import { roleName } from "../discord/describe.ts";
-import { knownMember, requireKnownMembers, role } from "../discord/find.ts";
+} from "../tool/arguments.ts";
+import { sample, writeEach } from "../tool/bulk.ts";
+import { destructiveTool } from "../tool/context.ts";
 import { describe, pageOf } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 

@@ -4,25 +4,25 @@ import { ChannelType, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
-	flag,
-	found,
-	foundOrNone,
-	guild_id,
-	list,
-	reason,
-} from "../arguments.ts";
-import { writeEach } from "../bulk.ts";
-import {
 	areLike,
 	likeIn,
 	placed,
 	type RawChannel,
 } from "../channels/channel-order.ts";
 import { differenceOf } from "../channels/overwrites.ts";
-import { tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { requireGrantable } from "../discord/permissions.ts";
+import {
+	flag,
+	found,
+	foundOrNone,
+	guild_id,
+	list,
+	reason,
+} from "../tool/arguments.ts";
+import { writeEach } from "../tool/bulk.ts";
+import { tool } from "../tool/context.ts";
 
 /** A place among others. One that is further down than all of them is the last: the answer says which one that is. */
 function place(description: string) {

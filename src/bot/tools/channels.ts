@@ -13,16 +13,6 @@ import {
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
-	choiceInAnyCase,
-	found,
-	foundOrNone,
-	guild_id,
-	integer,
-	list,
-	reason,
-	text,
-} from "../arguments.ts";
-import {
 	categoryField,
 	createWith,
 	currentFields,
@@ -34,7 +24,6 @@ import {
 } from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { activeThreads } from "../channels/thread-pages.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName, roleName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import {
@@ -43,6 +32,17 @@ import {
 	requireGrantable,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
+import {
+	choiceInAnyCase,
+	found,
+	foundOrNone,
+	guild_id,
+	integer,
+	list,
+	reason,
+	text,
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 
 export const createChannel = tool({
 	name: "create_channel",

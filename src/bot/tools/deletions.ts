@@ -9,16 +9,6 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import {
-	found,
-	guild_id,
-	integer,
-	list,
-	reason,
-	snowflake,
-	text,
-} from "../arguments.ts";
-import { destructiveTool, type Plan } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import { absentIf, textChannel } from "../discord/find.ts";
 import {
@@ -30,6 +20,16 @@ import { requireContent } from "../messages/content.ts";
 import { currentMessage } from "../messages/message-form.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { fetchPage } from "../messages/message-pages.ts";
+import {
+	found,
+	guild_id,
+	integer,
+	list,
+	reason,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
+import { destructiveTool, type Plan } from "../tool/context.ts";
 
 export const deleteMessage = destructiveTool({
 	name: "delete_message",

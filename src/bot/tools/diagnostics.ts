@@ -4,8 +4,6 @@ import { GuildMember, type Role } from "discord.js";
 import * as v from "valibot";
 import { version } from "../../lib/program.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { found, guild_id, list } from "../arguments.ts";
-import { tool } from "../context.ts";
 import {
 	channelName,
 	memberName,
@@ -22,7 +20,9 @@ import { anyChannel, member, role } from "../discord/find.ts";
 import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
 import { permissionNames, readBits } from "../discord/permissions.ts";
 import { oneLine } from "../discord/text.ts";
-import { reportSetup } from "../guild/setup-report.ts";
+import { reportSetup } from "../setup/setup-report.ts";
+import { found, guild_id, list } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 export const checkPermissions = tool({
 	name: "check_permissions",

@@ -2,11 +2,8 @@
 
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
-import { flag, found, guild_id, limit, snowflake } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { memberName } from "../discord/describe.ts";
 import { directChannel, member } from "../discord/find.ts";
-import { changesOf } from "../edits.ts";
 import {
 	allowedMentions,
 	content,
@@ -14,6 +11,9 @@ import {
 } from "../messages/message-form.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { pageBorders, readPage } from "../messages/message-pages.ts";
+import { flag, found, guild_id, limit, snowflake } from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 const withMember = {
 	guild_id,

@@ -2,13 +2,10 @@
 
 import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { found, guild_id, list, reason } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { botPermissions, requirePermissions } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
-import { changesOf } from "../edits.ts";
 import {
 	emojiName,
 	emojisOf,
@@ -16,6 +13,9 @@ import {
 	guildEmoji,
 } from "../messages/emoji.ts";
 import { picture } from "../messages/picture.ts";
+import { found, guild_id, list, reason } from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 const name = v.pipe(
 	v.string(),

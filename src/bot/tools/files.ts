@@ -4,8 +4,6 @@
 import { type APIMessage, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { flag, found, guild_id } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { textChannel } from "../discord/find.ts";
 import { oneField, oneLine } from "../discord/text.ts";
 import { readBase64 } from "../messages/base64.ts";
@@ -15,6 +13,8 @@ import {
 	mentions,
 	pingsMany,
 } from "../messages/message-form.ts";
+import { flag, found, guild_id } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 /** What parts no path. */
 const plainName = /^[^/\\:*?"<>|]{1,100}$/;

@@ -9,16 +9,6 @@ import {
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import {
-	flag,
-	found,
-	guild_id,
-	limit,
-	list,
-	reason,
-	snowflake,
-	text,
-} from "../arguments.ts";
-import {
 	currentTags,
 	requireTags,
 	type Tag,
@@ -31,7 +21,6 @@ import {
 	threadBorder,
 	threadLines,
 } from "../channels/thread-pages.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { emoji } from "../messages/emoji.ts";
@@ -41,6 +30,17 @@ import {
 	mentions,
 	pingsMany,
 } from "../messages/message-form.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	limit,
+	list,
+	reason,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 import { autoArchive } from "./threads.ts";
 
 export const createForumPost = tool({

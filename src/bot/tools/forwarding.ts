@@ -11,13 +11,13 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { found, guild_id, snowflake } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import { requirePermissions } from "../discord/permissions.ts";
 import { allowedMentions, currentMessage } from "../messages/message-form.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
+import { found, guild_id, snowflake } from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 
 export const forwardMessage = tool({
 	name: "forward_message",

@@ -12,6 +12,10 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { textChannel } from "../discord/find.ts";
+import { oneField } from "../discord/text.ts";
+import { requireContent } from "../messages/content.ts";
+import { messageLine } from "../messages/message-lines.ts";
 import {
 	choice,
 	flag,
@@ -23,12 +27,8 @@ import {
 	moment,
 	snowflake,
 	text,
-} from "../arguments.ts";
-import { tool } from "../context.ts";
-import { textChannel } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
-import { requireContent } from "../messages/content.ts";
-import { messageLine } from "../messages/message-lines.ts";
+} from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 /** No search is begun later: it may take 10 s, and the tool has 25 s. */
 const lastStartMs = 14_000;

@@ -9,6 +9,10 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import { channelOrNone } from "../discord/find.ts";
+import { officialName } from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
 import {
 	choice,
 	flag,
@@ -18,13 +22,9 @@ import {
 	list,
 	reason,
 	text,
-} from "../arguments.ts";
-import { tool } from "../context.ts";
-import { channelName } from "../discord/describe.ts";
-import { channelOrNone } from "../discord/find.ts";
-import { officialName } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
-import { changesOf } from "../edits.ts";
+} from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 /** Discord's names, in the order of their numbers. */
 const levels = {

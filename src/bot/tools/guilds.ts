@@ -2,10 +2,10 @@
 
 import { type APIGuild, GuildVerificationLevel, Routes } from "discord.js";
 import * as v from "valibot";
-import { guild_id } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { memberName, time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
+import { guild_id } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 export const listGuilds = tool({
 	name: "list_guilds",

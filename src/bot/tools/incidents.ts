@@ -7,11 +7,11 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { guild_id, instantOrNone } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
-import { changesOf } from "../edits.ts";
+import { guild_id, instantOrNone } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 const longestMs = 24 * 60 * 60 * 1000;
 

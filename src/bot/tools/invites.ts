@@ -7,11 +7,18 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { flag, found, guild_id, integer, list, reason } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import { channel, role } from "../discord/find.ts";
 import { foundInvite, inviteLine, inviteLink } from "../guild/guild-invites.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	integer,
+	list,
+	reason,
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 import { requireAssignable } from "./roles.ts";
 
 export const listInvites = tool({

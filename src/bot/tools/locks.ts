@@ -9,9 +9,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { found, guild_id, reason } from "../arguments.ts";
 import { type Bits, overwriteOf } from "../channels/overwrites.ts";
-import { tool } from "../context.ts";
 import { channelName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import {
@@ -21,6 +19,8 @@ import {
 	requireGrantable,
 } from "../discord/permissions.ts";
 import type { ChannelLockRow } from "../store/channel-locks.ts";
+import { found, guild_id, reason } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 /** What @everyone may not do in a locked channel, and in one to speak in. */
 const written =

@@ -3,6 +3,13 @@
 import { type Guild, type GuildMember, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import type { Connection } from "../discord/connection.ts";
+import { memberName, roleName, time } from "../discord/describe.ts";
+import { currentMember, member, role } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { memberIndex, membersOf } from "../discord/member-cache.ts";
+import { describeBits } from "../discord/permissions.ts";
+import { fold, oneField } from "../discord/text.ts";
 import {
 	flag,
 	found,
@@ -14,15 +21,8 @@ import {
 	snowflake,
 	snowflakeOrEmpty,
 	text,
-} from "../arguments.ts";
-import { tool } from "../context.ts";
-import type { Connection } from "../discord/connection.ts";
-import { memberName, roleName, time } from "../discord/describe.ts";
-import { currentMember, member, role } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import { memberIndex, membersOf } from "../discord/member-cache.ts";
-import { describeBits } from "../discord/permissions.ts";
-import { fold, oneField } from "../discord/text.ts";
+} from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 export const listMembers = tool({
 	name: "list_members",

@@ -2,11 +2,8 @@
 
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
-import { flag, found, guild_id, snowflake } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
-import { changesOf } from "../edits.ts";
 import {
 	allowedMentions,
 	content,
@@ -16,6 +13,9 @@ import {
 	ownMessage,
 	textPermissions,
 } from "../messages/message-form.ts";
+import { flag, found, guild_id, snowflake } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 export const sendMessage = tool({
 	name: "send_message",

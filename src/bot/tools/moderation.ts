@@ -10,6 +10,9 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { memberName, userName } from "../discord/describe.ts";
+import { member, person } from "../discord/find.ts";
+import { oneField } from "../discord/text.ts";
 import {
 	found,
 	guild_id,
@@ -17,11 +20,8 @@ import {
 	limit,
 	reason,
 	snowflake,
-} from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
-import { memberName, userName } from "../discord/describe.ts";
-import { member, person } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 
 const daySeconds = 86_400;
 

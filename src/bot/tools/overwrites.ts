@@ -4,6 +4,23 @@ import { type Guild, OverwriteType, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
+	type Bits,
+	changeLine,
+	differenceOf,
+	differing,
+	nameOf,
+	overwriteOf,
+	rawOverwrites,
+} from "../channels/overwrites.ts";
+import { channelName, memberName, roleName } from "../discord/describe.ts";
+import * as find from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import {
+	describeBits,
+	readBits,
+	requireGrantable,
+} from "../discord/permissions.ts";
+import {
 	choiceInAnyCase,
 	flag,
 	found,
@@ -13,26 +30,9 @@ import {
 	permissionNames,
 	reason,
 	snowflake,
-} from "../arguments.ts";
-import { writeEach } from "../bulk.ts";
-import {
-	type Bits,
-	changeLine,
-	differenceOf,
-	differing,
-	nameOf,
-	overwriteOf,
-	rawOverwrites,
-} from "../channels/overwrites.ts";
-import { destructiveTool, tool } from "../context.ts";
-import { channelName, memberName, roleName } from "../discord/describe.ts";
-import * as find from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import {
-	describeBits,
-	readBits,
-	requireGrantable,
-} from "../discord/permissions.ts";
+} from "../tool/arguments.ts";
+import { writeEach } from "../tool/bulk.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 
 export const setChannelPermissions = tool({
 	name: "set_channel_permissions",

@@ -3,13 +3,19 @@
 import { type RESTGetAPIChannelMessagesPinsResult, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { found, guild_id, limit, reason, snowflake } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import { hiddenContent } from "../messages/content.ts";
 import { currentMessage } from "../messages/message-form.ts";
 import { messageLine } from "../messages/message-lines.ts";
+import {
+	found,
+	guild_id,
+	limit,
+	reason,
+	snowflake,
+} from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 const pinned = {
 	guild_id,

@@ -9,17 +9,6 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import {
-	flag,
-	found,
-	guild_id,
-	integer,
-	limit,
-	list,
-	snowflake,
-	text,
-} from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
@@ -31,6 +20,17 @@ import {
 	ownMessage,
 } from "../messages/message-form.ts";
 import { hasEnded, pollFields } from "../messages/message-lines.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	integer,
+	limit,
+	list,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 
 const onPoll = {
 	guild_id,

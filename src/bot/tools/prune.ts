@@ -8,10 +8,17 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { flag, found, guild_id, integer, list, reason } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	integer,
+	list,
+	reason,
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 
 const fields = {
 	guild_id,

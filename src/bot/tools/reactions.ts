@@ -9,8 +9,6 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { found, guild_id, limit, snowflake } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import { requirePermissions } from "../discord/permissions.ts";
@@ -24,6 +22,8 @@ import {
 	requireOwn,
 } from "../messages/emoji.ts";
 import { currentMessage } from "../messages/message-form.ts";
+import { found, guild_id, limit, snowflake } from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 
 const onMessage = {
 	guild_id,

@@ -1,14 +1,14 @@
 // Messages as they are read: the latest of a channel, those around one, a single one.
 
 import * as v from "valibot";
-import { found, guild_id, limit, snowflake } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import { hiddenContent } from "../messages/content.ts";
 import { currentMessage } from "../messages/message-form.ts";
 import { messageLine } from "../messages/message-lines.ts";
 import { pageBorders, readPage } from "../messages/message-pages.ts";
+import { found, guild_id, limit, snowflake } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 export const getRecentMessages = tool({
 	name: "get_recent_messages",

@@ -3,13 +3,13 @@
 import { type APIRole, type Guild, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { found, guild_id, list, reason } from "../arguments.ts";
-import { tool } from "../context.ts";
 import { roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { isBelow } from "../discord/ranks.ts";
+import { isBelow } from "../discord/role-hierarchy.ts";
 import { oneField } from "../discord/text.ts";
+import { found, guild_id, list, reason } from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 export const moveRoles = tool({
 	name: "move_roles",

@@ -3,6 +3,15 @@
 import { type Guild, type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
+import { memberName, roleName } from "../discord/describe.ts";
+import { currentMember, currentRole, role } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import {
+	describeBits,
+	readBits,
+	requireGrantable,
+} from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
 import {
 	flag,
 	found,
@@ -14,18 +23,9 @@ import {
 	reason,
 	snowflake,
 	text,
-} from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
-import { memberName, roleName } from "../discord/describe.ts";
-import { currentMember, currentRole, role } from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
-import {
-	describeBits,
-	readBits,
-	requireGrantable,
-} from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
-import { changesOf } from "../edits.ts";
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 import { describe, pageOf, stillLoading } from "./members.ts";
 
 const roleFields = {

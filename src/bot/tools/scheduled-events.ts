@@ -8,17 +8,6 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import {
-	choice,
-	found,
-	guild_id,
-	instant,
-	limit,
-	reason,
-	snowflake,
-	text,
-} from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { voiceChannel } from "../discord/find.ts";
 import {
 	bitsIn,
@@ -28,7 +17,6 @@ import {
 	requirePermissions,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
-import { changesOf } from "../edits.ts";
 import {
 	changedEvent,
 	type EventFields,
@@ -42,6 +30,18 @@ import {
 	requireNextStatus,
 	scheduledEvent,
 } from "../guild/scheduled-events.ts";
+import {
+	choice,
+	found,
+	guild_id,
+	instant,
+	limit,
+	reason,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 const kindNames = Object.keys(kinds) as EventKind[];
 

@@ -2,15 +2,6 @@
 
 import type { APIMessage, Guild } from "discord.js";
 import * as v from "valibot";
-import {
-	found,
-	guild_id,
-	limit,
-	moment,
-	snowflake,
-	text,
-} from "../arguments.ts";
-import { tool } from "../context.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { toToolError } from "../discord/errors.ts";
 import { textChannel } from "../discord/find.ts";
@@ -19,6 +10,15 @@ import { fold } from "../discord/text.ts";
 import { hiddenContent } from "../messages/content.ts";
 import { messageLine, messageTexts } from "../messages/message-lines.ts";
 import { fetchPage } from "../messages/message-pages.ts";
+import {
+	found,
+	guild_id,
+	limit,
+	moment,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
+import { tool } from "../tool/context.ts";
 
 const pageSize = 100;
 /** No page is begun later: it may take 10 s, and the tool has 25 s. */

@@ -10,12 +10,12 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { flag, found, guild_id, reason, text } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName } from "../discord/describe.ts";
 import { voiceChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
-import { changesOf } from "../edits.ts";
+import { flag, found, guild_id, reason, text } from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	const channel = await voiceChannel(guild, id);

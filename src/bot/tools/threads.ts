@@ -12,6 +12,19 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { kindFields, kindName } from "../channels/channel-fields.ts";
+import { requireTags } from "../channels/forum-tags.ts";
+import { threadBorder, threadLines } from "../channels/thread-pages.ts";
+import { channelName } from "../discord/describe.ts";
+import { toToolError } from "../discord/errors.ts";
+import * as find from "../discord/find.ts";
+import { botMember, requirePermissions } from "../discord/permissions.ts";
+import {
+	allowedMentions,
+	content,
+	mentions,
+	pingsMany,
+} from "../messages/message-form.ts";
 import {
 	flag,
 	found,
@@ -21,22 +34,9 @@ import {
 	reason,
 	snowflake,
 	text,
-} from "../arguments.ts";
-import { kindFields, kindName } from "../channels/channel-fields.ts";
-import { requireTags } from "../channels/forum-tags.ts";
-import { threadBorder, threadLines } from "../channels/thread-pages.ts";
-import { destructiveTool, tool } from "../context.ts";
-import { channelName } from "../discord/describe.ts";
-import { toToolError } from "../discord/errors.ts";
-import * as find from "../discord/find.ts";
-import { botMember, requirePermissions } from "../discord/permissions.ts";
-import { changesOf } from "../edits.ts";
-import {
-	allowedMentions,
-	content,
-	mentions,
-	pingsMany,
-} from "../messages/message-form.ts";
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 export const autoArchive = v.optional(
 	v.pipe(

@@ -3,11 +3,11 @@
 import type { GuildMember } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { found, guild_id, reason } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { memberName, time } from "../discord/describe.ts";
 import { currentMember } from "../discord/find.ts";
 import { isAdministrator } from "../discord/permissions.ts";
+import { found, guild_id, reason } from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

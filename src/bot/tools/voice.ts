@@ -9,15 +9,6 @@ import {
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import {
-	flag,
-	found,
-	foundOrNone,
-	guild_id,
-	integer,
-	reason,
-	text,
-} from "../arguments.ts";
-import {
 	categoryField,
 	createWith,
 	editWith,
@@ -25,12 +16,21 @@ import {
 	nameField,
 } from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName, memberName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { oneField } from "../discord/text.ts";
-import { changesOf } from "../edits.ts";
+import {
+	flag,
+	found,
+	foundOrNone,
+	guild_id,
+	integer,
+	reason,
+	text,
+} from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 import { describe } from "./members.ts";
 
 export const createVoiceChannel = tool({

@@ -2,13 +2,10 @@
 
 import { type APIWebhook, Routes, WebhookType } from "discord.js";
 import * as v from "valibot";
-import { found, guild_id, reason, snowflake, text } from "../arguments.ts";
-import { destructiveTool, tool } from "../context.ts";
 import { channelName, userName } from "../discord/describe.ts";
 import { anyChannel, channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { oneField } from "../discord/text.ts";
-import { changesOf } from "../edits.ts";
 import { webhook, webhookName, whyMute } from "../guild/webhooks.ts";
 import {
 	allowedMentions,
@@ -19,6 +16,9 @@ import {
 	pingsMany,
 } from "../messages/message-form.ts";
 import { messageHead } from "../messages/message-lines.ts";
+import { found, guild_id, reason, snowflake, text } from "../tool/arguments.ts";
+import { destructiveTool, tool } from "../tool/context.ts";
+import { changesOf } from "../tool/diff.ts";
 
 /** Discord takes no name that may pass for its own. */
 function name(description: string) {

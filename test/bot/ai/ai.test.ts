@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
 import { AiError, type AiErrorKind } from "../../../src/bot/ai/error.ts";
-import type { ProviderSettings } from "../../../src/bot/ai/providers.ts";
+import type { ProviderSettings } from "../../../src/bot/config/ai-providers.ts";
 import { createRegistry } from "../../../src/lib/metrics.ts";
 import {
 	type AiSimulation,

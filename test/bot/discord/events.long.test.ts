@@ -4,8 +4,8 @@ import { expect, test } from "bun:test";
 import { type Client, Events } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection.ts";
-import { toml } from "../../../src/bot/settings.ts";
 import {
 	type Simulator,
 	startSimulator,

@@ -1,7 +1,7 @@
 // Members are promoted when they have earned it, once, whatever comes in between.
 
 import { describe, expect, test } from "bun:test";
-import type { FeatureOptions } from "../../../src/bot/feature.ts";
+import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
 import {
 	createAutoRole,
 	isEarned,

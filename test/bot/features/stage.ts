@@ -1,11 +1,14 @@
 // The simulator, the bot's real connection and store, and one feature between them, whose times a test may choose.
 
 import * as v from "valibot";
+import type {
+	Feature,
+	FeatureOptions,
+} from "../../../src/bot/commands/feature.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection.ts";
-import type { Feature, FeatureOptions } from "../../../src/bot/feature.ts";
-import { toml } from "../../../src/bot/settings.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
-import type { Turns } from "../../../src/bot/turns.ts";
+import type { Turns } from "../../../src/lib/keyed-mutex.ts";
 import {
 	type Simulator,
 	type SimulatorOptions,

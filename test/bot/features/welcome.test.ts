@@ -8,12 +8,12 @@ import * as v from "valibot";
 import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
 import { startBot } from "../../../src/bot/bot.ts";
 import { unknownPlaceholders } from "../../../src/bot/config/placeholders.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
 import { fillIn, greetingFrom } from "../../../src/bot/features/greeting.ts";
 import {
 	createWelcome,
 	type WelcomeTiming,
 } from "../../../src/bot/features/welcome.ts";
-import { toml } from "../../../src/bot/settings.ts";
 import { startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
 import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { toml } from "../../../src/bot/settings.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import { type GameWorldOptions, startGameWorld } from "./game-world.ts";

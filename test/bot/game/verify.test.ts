@@ -8,11 +8,11 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import { verifyCommand } from "../../../src/bot/commands/verify.ts";
-import { serveCommands } from "../../../src/bot/commands.ts";
+import { serveCommands } from "../../../src/bot/commands/commands.ts";
+import { toml, variables } from "../../../src/bot/config/settings.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createVerify } from "../../../src/bot/game/verify.ts";
-import { toml, variables } from "../../../src/bot/settings.ts";
+import { verifyCommand } from "../../../src/bot/game/verify-command.ts";
 import { startGameServer } from "../../../src/simulator/game/game-server.ts";
 import {
 	longError,

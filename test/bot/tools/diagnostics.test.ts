@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import { toml } from "../../../src/bot/settings.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import { startSimulator } from "../../../src/simulator/simulator.ts";

@@ -5,10 +5,10 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { startBot } from "../../../src/bot/bot.ts";
-import { createLocks } from "../../../src/bot/channels/locks.ts";
-import type { BotConfig } from "../../../src/bot/config.ts";
+import type { BotConfig } from "../../../src/bot/config/config.ts";
 import type { ChannelLockRow } from "../../../src/bot/store/channel-locks.ts";
 import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
+import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import type {
 	GuildChannelType,
 	Overwrite,

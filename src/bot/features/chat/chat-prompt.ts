@@ -1,7 +1,7 @@
 // What the model is told: who it is, what time it is, what holds whatever people write, and what was said so far.
 
 import type { AiMessage } from "../../ai/ai.ts";
-import type { BotConfig } from "../../config.ts";
+import type { BotConfig } from "../../config/config.ts";
 import type { Turn } from "../../store/conversations.ts";
 
 /** Characters of a conversation, its last question included. */

@@ -7,7 +7,7 @@ import {
 	type Message,
 	MessageType,
 } from "discord.js";
-import { readCommand } from "../../commands.ts";
+import { readCommand } from "../../commands/commands.ts";
 import {
 	bitsIn,
 	missingPermissions,

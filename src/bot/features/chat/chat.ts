@@ -12,9 +12,9 @@ import {
 } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import type { Ai } from "../../ai/ai.ts";
-import type { BotConfig } from "../../config.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import type { BotConfig } from "../../config/config.ts";
 import { toToolError } from "../../discord/errors.ts";
-import type { Feature, FeatureOptions } from "../../feature.ts";
 import {
 	answerQuestion,
 	type End,

@@ -1,15 +1,15 @@
 // Commands for moderators, and the bans that end by themselves. Off unless the configuration says so.
 
-import { banCommand } from "../../commands/ban.ts";
-import { banlistCommand } from "../../commands/banlist.ts";
-import { createNuke } from "../../commands/nuke.ts";
-import { setlogCommand } from "../../commands/setlog.ts";
-import { unbanCommand } from "../../commands/unban.ts";
-import { moderatorLimits } from "../../commands.ts";
-import type { Feature, FeatureOptions } from "../../feature.ts";
-import { createLimiter } from "../../limiter.ts";
+import { moderatorLimits } from "../../commands/commands.ts";
+import { createLimiter } from "../../commands/cooldown.ts";
+import type { Feature, FeatureOptions } from "../../commands/feature.ts";
+import { banCommand } from "./ban.ts";
+import { banlistCommand } from "./banlist.ts";
 import { createModerationLog } from "./moderation-log.ts";
+import { createNuke } from "./nuke.ts";
+import { setlogCommand } from "./setlog.ts";
 import { createTempBans } from "./temp-bans.ts";
+import { unbanCommand } from "./unban.ts";
 
 /** How long what was done is told of at the end. */
 const farewellMs = 1_500;

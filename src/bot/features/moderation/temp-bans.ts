@@ -10,6 +10,7 @@ import {
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
+import { inTurn, type Turns } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection.ts";
@@ -29,7 +30,6 @@ import {
 	setBanned,
 	type TempBan,
 } from "../../store/temp-bans.ts";
-import { inTurn, type Turns } from "../../turns.ts";
 import type { Note } from "./moderation-log.ts";
 import {
 	createTempBanWorker,

@@ -1,7 +1,7 @@
 // The simulator, the simulated AI, and AI chat between them, with people who write to it.
 
 import { createAi } from "../../../../src/bot/ai/ai.ts";
-import type { BotConfig } from "../../../../src/bot/config.ts";
+import type { BotConfig } from "../../../../src/bot/config/config.ts";
 import {
 	type ChatTimes,
 	createChat,

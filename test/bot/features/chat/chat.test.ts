@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../../src/bot/bot.ts";
-import { toml } from "../../../../src/bot/settings.ts";
+import { toml } from "../../../../src/bot/config/settings.ts";
 import { startAiProvider } from "../../../../src/simulator/ai/ai-provider.ts";
 import { startSimulator } from "../../../../src/simulator/simulator.ts";
 import { botConfig } from "../../../support/bot-config.ts";

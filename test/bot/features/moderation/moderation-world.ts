@@ -3,8 +3,8 @@
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { type Bot, startBot } from "../../../../src/bot/bot.ts";
-import type { BotConfig } from "../../../../src/bot/config.ts";
-import { toml } from "../../../../src/bot/settings.ts";
+import type { BotConfig } from "../../../../src/bot/config/config.ts";
+import { toml } from "../../../../src/bot/config/settings.ts";
 import { createLog } from "../../../../src/lib/log.ts";
 import {
 	type Simulator,

@@ -1,0 +1,63 @@
+// The files of instances/example, from which instances are made. They come with the program: an executable has no sources
+// beside it.
+
+import env from "../../../instances/example/.env" with { type: "text" };
+import config from "../../../instances/example/config.toml" with {
+	type: "text",
+};
+import personality from "../../../instances/example/personality.txt" with {
+	type: "text",
+};
+
+/** Text by name, in the order in which they are named to the operator. */
+export const example: ReadonlyMap<string, string> = new Map([
+	[".env", env],
+	["config.toml", config],
+	["personality.txt", personality],
+]);
+
+const headerLine = /^(?:# )?\[([\w.]+)\]$/;
+
+/**
+ * Which placeholder stands at a key of one of the files, and what belongs there, as the example explains it. A value of
+ * one's own may begin so as well, and is not shown.
+ */
+export function describePlaceholder(
+	file: string,
+	path: readonly string[],
+	placeholder: string,
+): string {
+	const text = example.get(file) ?? "";
+	const which = text.includes(placeholder)
+		? `the placeholder ${JSON.stringify(placeholder)}`
+		: 'a placeholder: what begins "your-" counts as not filled in';
+	const what = explanation(text.split("\n"), path);
+	return what === "" ? which : `${which}. What belongs there: ${what}`;
+}
+
+/** The comment above a key, on one line; "" where there is no such key. */
+function explanation(
+	lines: readonly string[],
+	path: readonly string[],
+): string {
+	const section = path.slice(0, -1).join(".");
+	const key = new RegExp(`^(?:# )?${RegExp.escape(path.at(-1) ?? "")} ?=`);
+	let table = "";
+	for (const [index, line] of lines.entries()) {
+		table = headerLine.exec(line)?.[1] ?? table;
+		if (table === section && key.test(line))
+			return commentAbove(lines, index).join(" ");
+	}
+	return "";
+}
+
+/** The comment that ends above a line. */
+export function commentAbove(
+	lines: readonly string[],
+	index: number,
+): string[] {
+	const start = lines.findLastIndex(
+		(above, at) => at < index && !above.startsWith("# "),
+	);
+	return lines.slice(start + 1, index).map((above) => above.slice(2));
+}

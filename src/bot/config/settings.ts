@@ -1,0 +1,399 @@
+// What an instance may say about itself: the variables of its .env, and the keys of its config.toml. Each has a
+// description, from which its reference is checked.
+
+import * as v from "valibot";
+import {
+	baseUrl,
+	type Fault,
+	hostList,
+	originList,
+	port,
+	secret,
+	shown,
+} from "../../lib/config.ts";
+import { logSettings } from "../../lib/log.ts";
+import { isLoopbackAddress } from "../../mcp/access.ts";
+import {
+	apiKeyPattern,
+	isPrivateEnough,
+	maxTokensFields,
+} from "./ai-providers.ts";
+import {
+	defaultGreeting,
+	defaultSummary,
+	greetingPlaceholders,
+	summaryPlaceholders,
+	unknownPlaceholders,
+} from "./placeholders.ts";
+import type { TomlValues } from "./toml.ts";
+import { defaultChoice, toolsetChoice } from "./tool-choice.ts";
+
+const snowflake = v.pipe(
+	v.string(),
+	v.regex(/^\d{17,20}$/, ({ input }) => {
+		const [id] = /\d{17,20}/.exec(input) ?? [];
+		const next = id === undefined ? "" : `; leave out all but ${id}`;
+		return `expected an id of 17 to 20 digits, received ${shown(input)}${next}`;
+	}),
+);
+
+/** A role of the bot's guild, by its id. */
+const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
+/** A text channel of the bot's guild, by its id. */
+const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
+
+/** Docker keeps quotation marks around a value, and one by itself is part of it everywhere. */
+const discordToken = v.pipe(
+	secret,
+	v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"),
+);
+
+const discordApiUrl = v.pipe(
+	baseUrl,
+	v.check(
+		(url) => !/\/v\d+$/.test(url),
+		"expected a URL without a version; leave out what follows /api",
+	),
+);
+
+/** Where its MCP server listens. */
+export const address = {
+	MCP_PORT: v.optional(port, "9090"),
+	MCP_BIND_ADDR: v.optional(v.string(), "127.0.0.1"),
+};
+
+/** The variables of an instance, in .env or in the environment. */
+export const variables = {
+	DISCORD_TOKEN: discordToken,
+	CLIENT_ID: v.optional(snowflake),
+	GUILD_ID: v.optional(snowflake),
+	DISCORD_API_URL: v.optional(discordApiUrl, "https://discord.com/api"),
+	DATABASE_URL: v.optional(v.string()),
+	DB_SCHEMA: v.optional(v.string()),
+	DATA_DIR: v.optional(v.string()),
+	...address,
+	MCP_AUTH_TOKEN: v.optional(secret),
+	MCP_ALLOWED_HOSTS: v.optional(hostList),
+	MCP_ALLOWED_ORIGINS: v.optional(originList),
+	GAME_VERIFY_URL: v.optional(baseUrl),
+	GAME_VERIFY_SECRET: v.optional(secret),
+	...logSettings,
+};
+
+export const environment = v.pipe(
+	v.object(variables),
+	v.forward(
+		v.partialCheck(
+			[["MCP_BIND_ADDR"], ["MCP_AUTH_TOKEN"]],
+			({ MCP_BIND_ADDR, MCP_AUTH_TOKEN }) =>
+				isLoopbackAddress(MCP_BIND_ADDR) || MCP_AUTH_TOKEN !== undefined,
+			"is required while MCP_BIND_ADDR can be reached from other machines",
+		),
+		["MCP_AUTH_TOKEN"],
+	),
+);
+
+/** One word, as people type it in chat. */
+function word(min: number, max: number) {
+	const fault = ({ input }: { input: string }) =>
+		`expected ${min} to ${max} characters without white space, received ${shown(input)}`;
+	return v.pipe(
+		v.string(),
+		v.minLength(min, fault),
+		v.maxLength(max, fault),
+		v.regex(/^\S*$/, fault),
+	);
+}
+
+function text(max: number) {
+	return v.pipe(
+		v.string(),
+		v.minLength(1, "expected at least 1 character"),
+		v.maxLength(max, `expected at most ${max} characters`),
+	);
+}
+
+/** A message with places to fill in, such as {user}. */
+function templateOf(known: readonly string[]) {
+	return v.pipe(
+		text(2_000),
+		v.check(
+			(input) => unknownPlaceholders(input, known).length === 0,
+			({ input }) =>
+				`expected no other braces than ${known.map((name) => `{${name}}`).join(", ")}, received ${unknownPlaceholders(input, known).map(shown).join(", ")}`,
+		),
+	);
+}
+
+function whole(min: number, max: number) {
+	const fault = ({ input }: { input: number }) =>
+		`expected a whole number from ${min} to ${max}, received ${input}`;
+	return v.pipe(
+		v.number(),
+		v.integer(fault),
+		v.minValue(min, fault),
+		v.maxValue(max, fault),
+	);
+}
+
+const flag = (byDefault: boolean) => v.optional(v.boolean(), byDefault);
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A length of time such as "3d", in milliseconds. */
+const duration = v.pipe(
+	v.string(),
+	v.rawTransform(({ dataset, addIssue, NEVER }) => {
+		const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(dataset.value) ?? [];
+		if (count && unit)
+			return Number(count) * unitMs[unit as keyof typeof unitMs];
+		addIssue({
+			message: `expected a duration such as "30m", "12h" or "3d", received ${shown(dataset.value)}`,
+		});
+		return NEVER;
+	}),
+);
+
+const timezone = v.pipe(
+	v.string(),
+	v.check(
+		isTimezone,
+		({ input }) =>
+			`expected an IANA time zone such as "Europe/Berlin", received ${shown(input)}`,
+	),
+);
+
+function isTimezone(name: string): boolean {
+	// An offset is none: it knows no summer.
+	if (!/^[A-Za-z]/.test(name)) return false;
+	try {
+		new Intl.DateTimeFormat("en", { timeZone: name });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** A check of a whole section, whose fault is that of one key. */
+function needs<Section extends Record<string, unknown>>(
+	key: keyof Section & string,
+	isMet: (section: Section) => boolean,
+	message: string,
+) {
+	return v.rawCheck<Section>(({ dataset, addIssue }) => {
+		if (!dataset.typed || isMet(dataset.value)) return;
+		const { value: input } = dataset;
+		addIssue({
+			message,
+			path: [
+				{
+					type: "object",
+					origin: "value",
+					input,
+					key,
+					value: input[key],
+				},
+			],
+		});
+	});
+}
+
+/** Where a provider of AI is: the key and what people write go there. */
+const providerUrl = v.pipe(
+	baseUrl,
+	v.check(
+		isPrivateEnough,
+		({ input }) =>
+			`expected https://; http:// only for this machine and private networks, received ${shown(input)}`,
+	),
+);
+
+/** What stands there may be the key itself, so it is not shown. */
+const apiKeyName = v.pipe(
+	v.string(),
+	v.regex(
+		apiKeyPattern,
+		"expected the name of a variable such as OPENAI_API_KEY",
+	),
+);
+
+/** What a provider of AI is given beside what the bot itself says. */
+const extraFields = v.pipe(
+	v.record(v.string(), v.unknown()),
+	v.check(
+		(extra) => !["model", "messages", "stream"].some((key) => key in extra),
+		"expected none of model, messages and stream, which are the bot's own",
+	),
+	v.check(
+		(extra) => isJson(extra),
+		"expected texts, numbers, true and false, lists and tables",
+	),
+);
+
+function isJson(value: unknown): boolean {
+	if (Array.isArray(value)) return value.every(isJson);
+	if (typeof value !== "object") return typeof value !== "bigint";
+	return !(value instanceof Date) && Object.values(value ?? {}).every(isJson);
+}
+
+const providerName = v.pipe(
+	v.string(),
+	v.regex(
+		/^[\w-]{1,50}$/,
+		"expected a name of letters, digits, - and _, of at most 50 characters",
+	),
+);
+
+const provider = v.strictObject({
+	url: v.optional(providerUrl),
+	model: v.optional(text(200)),
+	api_key_env: v.optional(apiKeyName),
+	max_tokens: v.optional(whole(1, 100_000)),
+	max_tokens_field: v.optional(v.picklist(maxTokensFields)),
+	temperature: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
+	timeout_seconds: v.optional(whole(1, 600)),
+	silence_seconds: v.optional(whole(1, 600)),
+	extra: v.optional(extraFields),
+});
+
+/** A section for each feature that can be switched on. */
+const sections = {
+	game: v.pipe(
+		v.strictObject({
+			verify: flag(true),
+			slash_commands: flag(false),
+			delete_code_message: flag(false),
+			donator_sync: flag(false),
+			/** In seconds. */
+			check_interval: v.optional(whole(10, 86_400), 300),
+			chargeback: flag(false),
+			restricted_role: v.optional(roleId),
+			staff_channel: v.optional(channelId),
+			staff_roles: v.optional(v.array(roleId)),
+			donators: v.optional(
+				v.strictObject({ tiers: v.record(text(100), roleId) }),
+			),
+		}),
+		needs(
+			"donators",
+			({ donator_sync, donators }) =>
+				!donator_sync || Object.keys(donators?.tiers ?? {}).length > 0,
+			"is required while donator_sync is on: [game.donators.tiers] with a role for each tier",
+		),
+		needs(
+			"restricted_role",
+			({ chargeback, restricted_role }) =>
+				!chargeback || Boolean(restricted_role),
+			"is required while chargeback is on",
+		),
+		needs(
+			"staff_channel",
+			({ chargeback, staff_channel }) => !chargeback || Boolean(staff_channel),
+			"is required while chargeback is on",
+		),
+		needs(
+			"staff_roles",
+			({ chargeback, staff_roles }) =>
+				!chargeback || Boolean(staff_roles?.length),
+			"expected at least one role while chargeback is on",
+		),
+	),
+	auto_role: v.pipe(
+		v.strictObject({
+			from_role: v.optional(roleId),
+			to_role: roleId,
+			min_age: v.optional(duration),
+			min_messages: v.optional(whole(0, 1_000_000)),
+			require_all: flag(true),
+		}),
+		needs(
+			"to_role",
+			({ from_role, to_role }) => from_role !== to_role,
+			"is the same role as from_role",
+		),
+		needs(
+			"min_age",
+			({ min_age, min_messages }) => Boolean(min_age || min_messages),
+			"expected a time, or min_messages: everybody would get the role at once",
+		),
+	),
+	join_role: v.strictObject({ role: roleId }),
+	welcome: v.strictObject({
+		channel: channelId,
+		message: v.optional(templateOf(greetingPlaceholders), defaultGreeting),
+		summary: v.optional(templateOf(summaryPlaceholders), defaultSummary),
+		ai: flag(true),
+	}),
+	moderation: v.strictObject({ log_channel: v.optional(channelId) }),
+};
+
+/** The features that have a section of their own. */
+export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
+
+/** The keys of config.toml. */
+export const toml = v.strictObject({
+	bot_name: text(100),
+	command_prefix: v.optional(word(1, 10), "!"),
+	command_root: v.optional(word(0, 20)),
+	personality_file: v.optional(text(500)),
+	timezone: v.optional(timezone, "UTC"),
+	features: v.optional(
+		v.strictObject({
+			game: flag(false),
+			auto_role: flag(false),
+			join_role: flag(false),
+			welcome: flag(false),
+			moderation: flag(false),
+			chat: flag(false),
+		}),
+		{},
+	),
+	mcp: v.optional(
+		v.strictObject({
+			audit_channel: v.optional(channelId),
+			audit_days: v.optional(whole(1, 3_650), 90),
+			toolsets: v.optional(toolsetChoice, [defaultChoice]),
+			read_only: flag(false),
+			guilds: v.optional(v.array(snowflake)),
+			tools: v.optional(
+				v.strictObject({ deny: v.optional(v.array(text(64)), []) }),
+				{},
+			),
+		}),
+		{},
+	),
+	ai: v.optional(
+		v.strictObject({
+			order: v.optional(v.array(text(50))),
+			providers: v.optional(v.record(providerName, provider)),
+		}),
+		{},
+	),
+	chat: v.optional(
+		v.strictObject({ keep_days: v.optional(whole(0, 3_650), 30) }),
+		{},
+	),
+	game: v.optional(sections.game),
+	auto_role: v.optional(sections.auto_role),
+	join_role: v.optional(sections.join_role),
+	welcome: v.optional(sections.welcome),
+	moderation: v.optional(sections.moderation),
+});
+
+export type TomlSettings = v.InferOutput<typeof toml>;
+
+/** The features that are on and have no section, whatever else is wrong with config.toml; `off` are commented out. */
+export function missingSections(
+	values: TomlValues,
+	off: ReadonlySet<string>,
+): Fault[] {
+	const features = Object(values.features) as Record<string, unknown>;
+	return sectionNames
+		.filter((name) => features[name] === true && values[name] === undefined)
+		.map((name) => ({
+			path: ["features", name],
+			message: off.has(name)
+				? `is on, and its section [${name}] is still commented out: take away the "# " before that line, and before its keys`
+				: `is on, and there is no section [${name}]`,
+		}));
+}

@@ -1,0 +1,57 @@
+// Every feature there is, in the order in which they are wired.
+
+import type { Feature, FeatureOptions } from "../commands/feature.ts";
+import type { NamedTool } from "../config/tool-choice.ts";
+import { donatorToolNames } from "../game/donator-tools.ts";
+import { createGame } from "../game/game.ts";
+import { tools } from "../tools/index.ts";
+import { createAutoRole } from "./auto-role.ts";
+import { createChat } from "./chat/chat.ts";
+import { createJoinRole } from "./join-role.ts";
+import { createModeration } from "./moderation/moderation.ts";
+import { createWelcome } from "./welcome.ts";
+
+/** Makes a feature as its section has it; undefined where it is off. */
+type CreateFeature = (options: FeatureOptions) => Feature | undefined;
+
+const all: readonly CreateFeature[] = [
+	createGame,
+	createAutoRole,
+	createJoinRole,
+	createChat,
+	createWelcome,
+	createModeration,
+];
+
+/** The tools that an operator may deny, whatever is switched on. */
+export const deniableTools: readonly NamedTool[] = [
+	...tools,
+	...donatorToolNames.map((name) => ({ name })),
+];
+
+/** Those that the configuration has switched on, as one. */
+export function createFeatures(options: FeatureOptions) {
+	const features = all
+		.map((create) => create(options))
+		.filter((feature) => feature !== undefined);
+	return {
+		commands: features.flatMap(({ commands = [] }) => commands),
+		tools: features.flatMap(({ tools = [] }) => tools),
+		respond(request, path) {
+			for (const feature of features) {
+				const response = feature.respond?.(request, path);
+				if (response) return response;
+			}
+			return undefined;
+		},
+		attach(client) {
+			for (const feature of features) feature.attach?.(client);
+		},
+		start() {
+			for (const feature of features) feature.start?.();
+		},
+		async close() {
+			await Promise.all(features.map((feature) => feature.close?.()));
+		},
+	} satisfies Feature;
+}

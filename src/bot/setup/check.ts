@@ -1,0 +1,269 @@
+// `bot --check`: whether all that the bot needs is there, found out by trying it: its port, its database, its AI
+// providers, a login, its guild, and the roles and channels that config.toml names. Nothing is changed, and a bot that
+// runs meanwhile goes on.
+
+import { get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import type { Client, Guild } from "discord.js";
+import {
+	type Check,
+	CheckFailed,
+	type CheckOptions,
+	type Found,
+	runChecks,
+	tryListening,
+} from "../../lib/check.ts";
+import type { Log } from "../../lib/log.ts";
+import { isObject } from "../../mcp/json-rpc.ts";
+import { providerChecks } from "../ai/check.ts";
+import {
+	type BotConfig,
+	readsMessages,
+	withoutToken,
+} from "../config/config.ts";
+import { Connection } from "../discord/connection.ts";
+import { userName } from "../discord/describe.ts";
+import { privilegedIntents } from "../discord/intents.ts";
+import { sessionStartsFile } from "../discord/session-starts.ts";
+import { oneLine } from "../discord/text.ts";
+import { checkStore } from "../store/check.ts";
+import type { StoreSettings } from "../store/settings.ts";
+import {
+	checkPermissions,
+	guildName,
+	inviteTo,
+	referenceChecks,
+} from "./guild-checks.ts";
+
+/** How long whoever has our port may take to say who they are. */
+const occupantTimeoutMs = 2_000;
+
+export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
+	/** Asks the database; resolves with what it found, and rejects with a CheckFailed. The store's own unless said otherwise. */
+	checkDatabase?: (settings: StoreSettings) => Promise<string>;
+	/** How long Discord may take to let the bot in. */
+	loginTimeoutMs?: number;
+}
+
+/** Runs the checks. Resolves with whether all have passed, when the bot has logged out again. */
+export async function checkBot(
+	config: BotConfig,
+	log: Log,
+	options: BotCheckOptions = {},
+): Promise<boolean> {
+	const connection = new Connection({
+		token: config.discordToken,
+		api: config.discordApiUrl,
+		log,
+		onAnswer: () => {},
+		readsMessages: readsMessages(config),
+		sessionStartsFile: sessionStartsFile(config.dataDirectory),
+	});
+	const { write } = options;
+	try {
+		return await runChecks(checksOf(config, connection, log, options), {
+			log,
+			...(write && { write }),
+			secrets: secretsIn(config),
+		});
+	} finally {
+		await connection.close();
+	}
+}
+
+function checksOf(
+	config: BotConfig,
+	connection: Connection,
+	log: Log,
+	{ checkDatabase = checkStore, loginTimeoutMs = 20_000 }: BotCheckOptions,
+): Check[] {
+	const { toml } = config;
+	const login: Check = {
+		title: "Discord login",
+		run: () => logIn(config, connection, loginTimeoutMs),
+	};
+	let guilds: readonly Guild[] = [];
+	const guild: Check = {
+		title: "guild",
+		needs: [login],
+		run() {
+			guilds = guildsOf(config, connection.discord);
+			return guilds.map(guildName).join(", ");
+		},
+	};
+	const checks: Check[] = [
+		{
+			title: "configuration",
+			run: () => `${config.directory}: ${oneLine(config.botName)}`,
+		},
+		{ title: "MCP port", run: () => checkPort(config, log) },
+		...(config.mcpToken === undefined
+			? [{ title: "MCP token", run: () => ({ warning: withoutToken }) }]
+			: []),
+		{
+			title: "database",
+			run: () =>
+				checkDatabase({
+					databaseUrl: config.databaseUrl,
+					schema: config.dbSchema,
+					directory: config.dataDirectory,
+				}),
+		},
+	];
+	const providers = providerChecks(toml.ai, config.apiKeys);
+	if (toml.features.chat && providers.length === 0)
+		checks.push({
+			title: "features.chat",
+			run: () => ({
+				warning:
+					"no AI provider is set up: whoever mentions the bot is not answered",
+			}),
+		});
+	checks.push(...providers, login);
+	const { clientId } = config;
+	if (clientId !== undefined)
+		checks.push({
+			title: "CLIENT_ID",
+			needs: [login],
+			run: () => checkClientId(clientId, connection.discord),
+		});
+	checks.push(guild, {
+		title: "permissions",
+		needs: [guild],
+		run: () => checkPermissions(guilds, toml),
+	});
+	for (const reference of referenceChecks(toml, () => guilds))
+		checks.push({ ...reference, needs: [guild] });
+	return checks;
+}
+
+/** What of the configuration nobody is to read, on a screen or in a log. */
+function secretsIn(config: BotConfig): (string | undefined)[] {
+	const { databaseUrl } = config;
+	const password = URL.parse(databaseUrl ?? "")?.password;
+	return [
+		config.discordToken,
+		config.mcpToken,
+		config.gameVerifySecret,
+		...Object.values(config.apiKeys),
+		databaseUrl,
+		password,
+		password && decodeURIComponent(password),
+	];
+}
+
+/** A port that this very bot has is as good as a free one. */
+async function checkPort(config: BotConfig, log: Log): Promise<Found> {
+	const { mcpBindAddress: hostname, mcpPort: port } = config;
+	if (port === 0) return "any free one";
+	const address = `${hostname}:${port}`;
+	const settings = { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" };
+	const state = await tryListening({ hostname, port, settings, log });
+	if (state === "free") return `${address} is free`;
+	const occupant = await askOccupant(config);
+	if (occupant === config.botName)
+		return `${address} is in use by this bot, which runs`;
+	throw new CheckFailed(
+		`MCP_PORT: ${address} is in use by ${occupant === undefined ? "another program" : `another bot, ${occupant}`}`,
+		"Stop that one, or give this bot an MCP_PORT of its own in .env.",
+	);
+}
+
+/** The name of the bot that has our port; undefined where that is no bot, or one with another token. */
+async function askOccupant({
+	mcpBindAddress,
+	mcpPort,
+	mcpToken,
+}: BotConfig): Promise<string | undefined> {
+	const everywhere = /^(0\.0\.0\.0|::)$/.test(mcpBindAddress);
+	const name = everywhere ? "127.0.0.1" : mcpBindAddress;
+	const host = name.includes(":") ? `[${name}]` : name;
+	const signal = AbortSignal.timeout(occupantTimeoutMs);
+	const ask = async (path: string, headers = {}) => {
+		const { promise, resolve, reject } =
+			Promise.withResolvers<IncomingMessage>();
+		// Not by fetch, which might go by way of a proxy, and tell it the token.
+		get(`http://${host}:${mcpPort}${path}`, {
+			// The names of this machine are always allowed.
+			headers: { Host: `localhost:${mcpPort}`, ...headers },
+			agent: false,
+			signal,
+		})
+			.on("response", resolve)
+			.on("error", reject);
+		return text(await promise);
+	};
+	try {
+		// The token is for bots only.
+		if (!/^(ready|starting|degraded)$/.test(await ask("/mcp")))
+			return undefined;
+		const bearer = mcpToken && { Authorization: `Bearer ${mcpToken}` };
+		const status: unknown = JSON.parse(await ask("/status", bearer || {}));
+		if (!isObject(status) || status.name !== "guildhall-bot") return undefined;
+		return typeof status.bot_name === "string" ? status.bot_name : undefined;
+	} catch {
+		// Whoever it is does not speak as a bot does.
+		return undefined;
+	}
+}
+
+/** Logs in as the bot does: Discord accepts the token, and grants the intents, or says which it does not. */
+async function logIn(
+	{ discordApiUrl }: BotConfig,
+	connection: Connection,
+	timeoutMs: number,
+): Promise<string> {
+	const { promise: late, resolve } = Promise.withResolvers<void>();
+	const timer = setTimeout(resolve, timeoutMs);
+	await Promise.race([connection.open(), connection.failed, late]);
+	clearTimeout(timer);
+	if (!connection.ready) {
+		const fault = await Promise.race([connection.failed, undefined]);
+		if (fault) throw new CheckFailed(fault.message);
+		throw new CheckFailed(
+			`Discord did not let the bot in within ${timeoutMs / 1000} seconds: ${connection.state.reason}`,
+			`Can this machine reach ${discordApiUrl}? https://discordstatus.com tells how Discord is.`,
+		);
+	}
+	const { user, options } = connection.discord;
+	const granted = Object.values(privilegedIntents).filter(({ bit }) =>
+		options.intents.has(bit),
+	);
+	return [
+		userName(user),
+		...granted.map(({ title }) => `with the ${title}`),
+	].join(", ");
+}
+
+function checkClientId(clientId: string, { application }: Client<true>): Found {
+	if (application.id === clientId) return clientId;
+	throw new CheckFailed(
+		`DISCORD_TOKEN belongs to the application ${application.id}, and CLIENT_ID is ${clientId}`,
+		"Put the id and the token of the same application into .env.",
+	);
+}
+
+/** The guild of GUILD_ID; without one, all that the bot is in. */
+function guildsOf(
+	{ guildId, toml }: BotConfig,
+	discord: Client<true>,
+): readonly Guild[] {
+	const all = [...discord.guilds.cache.values()];
+	const guilds = guildId ? all.filter(({ id }) => id === guildId) : all;
+	if (guilds.length === 0)
+		throw new CheckFailed(
+			guildId === undefined
+				? "the bot is in no guild"
+				: `the bot is not in the guild ${guildId} of GUILD_ID${all.length > 0 ? `, but in ${all.map(guildName).join(", ")}` : ""}`,
+			`Invite it: ${inviteTo(discord, toml)}`,
+		);
+	const away = guilds.find(
+		({ available, members }) => !available || !members.me,
+	);
+	if (away)
+		throw new CheckFailed(
+			`the guild ${away.id} is not available at the moment, says Discord`,
+			"Try again in a few minutes.",
+		);
+	return guilds;
+}

@@ -1,0 +1,290 @@
+// A new instance beside those that there are: the example's files, with what can be filled in without asking anyone.
+
+import { randomBytes } from "node:crypto";
+import {
+	chmodSync,
+	lstatSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import * as v from "valibot";
+import {
+	ConfigError,
+	isPlaceholder,
+	shown,
+	trimEnv,
+} from "../../lib/config.ts";
+import { commentAbove } from "../config/example.ts";
+import { variables } from "../config/settings.ts";
+
+/** What the gateway takes as a name, and what is safe to have as a directory. */
+const namePattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,39}$/;
+const firstPort = 9090;
+/** The gateway's own. */
+const takenPorts = [9100];
+/** What is being written begins so; after a crash it may be left. */
+const unfinished = ".new-instance-";
+
+/** An instance, as its .env has it. */
+export interface Instance {
+	name: string;
+	/** Undefined where it is no port that others can know. */
+	port: number | undefined;
+	schema: string | undefined;
+	token: string | undefined;
+}
+
+export interface NewInstance extends Instance {
+	port: number;
+	schema: string;
+	token: string;
+	/** Where it has been written. */
+	path: string;
+	/** The names of its files. */
+	files: string[];
+	/** The instance whose token it shares; undefined where the token is fresh. */
+	tokenOf: string | undefined;
+}
+
+/**
+ * Writes the instance `name` into `directory`, from the example's files, text by name. Throws a ConfigError for a name that cannot be one, and
+ * where something of that name is there already; then nothing has changed.
+ */
+export function makeInstance(
+	name: string,
+	directory: string,
+	example: ReadonlyMap<string, string>,
+): NewInstance {
+	const fault = nameFault(name);
+	if (fault) throw new ConfigError("the command line", [`name: ${fault}`]);
+	const texts = new Map(example);
+	const others = readInstances(directory);
+	const path = join(directory, name);
+	if (lstatSync(path, { throwIfNoEntry: false }))
+		throw new ConfigError(directory, [
+			`${name}: is there already; nothing is overwritten, and nothing was changed`,
+		]);
+	const sharing = others.find(({ token }) => token !== undefined);
+	const made = {
+		name,
+		port: freePort(others),
+		schema: freeSchema(name, others),
+		token: sharing?.token ?? randomBytes(32).toString("hex"),
+	};
+	fillIn(texts, ".env", (text) =>
+		[
+			["DB_SCHEMA", made.schema],
+			["MCP_PORT", String(made.port)],
+			["MCP_AUTH_TOKEN", made.token],
+		].reduce(
+			(all, [key = "", value = ""]) => setVariable(all, key, value),
+			text,
+		),
+	);
+	fillIn(texts, "config.toml", (text) =>
+		replaceLine(text, /^bot_name = .*$/m, `bot_name = "${name}"`),
+	);
+	writeWhole(directory, path, texts);
+	return { ...made, path, files: [...texts.keys()], tokenOf: sharing?.name };
+}
+
+function nameFault(name: string): string | undefined {
+	if (!namePattern.test(name))
+		return `expected 1 to 40 letters, digits, ".", "_" and "-", the first neither "." nor "-", received ${shown(name)}`;
+	if (name.toLowerCase() === "example")
+		return `${shown(name)} is the directory that others are made from; expected another name`;
+	if (isPlaceholder(name))
+		return `what begins "your-" counts as not filled in; expected another name, received ${shown(name)}`;
+	return undefined;
+}
+
+/** The instances in a directory, by name; none where there is no directory. Throws a ConfigError for what cannot be read. */
+export function readInstances(directory: string): Instance[] {
+	const faults: string[] = [];
+	/** What is not there, is not an instance; what is there and is shut may be one. */
+	const attempt = <T>(path: string, read: (path: string) => T) => {
+		try {
+			return read(path);
+		} catch (error) {
+			const { code } = error as NodeJS.ErrnoException;
+			const isAbsent =
+				code === "ENOENT" || (code === "ENOTDIR" && path !== directory);
+			if (!isAbsent) faults.push(`${path}: cannot be read (${code})`);
+			return undefined;
+		}
+	};
+	const names = attempt(directory, (path) => readdirSync(path)) ?? [];
+	const instances = names
+		.filter((name) => name !== "example" && !name.startsWith(unfinished))
+		.sort()
+		.flatMap((name) => {
+			const at = (file: string) => join(directory, name, file);
+			const env = attempt(at(".env"), (path) => readFileSync(path, "utf8"));
+			const isInstance =
+				env !== undefined || attempt(at("config.toml"), statSync);
+			return isInstance ? [readInstance(name, env ?? "")] : [];
+		});
+	if (faults.length > 0) throw new ConfigError(directory, faults);
+	return instances;
+}
+
+function readInstance(name: string, text: string): Instance {
+	const env = trimEnv(parseEnv(text));
+	const value = <S extends v.GenericSchema>(schema: S, key: string) => {
+		const found = isPlaceholder(env[key]) ? undefined : env[key];
+		const { success, output } = v.safeParse(schema, found);
+		return success ? output : undefined;
+	};
+	return {
+		name,
+		// Nobody can know which one 0 will be.
+		port: value(variables.MCP_PORT, "MCP_PORT") || undefined,
+		schema: value(variables.DB_SCHEMA, "DB_SCHEMA"),
+		token: value(variables.MCP_AUTH_TOKEN, "MCP_AUTH_TOKEN"),
+	};
+}
+
+function freePort(others: readonly Instance[]): number {
+	const taken = new Set([...takenPorts, ...others.map(({ port }) => port)]);
+	let port = firstPort;
+	while (taken.has(port)) port++;
+	return port;
+}
+
+/** A schema that no other instance has, and that is not PostgreSQL's own. */
+function freeSchema(name: string, others: readonly Instance[]): string {
+	const word = name.toLowerCase().replace(/[^a-z0-9_]/g, "_");
+	const base = /^[^a-z]|^pg_|^information_schema$|^public$/.test(word)
+		? `bot_${word}`
+		: word;
+	const taken = new Set(others.map(({ schema }) => schema?.toLowerCase()));
+	let schema = base;
+	for (let count = 2; taken.has(schema); count++) schema = `${base}_${count}`;
+	return schema;
+}
+
+function fillIn(
+	texts: Map<string, string>,
+	name: string,
+	change: (text: string) => string,
+): void {
+	texts.set(name, change(texts.get(name) ?? ""));
+}
+
+/** The text of an .env with this variable set where it stands, be it switched off there. */
+function setVariable(text: string, key: string, value: string): string {
+	const changed = ["", '"', "'", "`"]
+		.map((quote) => `${key}=${quote}${value}${quote}`)
+		.find((line) => parseEnv(line)[key] === value);
+	if (changed === undefined)
+		throw new ConfigError("the other instances", [
+			`${key}: cannot be written into another .env: it has all kinds of quotation marks`,
+		]);
+	return replaceLine(text, new RegExp(`^(# )?${key}=.*$`, "m"), changed);
+}
+
+function replaceLine(text: string, line: RegExp, by: string): string {
+	if (!line.test(text))
+		throw new ConfigError("the example", [
+			`there is no line ${JSON.stringify(by.replace(/=.*/, "=…"))} in it, nor one that is switched off`,
+		]);
+	// As a function: a value may have $ in it.
+	return text.replace(line, () => by);
+}
+
+/** Writes the files beside their place and moves them there as one: there is never half an instance. */
+function writeWhole(
+	directory: string,
+	path: string,
+	texts: Map<string, string>,
+): void {
+	let temporary: string | undefined;
+	try {
+		mkdirSync(directory, { recursive: true });
+		temporary = mkdtempSync(join(directory, unfinished));
+		chmodSync(temporary, 0o700);
+		for (const [name, text] of texts) {
+			const file = join(temporary, name);
+			const mode = name === ".env" ? 0o600 : 0o644;
+			writeFileSync(file, text, { mode, flag: "wx" });
+		}
+		// Fails where someone else has made one with files in it meanwhile.
+		renameSync(temporary, path);
+	} catch (error) {
+		if (temporary) rmSync(temporary, { recursive: true, force: true });
+		const { code } = error as NodeJS.ErrnoException;
+		throw new ConfigError(directory, [
+			`${path}: cannot be written (${code}); nothing was changed`,
+		]);
+	}
+}
+
+/** A value that only the operator can fill in. */
+export interface Gap {
+	file: string;
+	/** From 1. */
+	line: number;
+	key: string;
+	/** What the file says of it: what it is, and where to get it. */
+	comment: string[];
+}
+
+/** What is left to fill in, in the files of an instance. */
+export function findGaps({
+	path,
+	files,
+}: Pick<NewInstance, "path" | "files">): Gap[] {
+	return files.flatMap((file) => {
+		const lines = readFileSync(join(path, file), "utf8").split("\n");
+		return lines.flatMap((line, index) => {
+			const [, key, value] = /^(\w+)\s*=\s*["']?(.*)/.exec(line) ?? [];
+			if (key === undefined || !isPlaceholder(value)) return [];
+			const comment = commentAbove(lines, index);
+			return [{ file, line: index + 1, key, comment }];
+		});
+	});
+}
+
+/** What the gateway's INSTANCES has to be, with the bots on the same machine; and what keeps it from being so. */
+export function describeInstances(instances: readonly Instance[]): {
+	value: string;
+	warnings: string[];
+} {
+	const warnings: string[] = [];
+	const listed = instances
+		.flatMap(({ name, port }) => {
+			if (port !== undefined && /^[A-Za-z0-9._-]+$/.test(name))
+				return [{ name, port }];
+			const reason =
+				port === undefined
+					? "its MCP_PORT is no fixed port"
+					: "the gateway takes no such name";
+			warnings.push(`${shown(name)} is left out: ${reason}.`);
+			return [];
+		})
+		.sort((a, b) => a.port - b.port);
+	for (const [index, { name, port }] of listed.entries()) {
+		const before = listed[index - 1];
+		if (before?.port === port)
+			warnings.push(
+				`${before.name} and ${name} have the same MCP_PORT ${port}: give one of them another.`,
+			);
+	}
+	const tokens = instances.map(({ token }) => token).filter(Boolean);
+	if (new Set(tokens).size > 1)
+		warnings.push(
+			"The instances have different values of MCP_AUTH_TOKEN: the gateway needs the same in all of them.",
+		);
+	const value = listed
+		.map(({ name, port }) => `${name}=http://127.0.0.1:${port}`)
+		.join(",");
+	return { value, warnings };
+}

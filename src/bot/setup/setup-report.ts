@@ -1,0 +1,216 @@
+// What of a running bot's setup in a guild is as its tools need it, and what is not: a line each.
+
+import { type Guild, PermissionFlagsBits } from "discord.js";
+import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
+import type { Connection } from "../discord/connection.ts";
+import { channelName, roleName } from "../discord/describe.ts";
+import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
+import {
+	allBits,
+	allowed,
+	bitsIn,
+	botMember,
+	missingPermissions,
+	type Needed,
+	permissionNames,
+} from "../discord/permissions.ts";
+import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
+import type { Self } from "../tool/context.ts";
+import type { BotTool, PrivilegedIntent } from "../tool/toolsets.ts";
+import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";
+import { inviteUrl } from "./invite.ts";
+
+export interface SetupOptions {
+	guild: Guild;
+	/** All that tools may touch. */
+	guilds: readonly Guild[];
+	connection: Connection;
+	self: Self;
+}
+
+/** Looks at everything there is to look at in a guild: how much of it is well, then a line each. */
+export async function reportSetup(options: SetupOptions): Promise<string[]> {
+	const lines = await Promise.all(checksOf(options).map(lineOf));
+	const count = (word: string) =>
+		lines.filter((line) => line.startsWith(`${word}: `)).length;
+	return [
+		`Setup in ${guildName(options.guild)}: ${count("ok")} ok, ${count("warning")} warning(s), ${count("fault")} fault(s).`,
+		...lines,
+	];
+}
+
+async function lineOf({ title, run }: Check): Promise<string> {
+	try {
+		const found = await run();
+		if (typeof found === "object") return `warning: ${title}: ${found.warning}`;
+		return `ok: ${title}${found === undefined ? "" : `: ${found}`}`;
+	} catch (error) {
+		if (!(error instanceof CheckFailed)) throw error;
+		const { message, nextStep } = error;
+		return `fault: ${title}: ${message}${nextStep ? `. Next step: ${nextStep}` : ""}`;
+	}
+}
+
+function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
+	const { tools, toml, store } = self;
+	return [
+		{ title: "guilds", run: () => guilds.map(guildName).join(", ") },
+		{ title: "Discord's Gateway", run: () => checkGateway(connection) },
+		{ title: "members", run: () => checkMembers(guild, connection) },
+		{
+			title: "database",
+			run: () =>
+				store.state === "ready"
+					? store.state
+					: { warning: `${store.state}; what needs it says so` },
+		},
+		...intentChecks(tools, guild),
+		{
+			title: "permissions",
+			run: () => {
+				requireLeast(guild, toml);
+				return "what no tool and no feature can do without";
+			},
+		},
+		...permissionChecks(tools, guild),
+		{ title: "rank", run: () => checkRank(guild) },
+		{
+			title: "Administrator roles",
+			run: () => checkAdministratorRoles(guild),
+		},
+		{ title: "channels", run: () => checkChannels(guild) },
+		...referenceChecks(toml, () => guilds),
+	];
+}
+
+function checkGateway({ state }: Connection): Found {
+	if (state.connected) return "connected";
+	return { warning: `${state.reason}: what is known of guilds may be old` };
+}
+
+function checkMembers(guild: Guild, connection: Connection): Found {
+	const { size } = guild.members.cache;
+	if (connection.knowsMembers(guild)) return `all ${size} are known`;
+	return {
+		warning: `still being loaded, ${size} of ${guild.memberCount} so far; try again in a moment`,
+	};
+}
+
+/** One for each privileged intent that a tool needs. */
+function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
+	const names = Object.keys(privilegedIntents) as PrivilegedIntent[];
+	return names.flatMap((name) => {
+		const intent = privilegedIntents[name];
+		const needing = tools.filter(({ needs }) => needs.intents.includes(name));
+		if (needing.length === 0) return [];
+		return {
+			title: intent.title,
+			run() {
+				if (isSwitchedOn(guild.client, intent)) return "switched on";
+				throw new CheckFailed(
+					`it is switched off, and needed by ${namesOf(needing)}`,
+					"Its operator can switch it on in the developer portal (Bot), and start the bot anew",
+				);
+			},
+		};
+	});
+}
+
+/** One for each permission that a tool needs, and that the bot lacks in the guild as a whole. */
+function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
+	const has = allowed(guild, undefined);
+	const needing = new Map<bigint, Set<string>>();
+	for (const tool of tools)
+		for (const [bit, when] of needsOf(tool)) {
+			if ((has & bit) !== 0n) continue;
+			const names = needing.get(bit) ?? new Set();
+			needing.set(bit, names.add(`${tool.name}${when}`));
+		}
+	return [...needing].map(([bit, names]) => ({
+		title: permissionNames(bit).join(", "),
+		run: () => ({
+			warning: `not granted in the guild as a whole, and needed by ${shortList([...names])}. Next step: where a channel does not allow it either, give it to the bot's role, or invite the bot again: ${inviteUrl(guild.client.application.id, bit | (has & allBits))}`,
+		}),
+	}));
+}
+
+/** What a tool needs, each with the argument that it is needed with. */
+function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
+	const one = (needed: Needed<never>): [bigint, string] =>
+		typeof needed === "string"
+			? [bitsIn(undefined, [needed]), ""]
+			: [
+					bitsIn(undefined, [needed.permission]),
+					` (with ${String(needed.with)})`,
+				];
+	return [...needs.permissions, ...needs.guildPermissions].map(one);
+}
+
+function checkRank(guild: Guild): Found {
+	const me = botMember(guild);
+	const { highest } = me.roles;
+	if (guild.ownerId === me.id) return "the bot owns the guild";
+	if (highest.id === guild.id)
+		throw new CheckFailed(
+			"the bot has no role, so that it ranks above nobody",
+			"In the guild's settings, give it a role, above those that it is to manage",
+		);
+	const above = guild.roles.cache
+		.filter(
+			(role) => role.id !== highest.id && highest.comparePositionTo(role) <= 0,
+		)
+		.sort((a, b) => b.comparePositionTo(a));
+	const count = guild.roles.cache.size - above.size - 1;
+	const name = roleName(highest);
+	if (above.size === 0) return `${name} ranks above all other roles (${count})`;
+	return {
+		warning: `${name} ranks above ${count} role(s), and ${above.size} rank above it, which the bot cannot manage, nor their members: ${shortList([...above.values()].map(roleName))}. Next step: if it should, drag ${name} above them in the guild's settings`,
+	};
+}
+
+/**
+ * A bot can give any role below its highest, whatever that role allows:
+ * https://discord.com/developers/docs/topics/permissions#permission-hierarchy
+ */
+function checkAdministratorRoles(guild: Guild): Found {
+	const roles = guild.roles.cache.filter(({ permissions }) =>
+		permissions.has(PermissionFlagsBits.Administrator, false),
+	);
+	const reachable = cannotGiveRoles(guild)
+		? []
+		: [...roles.values()].filter(
+				(role) => roleFault(guild, role) === undefined,
+			);
+	if (reachable.length === 0) return "the bot can give none";
+	const names = shortList(reachable.map(roleName));
+	return {
+		warning: `the bot can give ADMINISTRATOR to anyone, with ${names}. Next step: drag each above ${roleName(botMember(guild).roles.highest)} in the guild's settings, unless the bot is meant to give it`,
+	};
+}
+
+function checkChannels(guild: Guild): Found {
+	const channels = [...guild.channels.cache.values()].filter(
+		(channel) => !channel.isThread(),
+	);
+	const hidden = channels.filter(
+		(channel) =>
+			missingPermissions(guild, channel, PermissionFlagsBits.ViewChannel) !==
+			0n,
+	);
+	if (hidden.length === 0) return `the bot sees all ${channels.length}`;
+	return {
+		warning: `${hidden.length} of ${channels.length} are hidden from the bot: ${shortList(hidden.map(channelName))}. Next step: if it should see them, allow VIEW_CHANNEL to its role in their settings`,
+	};
+}
+
+const mostListed = 10;
+
+function namesOf(tools: readonly BotTool[]): string {
+	return shortList(tools.map(({ name }) => name));
+}
+
+function shortList(items: readonly string[]): string {
+	const shown = items.slice(0, mostListed);
+	const more = items.length - shown.length;
+	return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}

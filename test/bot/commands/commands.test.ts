@@ -1,0 +1,429 @@
+// What is a command and what is not, who may give one, and what becomes of those that fail.
+
+import { describe, expect, test } from "bun:test";
+import {
+	Client,
+	GatewayIntentBits as Intent,
+	MessageType,
+	PermissionFlagsBits,
+} from "discord.js";
+import {
+	type Command,
+	type CommandsOptions,
+	mayUse,
+	readCommand,
+	serveCommands,
+} from "../../../src/bot/commands/commands.ts";
+import { createLimiter } from "../../../src/bot/commands/cooldown.ts";
+import { demoSeed } from "../../../src/simulator/seed.ts";
+import {
+	type SimulatorOptions,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import type { NewMessage } from "../../../src/simulator/world/messages/messages.ts";
+import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
+
+const general = "The Cooks/general";
+
+test.each<[prefix: string, text: string, name: string, rest: string]>([
+	["!m", "!m verify ABC", "verify", "ABC"],
+	["!m", "!m verify", "verify", ""],
+	["!m", "!m   verify   ABC  ", "verify", "ABC"],
+	["!m", "!m\tverify\nABC\n\n", "verify", "ABC"],
+	["!m", "!m VERIFY abc", "verify", "abc"],
+	["!m", "!m verify a b  c ", "verify", "a b  c"],
+	["!m", "!m verify !m verify", "verify", "!m verify"],
+	["!", "!verify ABC", "verify", "ABC"],
+	["!", "! verify ABC", "verify", "ABC"],
+	["?!", "?!verify ABC", "verify", "ABC"],
+	["bot", "bot verify ABC", "verify", "ABC"],
+	["m1", "m1 verify ABC", "verify", "ABC"],
+	["ö", "ö verify ABC", "verify", "ABC"],
+	["👍", "👍verify ABC", "verify", "ABC"],
+])("%j: %j is the command %s with the rest %j", (prefix, text, name, rest) => {
+	expect(readCommand(prefix, text)).toEqual({ name, rest });
+});
+
+test.each([
+	["!m", ""],
+	["!m", "!"],
+	["!m", "!m"],
+	["!m", "!m   "],
+	["!m", "!message verify"],
+	["!m", "!mverify ABC"],
+	["!m", "!M verify ABC"],
+	["!m", " !m verify ABC"],
+	["!m", "I say !m verify ABC"],
+	["!m", "! m verify ABC"],
+	["!m", "/m verify ABC"],
+	["m1", "m12 verify"],
+	["ö", "öl verify"],
+	["!", "!"],
+])("%j: %j is no command", (prefix, text) => {
+	expect(readCommand(prefix, text)).toBeUndefined();
+});
+
+test("in a thread whose channel is not known nobody may use what takes a permission there", () => {
+	// As discord.js has it of such a thread.
+	const channel = { permissionsFor: () => null };
+	const asked = { channel } as unknown as Parameters<typeof mayUse>[0];
+	const permission = { name: "ManageMessages", in: "channel" } as const;
+	expect(mayUse(asked, { permission })).toBe(false);
+	expect(mayUse(asked, {})).toBe(true);
+});
+
+/** Says who said what. */
+const echo: Command = {
+	name: "echo",
+	usage: "<text>",
+	description: "says it back",
+	run: async ({ member }, rest) => `${member.id} said: ${rest}`,
+};
+
+describe.concurrent("who is answered", () => {
+	test("a person, as a reply that pings nobody", async () => {
+		await using stage = await startStage([echo]);
+		const { simulator } = stage;
+		const ada = simulator.user("ada");
+		const { id } = await ada.say(general, `!m echo @everyone <@${ada.id}>`);
+		const [answer] = await stage.answers(1);
+		expect(answer).toMatchObject({
+			content: `${ada.id} said: @everyone <@${ada.id}>`,
+			message_reference: { message_id: id },
+			mention_everyone: false,
+			mentions: [],
+		});
+	});
+
+	test.each<[string, string, Partial<NewMessage>]>([
+		["another bot", "beta", {}],
+		["the bot itself", "alpha", {}],
+		["a webhook", "ada", { webhook_id: "123456789012345678" }],
+		["a new thread's name", "ada", { type: MessageType.ThreadCreated }],
+	])("not %s", async (_, author, fields) => {
+		await using stage = await startStage([echo]);
+		const { simulator } = stage;
+		const { channel } = simulator.channel(general);
+		const user = simulator.world.users.get(simulator.user(author).id);
+		if (!user) throw new Error(`${author} has an account`);
+		simulator.world.addMessage(channel, user, {
+			...fields,
+			content: "!m echo ignored",
+		});
+		await simulator.user("ada").say(general, "!m echo heard");
+		// Answers to one channel are sent in their order.
+		const [first] = await stage.answers(1);
+		expect(first?.content).toEndWith("said: heard");
+		expect(stage.asked).toEqual(["heard"]);
+	});
+
+	test("nobody, for a command that there is not", async () => {
+		await using stage = await startStage([echo]);
+		const ada = stage.simulator.user("ada");
+		for (const text of ["!m nothing", "!m echoes", "hello", "!message echo"])
+			await ada.say(general, text);
+		await ada.say(general, "!m echo heard");
+		const answers = await stage.answers(1);
+		expect(answers[0]?.content).toEndWith("said: heard");
+		expect(stage.asked).toEqual(["heard"]);
+	});
+
+	test("also where the bot may only send messages", async () => {
+		const seed = demoSeed();
+		await using stage = await startStage([echo], {
+			seed: {
+				...seed,
+				guilds: seed.guilds.map((guild) => ({
+					...guild,
+					bots: (guild.bots ?? []).map((bot) => ({
+						...bot,
+						permissions: 0n,
+					})),
+				})),
+			},
+		});
+		const { simulator } = stage;
+		const { world } = simulator;
+		const guild = simulator.guild("The Cooks");
+		const everyone = guild.roles.get(guild.id);
+		if (!everyone) throw new Error("everyone has a role");
+		const { ViewChannel, SendMessages } = PermissionFlagsBits;
+		world.editRole(guild, everyone, {
+			permissions: String(ViewChannel | SendMessages),
+		});
+		await until("the bot has heard", () => {
+			const known = stage.client.guilds.cache.get(guild.id);
+			return (
+				known?.roles.everyone.permissions.bitfield ===
+				(ViewChannel | SendMessages)
+			);
+		});
+		await simulator.user("ada").say(general, "!m echo heard");
+		const [answer] = await stage.answers(1);
+		expect(answer?.content).toEndWith("said: heard");
+		expect(answer?.message_reference).toBeUndefined();
+	});
+});
+
+describe.concurrent("what fails", () => {
+	test("a command that throws is a fault of ours: it is logged, and nobody is answered", async () => {
+		const broken: Command = {
+			...echo,
+			name: "break",
+			run: async () => {
+				throw new Error("broken");
+			},
+		};
+		await using stage = await startStage([broken, echo]);
+		const ada = stage.simulator.user("ada");
+		await ada.say(general, "!m break SECRET");
+		await ada.say(general, "!m echo heard");
+		const [first] = await stage.answers(1);
+		expect(first?.content).toEndWith("said: heard");
+		const [entry] = stage.logged.entries("a chat command failed");
+		expect(entry).toMatchObject({ level: "error", command: "break" });
+		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
+	});
+
+	test("an answer that Discord refuses is the operator's to know, without its text", async () => {
+		await using stage = await startStage([echo]);
+		const { simulator } = stage;
+		simulator.faults.refuse("POST /channels/*/messages", 50013, {
+			actor: simulator.bot("alpha").id,
+		});
+		await simulator.user("ada").say(general, "!m echo SECRET");
+		const entry = await until(
+			"it is logged",
+			() => stage.logged.entries("could not answer a chat command")[0],
+		);
+		expect(entry).toMatchObject({ level: "warn", command: "echo" });
+		expect(entry.reason).toContain("Missing Permissions");
+		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
+	});
+
+	test("where the bot may not write it does not try, and the operator is told why", async () => {
+		await using stage = await startStage([echo]);
+		const { simulator, client, logged } = stage;
+		const { id, channel } = simulator.channel(general);
+		if (!("permission_overwrites" in channel)) throw new Error("it has none");
+		const bot = simulator.bot("alpha").id;
+		const deny = String(PermissionFlagsBits.SendMessages);
+		simulator.world.editChannel(channel, {
+			permission_overwrites: [{ id: bot, type: 1, allow: "0", deny }],
+		});
+		await until("the bot has heard", () => {
+			const known = client.channels.cache.get(id);
+			return known?.isTextBased() && !known.isDMBased() && !known.isThread()
+				? known.permissionOverwrites.cache.has(bot)
+				: false;
+		});
+		await simulator.user("ada").say(general, "!m echo SECRET");
+		const entry = await until(
+			"it is logged",
+			() => logged.entries("could not answer a chat command")[0],
+		);
+		expect(entry).toMatchObject({ level: "warn", command: "echo" });
+		expect(entry.reason).toContain("SEND_MESSAGES");
+		expect(stage.asked).toEqual(["SECRET"]);
+		const tried = simulator.requests
+			.list()
+			.filter(({ method, actor }) => method === "POST" && actor === bot);
+		expect(tried).toEqual([]);
+	});
+
+	test("white space that Discord would not take is left out, and the rest is sent", async () => {
+		const gap: Command = {
+			...echo,
+			name: "gap",
+			run: async () => `a${" ".repeat(6000)}b`,
+		};
+		await using stage = await startStage([gap]);
+		await stage.simulator.user("ada").say(general, "!m gap");
+		const answers = await stage.answers(2);
+		expect(answers.map(({ content }) => content.trim())).toEqual(["a", "b"]);
+	});
+
+	test("slash commands that Discord does not take are logged", async () => {
+		const said: Command = {
+			...echo,
+			slash: { name: "verify", run: async () => "" },
+		};
+		await using stage = await startStage(
+			[said],
+			{},
+			{
+				slash: true,
+				before: ({ faults }) =>
+					faults.refuse("PUT /applications/*/commands", 50001),
+			},
+		);
+		const entry = await until(
+			"it is logged",
+			() => stage.logged.entries("could not register the slash commands")[0],
+		);
+		expect(entry).toMatchObject({ level: "warn" });
+		await stage.simulator.user("ada").say(general, "!m echo heard");
+		const [answer] = await stage.answers(1);
+		expect(answer?.content).toEndWith("said: heard");
+	});
+});
+
+test("in a raid that types commands, whoever may end it is heard", async () => {
+	const held = Promise.withResolvers<undefined>();
+	const slow: Command = { ...echo, name: "slow", run: () => held.promise };
+	const stop: Command = {
+		...echo,
+		name: "stop",
+		permission: { name: "ManageGuild", in: "guild" },
+		run: async () => "stopped",
+	};
+	await using stage = await startStage(
+		[slow, stop, echo],
+		{},
+		{ tellAfterMs: 500 },
+	);
+	const { simulator, logged } = stage;
+	const { world } = simulator;
+	const guild = simulator.guild("The Cooks");
+	const { channel } = simulator.channel(general);
+	for (let number = 0; number < 110; number++) {
+		const user = world.addUser({ username: `raider-${number}` });
+		world.addMember(guild, user);
+		world.addMessage(channel, user, { content: "!m slow" });
+	}
+	const told = () =>
+		logged.entries("chat commands were not heard: too many at once");
+	await until("the operator is told of all others", () => {
+		const counts = told().map(({ commands }) => Number(commands));
+		return counts.reduce((sum, count) => sum + count, 0) === 10;
+	});
+	expect(told().length).toBeLessThan(10);
+	expect(stage.asked).toHaveLength(100);
+	// Whoever only asks for what is others' finds no room either.
+	await simulator.user("zoe").say(general, "!m stop");
+	await simulator.user("ada").say(general, "!m stop");
+	const [first] = await stage.answers(1);
+	expect(first?.content).toBe("stopped");
+	expect(stage.asked).toHaveLength(101);
+	held.resolve(undefined);
+	await until("there is room again", async () => {
+		await simulator.user("jose.garcia").say(general, "!m echo heard");
+		return stage.asked.includes("heard");
+	});
+});
+
+test("that it was too often is said in each guild where it was", async () => {
+	await using stage = await startStage(
+		[echo],
+		{},
+		{ limiter: createLimiter({ max: 1, windowMs: 3_600_000 }) },
+	);
+	const { simulator, client } = stage;
+	const { world } = simulator;
+	const ada = world.users.get(simulator.user("ada").id);
+	const alpha = world.users.get(simulator.bot("alpha").id);
+	if (!ada || !alpha) throw new Error("both have an account");
+	const other = simulator.guild("The Bakers");
+	world.addMember(other, alpha);
+	world.addMember(other, ada);
+	await until("the bot is there", () => client.guilds.cache.has(other.id));
+	const { channel } = simulator.channel("The Bakers/general");
+	for (const place of [channel, simulator.channel(general).channel])
+		for (let attempt = 0; attempt < 3; attempt++)
+			world.addMessage(place, ada, { content: "!m echo x" });
+	for (const place of [channel, simulator.channel(general).channel])
+		await until("both are answered", () => {
+			const own = world.messages
+				.in(place.id)
+				.filter(({ author }) => author.id === alpha.id);
+			return own.length === 2 && own[1]?.content.startsWith("That was");
+		});
+});
+
+test("slash commands that are switched off go, and what others registered stays", async () => {
+	await using stage = await startStage([], {}, { commands: [] });
+	const { client, simulator, logged } = stage;
+	const registered = async () =>
+		[...((await client.application?.commands.fetch())?.values() ?? [])]
+			.map(({ name }) => name)
+			.sort();
+	const description = "of an earlier configuration";
+	await client.application?.commands.set([
+		{ name: "verify", description },
+		{ name: "another", description },
+	]);
+	expect(await registered()).toEqual(["another", "verify"]);
+	const again = new Client({
+		intents: [Intent.Guilds],
+		rest: { api: simulator.api },
+	});
+	serveCommands(again, {
+		prefix: "!m",
+		commands: [],
+		slash: true,
+		deleteSecrets: false,
+		log: logged.log,
+	});
+	await again.login(simulator.bot("alpha").token);
+	await until("it is gone", async () => (await registered()).length === 1);
+	expect(await registered()).toEqual(["another"]);
+	await again.destroy();
+});
+
+/** A client of its own that serves these commands. */
+async function startStage(
+	commands: readonly Command[],
+	simulated: SimulatorOptions = {},
+	{
+		before,
+		...options
+	}: Partial<CommandsOptions> & {
+		before?(simulator: Awaited<ReturnType<typeof startSimulator>>): void;
+	} = {},
+) {
+	const simulator = await startSimulator(simulated);
+	before?.(simulator);
+	const logged = recordLog("debug");
+	const asked: string[] = [];
+	const client = new Client({
+		intents: [Intent.Guilds, Intent.GuildMessages, Intent.MessageContent],
+		rest: { api: simulator.api },
+	});
+	serveCommands(client, {
+		prefix: "!m",
+		commands: commands.map((command) => ({
+			...command,
+			run: (by, rest) => {
+				asked.push(rest);
+				return command.run(by, rest);
+			},
+		})),
+		slash: false,
+		deleteSecrets: false,
+		log: logged.log,
+		...options,
+	});
+	await client.login(simulator.bot("alpha").token);
+	await until("the client is ready", () => client.isReady());
+	const { id } = simulator.channel(general);
+	return {
+		...{ simulator, client, logged, asked },
+		/** What the bot has replied, once that is so many messages. */
+		answers: (count: number) =>
+			until(`${count} answers`, () => {
+				const own = simulator.world.messages
+					.in(id)
+					.filter(
+						({ author, content }) =>
+							author.id === simulator.bot("alpha").id &&
+							!content.startsWith("!m"),
+					);
+				return own.length >= count && own;
+			}),
+		async [Symbol.asyncDispose]() {
+			await client.destroy();
+			await simulator.close();
+		},
+	};
+}

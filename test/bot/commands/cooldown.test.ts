@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { createLimiter } from "../../../src/bot/commands/cooldown.ts";
+
+test("so many are let through within any window, each key by itself, and refusals are counted", () => {
+	let now = 1_000;
+	const limiter = createLimiter({ max: 2, windowMs: 10_000, now: () => now });
+	const taken = (key: string) => {
+		const { waitS, refusals } = limiter.take(key);
+		return [waitS, refusals];
+	};
+	expect(taken("a")).toEqual([0, 0]);
+	now += 4_000;
+	expect(taken("a")).toEqual([0, 0]);
+	expect(taken("a")).toEqual([6, 1]);
+	expect(taken("a")).toEqual([6, 2]);
+	expect(taken("b")).toEqual([0, 0]);
+	now += 5_999;
+	expect(taken("a")).toEqual([1, 3]);
+	now += 1;
+	expect(taken("a")).toEqual([0, 0]);
+	expect(taken("a")).toEqual([4, 1]);
+});
+
+test("what is given back does not count", () => {
+	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => 1_000 });
+	limiter.giveBack("a");
+	limiter.take("a");
+	limiter.giveBack("a");
+	expect(limiter.take("a")).toEqual({ waitS: 0, refusals: 0 });
+	expect(limiter.take("a")).toEqual({ waitS: 10, refusals: 1 });
+});
+
+test("a flood of people costs no more memory than a limit of them", () => {
+	let now = 0;
+	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => now });
+	limiter.take("first");
+	for (let index = 0; index < 9_998; index++) limiter.take(`${index}`);
+	expect(limiter.take("first").waitS).toBe(10);
+	limiter.take("another");
+	expect(limiter.take("first").waitS).toBe(10);
+	// Whoever came longest ago makes room.
+	limiter.take("one more");
+	expect(limiter.take("first").waitS).toBe(0);
+	now += 20_000;
+	expect(limiter.take("another").waitS).toBe(0);
+});

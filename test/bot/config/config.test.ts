@@ -1,0 +1,523 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as v from "valibot";
+import { type BotConfig, readConfig } from "../../../src/bot/config/config.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { deniableTools } from "../../../src/bot/features/index.ts";
+import { ConfigError } from "../../../src/lib/config.ts";
+import { defaultLogOptions } from "../../../src/lib/log.ts";
+
+const token = "MTIz.secret.token-value-of-enough-length";
+
+/** A CONFIG_DIR that goes with the test. */
+function directory(files: Record<string, string>) {
+	const path = mkdtempSync(join(tmpdir(), "guildhall-test-"));
+	for (const [name, text] of Object.entries(files))
+		writeFileSync(join(path, name), text);
+	return {
+		path,
+		[Symbol.dispose]: () => rmSync(path, { recursive: true }),
+	};
+}
+
+function faultsOf(read: () => unknown): string {
+	try {
+		read();
+	} catch (error) {
+		if (error instanceof ConfigError) return error.message;
+		throw error;
+	}
+	throw new Error("there is no fault");
+}
+
+const cook = 'bot_name = "Cook"\n';
+const tokenLine = `DISCORD_TOKEN=${token}\n`;
+
+/** The configuration in a directory with these files and this environment. */
+function read(
+	files: Record<string, string>,
+	env: Record<string, string> = {},
+): BotConfig {
+	using config = directory(files);
+	return readConfig({ CONFIG_DIR: config.path, ...env }, deniableTools);
+}
+
+test("what is not said has its default", () => {
+	using config = directory({ ".env": tokenLine, "config.toml": cook });
+	expect(readConfig({ CONFIG_DIR: config.path }, deniableTools)).toEqual({
+		directory: config.path,
+		botName: "Cook",
+		command: "!m",
+		personality: undefined,
+		timezone: "UTC",
+		discordToken: token,
+		clientId: undefined,
+		discordApiUrl: "https://discord.com/api",
+		guildId: undefined,
+		databaseUrl: undefined,
+		dbSchema: undefined,
+		dataDirectory: join(config.path, "data"),
+		mcpPort: 9090,
+		mcpBindAddress: "127.0.0.1",
+		mcpToken: undefined,
+		allowedHosts: [],
+		allowedOrigins: [],
+		auditChannelId: undefined,
+		auditDays: 90,
+		gameVerifyUrl: undefined,
+		gameVerifySecret: undefined,
+		apiKeys: {},
+		toml: {
+			bot_name: "Cook",
+			command_prefix: "!",
+			timezone: "UTC",
+			features: {
+				game: false,
+				auto_role: false,
+				join_role: false,
+				welcome: false,
+				moderation: false,
+				chat: false,
+			},
+			mcp: {
+				audit_days: 90,
+				toolsets: ["default"],
+				read_only: false,
+				tools: { deny: [] },
+			},
+			ai: {},
+			chat: { keep_days: 30 },
+		},
+		log: defaultLogOptions(),
+	});
+});
+
+test("every variable and every key can be set", () => {
+	const id = "12345678901234567";
+	const config = read(
+		{
+			".env": [
+				tokenLine,
+				`CLIENT_ID=${id}1`,
+				`GUILD_ID=${id}2`,
+				"DATABASE_URL=postgres://u:p@db/guildhall",
+				"DB_SCHEMA=cook",
+				"DATA_DIR=/var/lib/cook",
+				"MCP_PORT=0",
+				"MCP_BIND_ADDR=::1",
+				"MCP_AUTH_TOKEN=a-token",
+				"MCP_ALLOWED_HOSTS=Bot.example",
+				"MCP_ALLOWED_ORIGINS=https://chat.example",
+				"GAME_VERIFY_URL=http://game:8080/",
+				"GAME_VERIFY_SECRET=s",
+				"OPENAI_API_KEY=k1",
+				"MY_OWN_API_KEY=k2",
+			].join("\n"),
+			"config.toml": `
+bot_name = "Cook"
+command_prefix = "?"
+command_root = "cook"
+personality_file = "who.txt"
+timezone = "Europe/Berlin"
+
+[features]
+game = true
+auto_role = true
+join_role = true
+welcome = true
+moderation = true
+chat = false
+
+[game]
+verify = false
+
+[auto_role]
+from_role = "${id}3"
+to_role = "${id}4"
+min_age = "3d"
+min_messages = 10
+require_all = false
+
+[join_role]
+role = "${id}5"
+
+[welcome]
+channel = "${id}6"
+message = "Hello {user}"
+
+[moderation]
+log_channel = "${id}7"
+
+[mcp]
+audit_channel = "${id}8"
+audit_days = 30
+
+[ai]
+order = ["mine", "openai"]
+
+[ai.providers.mine]
+url = "http://10.0.0.7:8000/v1/"
+model = "small"
+api_key_env = "MY_OWN_API_KEY"
+max_tokens = 500
+max_tokens_field = "max_completion_tokens"
+temperature = 0.5
+timeout_seconds = 90
+silence_seconds = 20
+
+[ai.providers.mine.extra]
+reasoning = { effort = "low" }
+`,
+			"who.txt": "You are a cook.\n",
+		},
+		{ ANTHROPIC_API_KEY: "k3" },
+	);
+	expect(config).toMatchObject({
+		command: "?cook",
+		personality: "You are a cook.\n",
+		timezone: "Europe/Berlin",
+		clientId: `${id}1`,
+		guildId: `${id}2`,
+		databaseUrl: "postgres://u:p@db/guildhall",
+		dbSchema: "cook",
+		dataDirectory: "/var/lib/cook",
+		mcpPort: 0,
+		mcpBindAddress: "::1",
+		mcpToken: "a-token",
+		allowedHosts: ["bot.example"],
+		allowedOrigins: ["https://chat.example"],
+		auditChannelId: `${id}8`,
+		auditDays: 30,
+		gameVerifyUrl: "http://game:8080",
+		gameVerifySecret: "s",
+		apiKeys: {
+			OPENAI_API_KEY: "k1",
+			MY_OWN_API_KEY: "k2",
+			ANTHROPIC_API_KEY: "k3",
+		},
+		toml: {
+			features: { game: true, chat: false },
+			game: { verify: false },
+			auto_role: { min_age: 259_200_000, min_messages: 10, require_all: false },
+			welcome: { message: "Hello {user}" },
+		},
+	});
+});
+
+test.each([
+	["", "!m"],
+	['command_prefix = "?"', "?m"],
+	['command_prefix = "!m"', "!m"],
+	['command_prefix = "ü"', "ü"],
+	['command_prefix = "!7"', "!7m"],
+	['command_prefix = "!m"\ncommand_root = "cook"', "!mcook"],
+	['command_root = ""', "!"],
+])("with %j commands begin with %j", (lines, command) => {
+	const config = read({
+		".env": tokenLine,
+		"config.toml": `${cook}${lines}\n`,
+	});
+	expect(config.command).toBe(command);
+});
+
+test("personality.txt is read where it is there, and one that is named must be", () => {
+	const files = { ".env": tokenLine, "config.toml": cook };
+	const text = "You are kind.\n";
+	expect(read({ ...files, "personality.txt": text }).personality).toBe(text);
+	const named = `${cook}personality_file = "other.txt"\n`;
+	expect(faultsOf(() => read({ ...files, "config.toml": named }))).toMatch(
+		/config\.toml: personality_file: ".*other\.txt": there is no such file/,
+	);
+	const long = "x".repeat(64 * 1024 + 1);
+	expect(faultsOf(() => read({ ...files, "personality.txt": long }))).toContain(
+		"is longer than 64 KiB",
+	);
+});
+
+test.each(["game", "auto_role", "join_role", "welcome", "moderation"])(
+	"%s that is on without its section is a fault, shown where it stands",
+	(feature) => {
+		const files = {
+			".env": tokenLine,
+			"config.toml": `${cook}[features]\n${feature} = true\n`,
+		};
+		const column = " ".repeat(`    3: ${feature} = `.length);
+		expect(faultsOf(() => read(files))).toContain(
+			`config.toml: features.${feature}: is on, and there is no section [${feature}]\n    3: ${feature} = true\n${column}^`,
+		);
+	},
+);
+
+test("a fault of config.toml shows its line, with a caret under the value", () => {
+	const files = {
+		".env": tokenLine,
+		"config.toml": `${cook}
+timezone = "Berlin"   # home
+note = """
+timezone = "no"
+"""
+features.gmae = true
+[mcp]
+audit_days = "90"
+[auto_role]
+"to_role" = "12"
+min_age = "three days"
+`,
+	};
+	const faults = faultsOf(() => read(files));
+	for (const fault of [
+		'timezone: expected an IANA time zone such as "Europe/Berlin", received "Berlin"\n    3: timezone = "Berlin"   # home\n                  ^',
+		'note: is not a known key\n    4: note = """\n              ^',
+		"features.gmae: is not a known key; did you mean game?\n    7: features.gmae = true\n                       ^",
+		'mcp.audit_days: expected a number, received "90"; leave out the quotation marks\n    9: audit_days = "90"\n                    ^',
+		'auto_role.to_role: expected an id of 17 to 20 digits, received "12"\n    11: "to_role" = "12"\n                    ^',
+		'auto_role.min_age: expected a duration such as "30m", "12h" or "3d", received "three days"\n    12: ',
+	])
+		expect(faults).toContain(fault);
+});
+
+test("no fault hides another: types, sections, the personality and ids without quotation marks", () => {
+	const files = {
+		".env": tokenLine,
+		"config.toml": `${cook}command_prefix = 3\npersonality_file = "no.txt"\n[features]\ngame = true\n[mcp]\naudit_channel = 123456789012345678\n`,
+	};
+	const faults = faultsOf(() => read(files));
+	for (const fault of [
+		"has 4 faults",
+		'command_prefix: expected text, received 3; put it in quotation marks: "3"',
+		"features.game: is on, and there is no section [game]",
+		"personality_file: ",
+		'mcp.audit_channel: expected text, received 123456789012345678; put it in quotation marks: "123456789012345678"',
+	])
+		expect(faults).toContain(fault);
+});
+
+test("a secret is not shown by what stands beside it", () => {
+	const secret = "postgres://u:pw@h/d";
+	for (const lines of [
+		`database_url = "${secret}"\nfoo = = 3`,
+		`foo = = 3\ndatabase_url = "${secret}"`,
+		`database_url = "${secret}" = 3`,
+		`mcp = { auth_token = "${secret}", audit_dayz = 3 }`,
+		`auth_token = ${secret}`,
+		`api_key = [${secret}]`,
+	]) {
+		const files = { ".env": tokenLine, "config.toml": `${cook}${lines}\n` };
+		const faults = faultsOf(() => read(files));
+		expect(faults).toContain("config.toml: ");
+		expect(faults).not.toContain(secret);
+	}
+	const wrapped = "c2VjcmV0LXRoYXQtd2FzLXdyYXBwZWQ";
+	const env = { ".env": `${tokenLine}${wrapped}=\n`, "config.toml": cook };
+	expect(faultsOf(() => read(env))).not.toContain(wrapped);
+});
+
+test.each([
+	["foo.bar = 1", "    2: foo.bar = 1"],
+	["[foo.bar]", "    2: [foo.bar]"],
+	['note = "# \\"\\"\\""\ntimezone = "x"', '    3: timezone = "x"'],
+	['# """\ntimezone = "x"', '    3: timezone = "x"'],
+])("the line of %j is found", (lines, shown) => {
+	const files = { ".env": tokenLine, "config.toml": `${cook}${lines}\n` };
+	expect(faultsOf(() => read(files))).toContain(shown);
+});
+
+test("a CONFIG_DIR below a file is no directory", () => {
+	expect(
+		faultsOf(() => readConfig({ CONFIG_DIR: "/etc/passwd/x" }, deniableTools)),
+	).toContain('CONFIG_DIR: there is no directory "/etc/passwd/x"');
+});
+
+test("a secret that stands in config.toml is not shown", () => {
+	for (const line of [
+		`discord_token = "${token}"`,
+		`command_root = "${token}"`,
+		`discord_token = "${token}" and more`,
+	]) {
+		const files = { ".env": tokenLine, "config.toml": `${cook}${line}\n` };
+		const faults = faultsOf(() => read(files));
+		expect(faults).toContain("config.toml: ");
+		expect(faults).not.toContain(token);
+	}
+});
+
+test("an unknown variable of .env is a fault, with the one that may be meant", () => {
+	const files = {
+		".env": `${tokenLine}MCP_PROT=1\nFOO=2\n`,
+		"config.toml": cook,
+	};
+	const faults = faultsOf(() => read(files, { PATH: "/bin", HOME: "/" }));
+	expect(faults).toContain(
+		".env: MCP_PROT: is not a known key; did you mean MCP_PORT?",
+	);
+	expect(faults).toContain(".env: FOO: is not a known key");
+	expect(faults).toContain("has 2 faults");
+});
+
+test("a GUILD_ID that tools may not touch is a fault", () => {
+	const files = {
+		".env": `${tokenLine}GUILD_ID=123456789012345678\n`,
+		"config.toml": `${cook}[mcp]\nguilds = ["223456789012345678"]\n`,
+	};
+	expect(faultsOf(() => read(files))).toContain(
+		".env: GUILD_ID: is not among mcp.guilds, so no tool may touch it",
+	);
+});
+
+test("a value that begins your- counts as unset, in .env and in config.toml", () => {
+	const files = {
+		".env": `${tokenLine}GUILD_ID=your-guild-id\nMCP_AUTH_TOKEN=your-shared-token\n`,
+		"config.toml": `${cook}timezone = "your-time-zone"\n[mcp]\naudit_channel = "your-channel"\n`,
+	};
+	const { guildId, mcpToken, timezone, auditChannelId } = read(files);
+	expect([guildId, mcpToken, timezone, auditChannelId]).toEqual([
+		undefined,
+		undefined,
+		"UTC",
+		undefined,
+	]);
+});
+
+test("the environment beats .env, and an empty value in it does not", () => {
+	using config = directory({
+		".env":
+			'DISCORD_TOKEN="from-file"\nMCP_PORT=1\nMCP_AUTH_TOKEN=from-file # why\nLOG_FORMAT=text\nLOG_LEVEL=error\nDISCORD_API_URL=http://x/api/\n',
+		"config.toml":
+			'bot_name = "Cook"\ncommand_prefix = "?"\ncommand_root = ""\n',
+	});
+	const read = readConfig(
+		{
+			CONFIG_DIR: ` ${config.path} `,
+			DISCORD_TOKEN: " from-environment ",
+			MCP_PORT: "2",
+			MCP_AUTH_TOKEN: "",
+			MCP_BIND_ADDR: "0.0.0.0",
+			LOG_LEVEL: "debug",
+		},
+		deniableTools,
+	);
+	expect(read).toMatchObject({
+		command: "?",
+		discordToken: "from-environment",
+		discordApiUrl: "http://x/api",
+		mcpPort: 2,
+		mcpToken: "from-file",
+		mcpBindAddress: "0.0.0.0",
+		log: { format: "text", level: "debug" },
+	});
+});
+
+test("a missing CONFIG_DIR is a fault that says how to make one", () => {
+	expect(faultsOf(() => readConfig({}, deniableTools))).toContain(
+		"bun run bot --new-instance <name>",
+	);
+	expect(
+		faultsOf(() => readConfig({ CONFIG_DIR: "/nowhere" }, deniableTools)),
+	).toContain('"/nowhere"');
+});
+
+test("the example itself says what is left to fill in, and nothing else", () => {
+	const example = join(import.meta.dir, "../../../instances/example");
+	expect(
+		faultsOf(() => readConfig({ CONFIG_DIR: example }, deniableTools)),
+	).toBe(
+		`${example} has 1 fault:\n  .env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot's token: with it, the bot logs in. Required. https://discord.com/developers/applications → your application → Bot → Reset Token. The same page has "Server Members Intent": switch it on. Each bot has a token of its own.`,
+	);
+});
+
+test("all faults are told at once, by file and key, without a secret", () => {
+	using config = directory({
+		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\nLOG_FORMAT=xml\n`,
+		"config.toml":
+			'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\ntoString = 3\n',
+	});
+	const faults = faultsOf(() =>
+		readConfig(
+			{
+				CONFIG_DIR: config.path,
+				MCP_BIND_ADDR: "0.0.0.0",
+				LOG_LEVEL: "loud",
+			},
+			deniableTools,
+		),
+	);
+	for (const fault of [
+		"has 12 faults",
+		".env: DISCORD_TOKEN: expected visible ASCII",
+		".env: GUILD_ID: expected an id",
+		".env: MCP_PORT: expected a whole number from 0 to 65535",
+		".env: DISCORD_API_URL: expected a URL",
+		'.env: LOG_FORMAT: expected ("text" | "json")',
+		'the environment: LOG_LEVEL: expected ("debug" | "info" | "warn" | "error")',
+		".env: MCP_AUTH_TOKEN: is required while MCP_BIND_ADDR",
+		"config.toml: bot_name: expected at least 1 character",
+		"config.toml: command_prefix: expected",
+		"config.toml: foo: is not a known key",
+		"config.toml: bar: is not a known key",
+		"config.toml: toString: is not a known key",
+	])
+		expect(faults).toContain(fault);
+	expect(faults).not.toContain("secret");
+});
+
+test("broken TOML is shown with a caret under the fault", () => {
+	using config = directory({
+		".env": `DISCORD_TOKEN=${token}\n`,
+		"config.toml": 'bot_name = "Cook"\nbot_name = "Baker"\n',
+	});
+	const faults = faultsOf(() =>
+		readConfig({ CONFIG_DIR: config.path }, deniableTools),
+	);
+	expect(faults).toContain("config.toml: Invalid TOML document");
+	expect(faults).toMatch(/2: bot_name = "Baker"\n\s+\^/);
+});
+
+test("an .env that cannot be read, and a CONFIG_DIR that is a file, are faults", () => {
+	using config = directory({ "config.toml": 'bot_name = "Cook"\n' });
+	mkdirSync(join(config.path, ".env"));
+	expect(
+		faultsOf(() =>
+			readConfig(
+				{ CONFIG_DIR: config.path, DISCORD_TOKEN: token },
+				deniableTools,
+			),
+		),
+	).toContain(".env: it cannot be read (EISDIR)");
+	const file = join(config.path, "config.toml");
+	expect(
+		faultsOf(() => readConfig({ CONFIG_DIR: file }, deniableTools)),
+	).toContain("there is no directory");
+});
+
+test.each([
+	[{ message: "Hi {usr}!" }, /expected no other braces than \{user\}/],
+	[{ summary: "Hi {user}!" }, /expected no other braces than \{count\}/],
+])(
+	"in a greeting, braces that nothing fills in are a fault (%#)",
+	(keys, message) => {
+		const id = "12345678901234567";
+		const parse = (welcome: object) =>
+			v.safeParse(toml, {
+				bot_name: "Cook",
+				welcome: { channel: id, ...welcome },
+			});
+		expect(parse(keys).issues?.[0]?.message).toMatch(message);
+		expect(
+			parse({
+				message: "Hi {user} of {guild}",
+				summary: "{count}, {member_count}",
+			}).success,
+		).toBe(true);
+	},
+);
+
+test("a role that is given for itself is a fault", () => {
+	const id = "12345678901234567";
+	const { issues } = v.safeParse(toml, {
+		bot_name: "Cook",
+		auto_role: { from_role: id, to_role: id },
+	});
+	expect(issues?.[0]?.message).toBe("is the same role as from_role");
+});

@@ -1,0 +1,938 @@
+// What is kept and told of the calls of a bot's tools: rows in its database, list_recent_tool_calls, the audit channel.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PermissionFlagsBits } from "discord.js";
+import { startBot } from "../../../src/bot/bot.ts";
+import type { BotConfig } from "../../../src/bot/config/config.ts";
+import type { BotContext } from "../../../src/bot/tool/context.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
+import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
+import type { Tool } from "../../../src/mcp/tool.ts";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import type { Message } from "../../../src/simulator/world/state/entities.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { modernRequest, rawTool, token } from "../../support/both-servers.ts";
+import { recordLog } from "../../support/log.ts";
+import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
+import { onBoth, onOwnPostgres, type Place } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+/** For the bots whose database is not looked into. */
+const directory = mkdtempSync(join(tmpdir(), "guildhall-audit-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const broken = rawTool("broken", () => {
+	throw new Error("a bug");
+});
+
+interface Answer {
+	text: string;
+	isError: boolean;
+	/** Of a JSON-RPC error. */
+	code?: number;
+}
+
+interface Row {
+	at: bigint;
+	request_id: string | null;
+	client: string;
+	tool: string;
+	guild_id: string | null;
+	arguments: string;
+	outcome: string;
+	milliseconds: bigint;
+}
+
+/** The answer to a call in its one frame. */
+function readAnswer(body: string): Answer {
+	const text = body.startsWith("{") ? body : (body.split("data: ")[1] ?? "");
+	const { result, error } = JSON.parse(text);
+	if (error) return { text: error.message, isError: true, code: error.code };
+	const texts = result.content.map((item: { text: string }) => item.text);
+	return { text: texts.join("\n"), isError: result.isError ?? false };
+}
+
+/** The bot "alpha", connected, with its guild, its log and its place in a database. */
+async function startAudited(
+	place?: Place,
+	configure: (simulator: Simulator) => Partial<BotConfig> = () => ({}),
+	botTools?: readonly Tool<BotContext>[],
+) {
+	const simulator = await startSimulator();
+	const guild = simulator.guild("The Cooks");
+	const recorded = recordLog("debug");
+	const bot = startBot(
+		botConfig({
+			mcpToken: token,
+			discordToken: simulator.bot("alpha").token,
+			discordApiUrl: simulator.api,
+			guildId: guild.id,
+			databaseUrl: place?.settings.databaseUrl,
+			dbSchema: place?.settings.schema,
+			dataDirectory:
+				place?.settings.directory ?? mkdtempSync(join(directory, "bot-")),
+			...configure(simulator),
+		}),
+		recorded.log,
+		{ tools: botTools },
+	);
+	const headers = { Authorization: `Bearer ${token}` };
+	const get = async (path: string) => {
+		const response = await fetch(new URL(path, bot.url), { headers });
+		return { status: response.status, text: await response.text() };
+	};
+	const post = (body: string, more: Record<string, string> = {}) =>
+		fetch(bot.url, { method: "POST", body, headers: { ...headers, ...more } });
+	let calls = 0;
+	/** Without a session, unless `more` names one; under the id "call-1", "call-2" … */
+	const call = async (
+		name: unknown,
+		args: unknown = {},
+		more: Record<string, string> = {},
+	): Promise<Answer> => {
+		calls += 1;
+		const params = { name, arguments: args };
+		const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+		const id = { "X-Request-Id": `call-${calls}` };
+		const response = await post(JSON.stringify(body), { ...id, ...more });
+		return readAnswer(await response.text());
+	};
+	/** A session's header, of a client that calls itself so. */
+	const openSession = async (client: string) => {
+		const params = {
+			protocolVersion: "2025-11-25",
+			clientInfo: { name: client },
+		};
+		const body = { jsonrpc: "2.0", id: 1, method: "initialize", params };
+		const response = await post(JSON.stringify(body));
+		await response.text();
+		return { "Mcp-Session-Id": String(response.headers.get("mcp-session-id")) };
+	};
+	const ready = () =>
+		until("the bot is ready", async () => (await get("/mcp")).text === "ready");
+	await ready();
+	await until("the bot has loaded", () => bot.loaded);
+	return {
+		...{ bot, simulator, guild, recorded, get, post, call, openSession, ready },
+		general: simulator.channel("The Cooks/general").id,
+		metric: async (name: string) =>
+			sampleOf(
+				parseMetrics((await get("/metrics")).text),
+				`guildhall_bot_${name}`,
+			),
+		async [Symbol.asyncDispose]() {
+			simulator.clearFaults();
+			await bot.close();
+			await simulator.close();
+		},
+	};
+}
+
+type Audited = Awaited<ReturnType<typeof startAudited>>;
+
+function rowsIn(place: Place): Promise<Row[]> {
+	return place.look<Row>("SELECT * FROM tool_calls ORDER BY at, id");
+}
+
+/** The rows, once there are so many. */
+function writtenRows(place: Place, count: number): Promise<Row[]> {
+	return until(`${count} rows are written`, async () => {
+		const rows = await rowsIn(place);
+		return rows.length >= count && rows;
+	});
+}
+
+/** Rows that somebody else has written: a call of list_guilds each, under its number. */
+async function plantRows(place: Place, times: readonly number[]) {
+	const rows = times.map(
+		(at, number) =>
+			`('00000000-${String(number).padStart(4, "0")}', ${at}, 'row-${number}', 'planter', 'list_guilds', NULL, '{}', 'done', 1)`,
+	);
+	await place.look(
+		`INSERT INTO tool_calls (id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds) VALUES ${rows.join(", ")}`,
+	);
+}
+
+/** The request ids on each page of list_recent_tool_calls, as `next_before` leads from one to the next. */
+async function walk(
+	{ call }: Audited,
+	args: Record<string, unknown>,
+	maxPages: number,
+): Promise<string[][]> {
+	const pages: string[][] = [];
+	for (let before: string | undefined; pages.length < maxPages; ) {
+		const { text, isError } = await call("list_recent_tool_calls", {
+			...args,
+			...(before && { before }),
+		});
+		if (isError) throw new Error(text);
+		pages.push(
+			[...text.matchAll(/request: (\S+) \|/g)].map(([, id]) => `${id}`),
+		);
+		before = /\nnext_before=(\S+)$/.exec(text)?.[1];
+		if (!before) return pages;
+	}
+	throw new Error(`it leads on after ${maxPages} pages`);
+}
+
+const anHourAgo = () => Date.now() - 3_600_000;
+const named = (count: number) =>
+	Array.from({ length: count }, (_, number) => `row-${number}`);
+
+/** Arguments with `secret` wherever a tool takes text, and where it takes nothing. */
+function withSecret(schema: JsonSchema, secret: string): unknown {
+	if (schema.type === "array")
+		return [withSecret(schema.items as JsonSchema, secret)];
+	if (schema.type !== "object") return secret;
+	// What publishes no fields takes some all the same.
+	const properties = (schema.properties ?? {
+		title: { type: "string" },
+	}) as Record<string, JsonSchema>;
+	return Object.fromEntries([
+		...Object.entries(properties).map(([name, one]) => [
+			name,
+			withSecret(one, secret),
+		]),
+		[secret, { [secret]: [secret] }],
+	]);
+}
+
+onBoth((databases, kind) => {
+	test("a call becomes a row: when, under which id, who, what, where, and what came of it", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place, undefined, [
+			...tools,
+			broken,
+		]);
+		const { call, simulator, guild, general } = audited;
+		const guild_id = guild.id;
+		const claude = await audited.openSession("Claude");
+		const begun = Date.now();
+		await call(
+			"send_message",
+			{ channel_id: general, content: "hello" },
+			claude,
+		);
+		await call("list_guilds", {});
+		await call("list_members", { guild_id: "123456789012345678", limit: 3 });
+		simulator.faults.refuse("POST /channels/*/messages", 50013, { times: 1 });
+		await call("send_message", {
+			guild_id,
+			channel_id: general,
+			content: "no",
+		});
+		await call("send_message", { channel_id: "general", content: 5 }, claude);
+		await call("send_message", "no object");
+		await call("nobody_knows_it", { content: "hello" });
+		await call(7);
+		await call("broken", { text: "hello" });
+		const modern = modernRequest("tools/call", {
+			name: "list_guilds",
+			arguments: {},
+			_meta: {
+				"io.modelcontextprotocol/clientInfo": { name: "Modern", version: "1" },
+			},
+		});
+		const id = { "X-Request-Id": "modern:1" };
+		await audited.post(modern.body, { ...modern.headers, ...id });
+		await call("list_members", {}, { "X-Request-Id": "no name for a log" });
+		// As a gateway asks, whenever it looks how the bot is.
+		await audited.post(
+			'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_guilds","arguments":{}}}',
+			{ "X-Request-Id": "" },
+		);
+
+		const rows = await writtenRows(place, 11);
+		const ended = Date.now();
+		expect(
+			rows.map((row) => [
+				row.request_id,
+				row.client,
+				row.tool,
+				row.guild_id,
+				row.arguments,
+				row.outcome,
+			]),
+		).toEqual([
+			[
+				"call-1",
+				"Claude",
+				"send_message",
+				guild_id,
+				`{"channel_id":"${general}","content":"[5 characters]"}`,
+				"done",
+			],
+			["call-2", "", "list_guilds", guild_id, "{}", "done"],
+			[
+				"call-3",
+				"",
+				"list_members",
+				"123456789012345678",
+				'{"guild_id":"123456789012345678","limit":3}',
+				"failed",
+			],
+			[
+				"call-4",
+				"",
+				"send_message",
+				guild_id,
+				`{"guild_id":"${guild_id}","channel_id":"${general}","content":"[2 characters]"}`,
+				"failed",
+			],
+			[
+				"call-5",
+				"Claude",
+				"send_message",
+				guild_id,
+				'{"channel_id":"[7 characters]","content":"[a number]"}',
+				"refused",
+			],
+			["call-6", "", "send_message", guild_id, "{}", "refused"],
+			[
+				"call-7",
+				"",
+				'"nobody_knows_it"',
+				guild_id,
+				'{"…":"1 unknown"}',
+				"refused",
+			],
+			["call-8", "", "a name of type number", guild_id, "{}", "refused"],
+			["call-9", "", "broken", guild_id, '{"…":"1 unknown"}', "error"],
+			["modern:1", "Modern", "list_guilds", guild_id, "{}", "done"],
+			[
+				expect.stringMatching(/^[0-9a-f]{8}$/),
+				"",
+				"list_members",
+				guild_id,
+				"{}",
+				"done",
+			],
+		]);
+		for (const { at, milliseconds } of rows) {
+			expect(Number(at)).toBeWithin(begun - 1, ended + 1);
+			expect(Number(milliseconds)).toBeWithin(0, ended - begun + 2);
+		}
+		// The log calls them the same.
+		expect(
+			audited.recorded
+				.entries("call")
+				.slice(0, -1)
+				.map(({ request }) => request),
+		).toEqual(rows.map(({ request_id }) => request_id));
+	});
+
+	test("a call's row says when it came, and how long it took", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place);
+		const fault = audited.simulator.faults.stall("POST /channels/*/messages");
+		const begun = Date.now();
+		const called = audited.call("send_message", {
+			channel_id: audited.general,
+			content: "hello",
+		});
+		await until("it is on its way", () => fault.hits > 0);
+		const held = Date.now();
+		// Some time, so that there is a difference.
+		await until("the clock has moved", () => Date.now() > held + 20);
+		const released = Date.now();
+		fault.release();
+		await called;
+		const ended = Date.now();
+		const [row] = await writtenRows(place, 1);
+		expect(Number(row?.at)).toBeWithin(begun - 1, held + 1);
+		const end = Number(row?.at) + Number(row?.milliseconds);
+		expect(end).toBeWithin(released - 2, ended + 3);
+	});
+
+	test("what is written in any argument of any tool reaches neither database nor log nor state nor channel", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place, (simulator) => ({
+			auditChannelId: simulator.channel("The Cooks/staff").id,
+		}));
+		const { call, simulator, general, recorded } = audited;
+		const secrets = {
+			text: "the words of a message",
+			token: simulator.bot("alpha").token,
+			mcpToken: token,
+			code: "K7QX2ZP9",
+		};
+		for (const secret of Object.values(secrets))
+			for (const { name, listing } of tools)
+				await call(name, withSecret(listing.inputSchema, secret));
+		// And where the call is one that is carried out.
+		const all = `${secrets.text} ${secrets.code}`;
+		const tokens = `${secrets.token} ${secrets.mcpToken}`;
+		const roleId = [...audited.guild.roles.values()].find(
+			({ name }) => name === "Newcomer",
+		)?.id;
+		const user_id = simulator.user("liwei").id;
+		const carriedOut = [
+			await call("send_message", {
+				channel_id: general,
+				content: `${all} ${tokens}`,
+				embeds: [{ title: all, fields: [{ name: all, value: all }] }],
+			}),
+			await call("edit_channel", {
+				channel_id: general,
+				topic: tokens,
+				reason: all,
+			}),
+			await call("create_channel", {
+				name: secrets.code,
+				topic: tokens,
+				reason: all,
+			}),
+			await call("edit_role", { role_id: roleId, name: all, reason: all }),
+			await call("lookup_user_by_name", { query: secrets.token }),
+			await call("delete_messages", {
+				channel_id: general,
+				count: 1,
+				reason: all,
+			}),
+			await call("ban", { user_id, reason: tokens }),
+		];
+		expect(carriedOut.map(({ isError, text }) => isError && text)).toEqual(
+			carriedOut.map(() => false),
+		);
+		const count =
+			tools.length * Object.keys(secrets).length + carriedOut.length;
+		const rows = await writtenRows(place, count);
+		expect(rows).toHaveLength(count);
+		const writers = new Set(
+			tools
+				.filter(
+					({ listing: { annotations } }) => !Object(annotations).readOnlyHint,
+				)
+				.map(({ name }) => name),
+		);
+		const told = await until("all has been told in the channel", () => {
+			const embeds = embedsIn(simulator);
+			return (
+				embeds.length >=
+					rows.filter(({ tool }) => writers.has(String(tool))).length &&
+				JSON.stringify(embeds)
+			);
+		});
+
+		const raw =
+			kind === "SQLite"
+				? (await filesIn(place.settings.directory)).toString("latin1")
+				: JSON.stringify(await place.look("SELECT t::text FROM tool_calls t"));
+		const status = await audited.get("/status");
+		const metrics = await audited.get("/metrics");
+		// What is looked into is what it should be.
+		expect(raw).toContain("send_message");
+		expect(raw).toContain(`call-${count}`);
+		expect(recorded.entries("call")).toHaveLength(count);
+		expect(told).toContain("send_message");
+		expect([status.status, metrics.status]).toEqual([200, 200]);
+		const shown = [raw, ...recorded.lines, status.text, metrics.text, told];
+		for (const secret of Object.values(secrets))
+			expect(shown.filter((text) => text.includes(secret))).toEqual([]);
+	});
+
+	test("list_recent_tool_calls shows the latest first, and of them what is asked for", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place);
+		const { call, general, guild } = audited;
+		const claude = await audited.openSession("Claude");
+		const list = async (args: object) =>
+			(await call("list_recent_tool_calls", args)).text;
+		expect(await list({})).toBe("No call of a tool is on record that matches.");
+		await call("send_message", { channel_id: general, content: "a|b" }, claude);
+		await writtenRows(place, 2);
+		await call("send_message", { channel_id: general });
+		await writtenRows(place, 3);
+		const [heading, ...lines] = (await list({ limit: 2 })).split("\n");
+		expect(heading).toBe("2 call(s), newest first:");
+		expect(lines).toEqual([
+			expect.stringMatching(
+				new RegExp(
+					`^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ \\| send_message \\| refused \\| \\d+ ms \\| guild: ${guild.id} \\| client: unknown \\| request: call-3 \\| \\{"channel_id":"${general}"\\}$`,
+				),
+			),
+			expect.stringMatching(
+				new RegExp(
+					`\\| send_message \\| done \\| \\d+ ms \\| guild: ${guild.id} \\| client: Claude \\| request: call-2 \\| \\{"channel_id":"${general}","content":"\\[3 characters\\]"\\}$`,
+				),
+			),
+			expect.stringMatching(/^next_before=\d{4}-[\d:T.-]+Z,[\w-]+$/),
+		]);
+		await writtenRows(place, 4);
+		const ids = async (args: object) =>
+			[...(await list(args)).matchAll(/request: (\S+) /g)].map(([, id]) => id);
+		expect(await ids({ tool: "send_message" })).toEqual(["call-3", "call-2"]);
+		expect(await ids({ outcome: "refused" })).toEqual(["call-3"]);
+		expect(await ids({ tool: "send_message", outcome: "done" })).toEqual([
+			"call-2",
+		]);
+		expect(
+			await ids({ tool: "list_recent_tool_calls", limit: 1 }),
+		).toHaveLength(1);
+		for (const none of [
+			{ tool: "' OR 1=1 --" },
+			{ outcome: "error" },
+			{ before: "2000-01-01T00:00:00Z" },
+		])
+			expect(await list(none)).toBe(
+				"No call of a tool is on record that matches.",
+			);
+	});
+
+	test("next_before leads through all calls, each shown once", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place);
+		const from = anHourAgo();
+		await plantRows(
+			place,
+			named(250).map((_, number) => from + number),
+		);
+		const pages = await walk(audited, { tool: "list_guilds", limit: 7 }, 100);
+		expect(pages.map(({ length }) => length)).toEqual([
+			...Array<number>(35).fill(7),
+			5,
+		]);
+		expect(pages.flat()).toEqual(named(250).reverse());
+		const all = await walk(audited, { tool: "list_guilds", limit: 5_000 }, 100);
+		expect(all.map(({ length }) => length)).toEqual([100, 100, 50]);
+	});
+
+	test("next_before leads past calls of the same millisecond without missing one", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place);
+		const from = anHourAgo();
+		// Up to four at once, and pages of five, which end in their middle.
+		await plantRows(
+			place,
+			named(100).map(
+				(_, number) => from + Math.floor(number / 4) + (number % 3),
+			),
+		);
+		const pages = await walk(audited, { tool: "list_guilds", limit: 5 }, 100);
+		expect(new Set(pages.flat())).toEqual(new Set(named(100)));
+	});
+
+	test("next_before leads past more calls of one millisecond than a page holds", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place);
+		const at = anHourAgo();
+		await plantRows(
+			place,
+			named(12).map(() => at),
+		);
+		const pages = await walk(audited, { tool: "list_guilds", limit: 5 }, 20);
+		expect(new Set(pages.flat())).toEqual(new Set(named(12)));
+	});
+
+	test.each([
+		[
+			"several fields on a line of its own",
+			"a line\n2026-01-01T00:00:00Z | ban | done | 1 ms | guild: none | client: x",
+		],
+		["several fields", "a | done | 0 ms | guild: 1"],
+		["what ends in a backslash", "back\\slash\\| ban | \\"],
+		["control characters", "\u2028\u2029\u0085\r\u202e\0 | \u0000"],
+		["half a character", "half a pair \ud83d"],
+		["what is cut within a character", `x${"🧵".repeat(80)}`],
+		["something long", "|".repeat(101)],
+	])(
+		"a client that calls itself %s is one field of one line",
+		async (_, name) => {
+			const place = await databases.place();
+			await using audited = await startAudited(place);
+			const { call } = audited;
+			const session = await audited.openSession(name);
+			await call("list_guilds", {}, session);
+			await writtenRows(place, 1);
+			const { text } = await call("list_recent_tool_calls", {});
+			// What ends a line for anyone at all.
+			const lines = text.split(/[\n\r\v\f\u0085\u2028\u2029]/);
+			expect(lines).toHaveLength(2);
+			expect(text.slice(text.indexOf("\n") + 1)).not.toMatch(/[\p{Cc}\u202e]/u);
+			// "|" with an even number of backslashes before it.
+			const fields = lines[1]?.split(/(?<=(?<!\\)(?:\\\\)*) \| /);
+			expect(fields).toHaveLength(8);
+			expect(fields?.slice(1, 3)).toEqual(["list_guilds", "done"]);
+			expect(fields?.[5]).toMatch(/^client: ./);
+			expect(fields?.[6]).toBe("request: call-1");
+		},
+	);
+
+	test.each([
+		["yesterday", -32602],
+		["", -32602],
+		["2026-01-31", -32602],
+		["2026-01-31T12:00:00", -32602],
+		["2026-01-31T12:00:00+02:00", -32602],
+		["' OR 1=1 --", -32602],
+		["2026-13-01T00:00:00Z", undefined],
+		["2026-01-31T25:00:00Z", undefined],
+	])("before %j is no time, and is refused", async (before, code) => {
+		await using audited = await startAudited(await databases.place());
+		const { call } = audited;
+		const refused = await call("list_recent_tool_calls", { before });
+		expect(refused.isError).toBe(true);
+		expect(refused.code).toBe(code as number);
+		expect(refused.text).toContain(
+			code ? "before: expected a time such as" : `There is no time ${before}.`,
+		);
+	});
+
+	test("before the 30th of February is no time, and is refused", async () => {
+		await using audited = await startAudited(await databases.place());
+		const before = "2026-02-30T00:00:00Z";
+		const { text } = await audited.call("list_recent_tool_calls", { before });
+		expect(text).toBe(`There is no time ${before}.`);
+	});
+
+	test("closing a bot writes what is queued", async () => {
+		const place = await databases.place();
+		const audited = await startAudited(place);
+		await Promise.all(named(250).map(() => audited.call("list_guilds")));
+		await audited[Symbol.asyncDispose]();
+		const rows = await rowsIn(place);
+		expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(250);
+		expect(rows).toHaveLength(250);
+		expect(audited.recorded.messages()).not.toContain(
+			"calls were not written to the audit log",
+		);
+	});
+});
+
+onOwnPostgres((databases) => {
+	test("without its database a bot serves its tools, says so, and writes the calls when it is back", async () => {
+		const place = await databases.place();
+		await using audited = await startAudited(place);
+		const { call, get, metric, general, simulator } = audited;
+		expect(await metric("store_ready")).toBe(1);
+		await databases.postgres.kill();
+		await until(
+			"it has noticed",
+			async () => (await metric("store_ready")) === 0,
+		);
+
+		expect((await get("/mcp")).text).toBe("degraded");
+		expect(await get("/readyz")).toEqual({ status: 200, text: "degraded\n" });
+		expect((await get("/healthz")).status).toBe(200);
+		const sent = await call("send_message", {
+			channel_id: general,
+			content: "a",
+		});
+		expect(sent.isError).toBe(false);
+		expect(simulator.channel(general).transcript()).toBe("alpha: a");
+		for (let number = 2; number <= 20; number++) await call("list_guilds");
+		const asked = await call("list_recent_tool_calls", {});
+		expect(asked).toEqual({
+			isError: true,
+			text: "The bot's database is away at the moment, and this needs it. Nothing was stored; try again in a minute.",
+		});
+		expect(await metric("audit_queued")).toBe(21);
+		const { store } = JSON.parse((await get("/status")).text);
+		expect(store).toMatchObject({
+			state: "degraded",
+			reason: expect.stringMatching(/127\.0\.0\.1:\d+/),
+			audit_queued: 21,
+			audit_dropped: 0,
+		});
+
+		await databases.postgres.start();
+		await audited.ready();
+		expect(await get("/readyz")).toEqual({ status: 200, text: "ok\n" });
+		const rows = await writtenRows(place, 21);
+		expect(rows.map(({ request_id }) => request_id)).toEqual(
+			rows.map((_, index) => `call-${index + 1}`),
+		);
+		expect(rows.at(-1)).toMatchObject({
+			tool: "list_recent_tool_calls",
+			outcome: "failed",
+		});
+		await until(
+			"none is queued",
+			async () => (await metric("audit_queued")) === 0,
+		);
+		expect(await metric("store_ready")).toBe(1);
+		expect(await metric("audit_dropped_total")).toBe(0);
+		const { text } = await call("list_recent_tool_calls", { limit: 1 });
+		expect(text).toContain("request: call-21");
+	});
+});
+
+/** The embeds in the channel "staff", with the texts of their fields by name. */
+function embedsIn(simulator: Simulator) {
+	return messagesIn(simulator).flatMap(({ embeds }) =>
+		embeds.map((embed) => {
+			const { title, description, fields } = embed as {
+				title: string;
+				description: string;
+				fields: { name: string; value: string }[];
+			};
+			const entries = fields.map(({ name, value }) => [name, value]);
+			return { title, description, ...Object.fromEntries(entries) } as {
+				title: string;
+				description: string;
+				Outcome: string;
+				Client: string;
+				Request: string;
+			};
+		}),
+	);
+}
+
+function messagesIn(simulator: Simulator): readonly Message[] {
+	const { id } = simulator.channel("The Cooks/staff");
+	return simulator.world.messages.in(id);
+}
+
+const inStaff = (simulator: Simulator) => ({
+	auditChannelId: simulator.channel("The Cooks/staff").id,
+});
+const staffMessages = ({ simulator }: Audited) =>
+	`POST /channels/${simulator.channel("The Cooks/staff").id}/messages`;
+
+/** The request ids that were told of, once there are so many. */
+function toldIds({ simulator }: Audited, count: number): Promise<string[]> {
+	return until(`${count} calls are told of`, () => {
+		const ids = embedsIn(simulator).map(({ Request }) => Request);
+		return ids.length >= count && ids;
+	});
+}
+
+const warning = "could not tell of tool calls in mcp.audit_channel";
+
+test("the audit channel has an embed for each call that is to change something, and for no other", async () => {
+	await using audited = await startAudited(undefined, inStaff);
+	const { call, simulator, general } = audited;
+	const claude = await audited.openSession("Claude");
+	const { id: message_id } = await simulator
+		.user("ada")
+		.say("The Cooks/general", "hello");
+	const user_id = simulator.user("liwei").id;
+	const one = { channel_id: general, message_ids: [message_id] };
+	await call("send_message", { channel_id: general, content: "hi" }, claude); // 1
+	await call("list_guilds");
+	await call("lookup_user_by_name", { query: "ada" });
+	await call("list_recent_tool_calls");
+	await call("delete_messages", { ...one, dry_run: true }); // 5
+	await call("delete_messages", { ...one, dry_run: false });
+	await call("ban", { user_id, dry_run: true });
+	await call("send_message", { channel_id: general });
+	await call("edit_channel", { channel_id: "123456789012345678", topic: "t" });
+	await call("nobody_knows_it"); // 10
+	await call("list_members", { nobody: "knows it" });
+	await call("ban", { user_id, reason: "because" });
+	await call("bulk_ban", { user_ids: [user_id] }); // 13
+	await call("bulk_ban", { user_ids: [user_id], dry_run: null });
+	await call("bulk_ban", { user_ids: [user_id], dry_run: false });
+	await toldIds(audited, 6);
+	expect(embedsIn(simulator)).toEqual([
+		{
+			title: "send_message",
+			description: `\`\`\`json\n{"channel_id":"${general}","content":"[2 characters]"}\n\`\`\``,
+			Outcome: "done",
+			Client: "Claude",
+			Request: "call-1",
+		},
+		expect.objectContaining({
+			title: "delete_messages",
+			Outcome: "done",
+			Client: "unknown",
+			Request: "call-6",
+		}),
+		expect.objectContaining({
+			title: "send_message",
+			Outcome: "refused",
+			Request: "call-8",
+		}),
+		expect.objectContaining({
+			title: "edit_channel",
+			Outcome: "failed",
+			Request: "call-9",
+		}),
+		expect.objectContaining({
+			title: "ban",
+			description: `\`\`\`json\n{"user_id":"${user_id}","reason":"[7 characters]"}\n\`\`\``,
+			Outcome: "done",
+			Request: "call-12",
+		}),
+		// Without dry_run it only says what it would do.
+		expect.objectContaining({ title: "bulk_ban", Request: "call-15" }),
+	]);
+	const kept = await until("the calls are on record", async () => {
+		const { text } = await call("list_recent_tool_calls", { tool: "bulk_ban" });
+		return text.startsWith("3 call(s)") && text.split("\n").slice(1);
+	});
+	expect(kept.map((line) => / \| \{.*"dry_run":(\w+)/.exec(line)?.[1])).toEqual(
+		["false", "true", "true"],
+	);
+	expect(audited.recorded.messages()).not.toContain(warning);
+});
+
+test("300 calls are answered while the audit channel stands still, and told of afterwards, ten to a message at most", async () => {
+	await using audited = await startAudited(undefined, inStaff);
+	const { call, simulator, general } = audited;
+	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
+	const answers: Answer[] = [];
+	// discord.js sends no more than 50 requests a second: most ask Discord nothing. A process has 256 connections for all of
+	// its requests, the bot's among them: 50 at a time.
+	for (let round = 0; round < 6; round++)
+		answers.push(
+			...(await Promise.all(
+				named(50).map((content, index) =>
+					index % 10 === 0
+						? call("send_message", { channel_id: general, content })
+						: call("send_message", { channel_id: general }),
+				),
+			)),
+		);
+	expect(answers.filter(({ isError }) => !isError)).toHaveLength(30);
+	for (const { text } of answers)
+		expect(text).toMatch(/^Message sent|content: is required/);
+	expect(simulator.channel(general).transcript().split("\n")).toHaveLength(30);
+	expect(fault.hits).toBe(1);
+	expect(messagesIn(simulator)).toEqual([]);
+	fault.release();
+	const ids = await toldIds(audited, 300);
+	expect(ids).toHaveLength(300);
+	expect(new Set(ids)).toEqual(
+		new Set(named(300).map((_, index) => `call-${index + 1}`)),
+	);
+	const sizes = messagesIn(simulator).map(({ embeds }) => embeds.length);
+	expect(Math.max(...sizes)).toBe(10);
+	// The first one went by itself; meanwhile the others have gathered.
+	expect(sizes).toHaveLength(31);
+	expect(audited.recorded.messages()).not.toContain(warning);
+});
+
+test("more calls than may wait are counted in the audit channel, and not held up", async () => {
+	await using audited = await startAudited(undefined, inStaff);
+	const { call, simulator } = audited;
+	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
+	for (let number = 0; number < 1_100; number++) await call("ban", {});
+	expect(fault.hits).toBe(1);
+	fault.release();
+	const ids = await toldIds(audited, 1_001);
+	expect(ids).toEqual(
+		Array.from({ length: 1_001 }, (_, index) => `call-${index + 1}`),
+	);
+	const said = messagesIn(simulator).map(({ content }) => content);
+	expect(said.filter((content) => content !== "")).toEqual([
+		"99 more call(s) were not told.",
+	]);
+});
+
+test("the audit channel pings nobody, whatever a client calls itself", async () => {
+	await using audited = await startAudited(undefined, inStaff);
+	const { call, simulator, guild } = audited;
+	const name = `@everyone @here <@${simulator.user("ada").id}> <@&${guild.id}>\`\`\``;
+	const session = await audited.openSession(name);
+	await call("ban", {}, session);
+	await toldIds(audited, 1);
+	const [embed] = embedsIn(simulator);
+	expect(embed).toMatchObject({ title: "ban" });
+	expect(embed?.Client?.replaceAll("\\", "")).toBe(name);
+	expect(embed?.Client).not.toMatch(/(?<!\\)[<`]/);
+	for (const message of messagesIn(simulator))
+		expect(message).toMatchObject({
+			mention_everyone: false,
+			mentions: [],
+			mention_roles: [],
+			content: "",
+		});
+	const sent = simulator.journal
+		.entries("POST /channels/:channel_id/messages")
+		.map(({ body }) => (body as { allowed_mentions: object }).allowed_mentions);
+	expect(sent).toEqual([{ parse: [], replied_user: false }]);
+});
+
+test("ten calls with long arguments are told of", async () => {
+	await using audited = await startAudited(undefined, inStaff);
+	const { call, simulator, general } = audited;
+	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
+	const message_ids = Array.from({ length: 50 }, () => general);
+	for (let number = 0; number < 11; number++)
+		await call("delete_messages", { channel_id: general, message_ids });
+	await until("the first is on its way", () => fault.hits === 1);
+	fault.release();
+	await until("they are told of, or will not be", () => {
+		const told = embedsIn(simulator).length;
+		return told === 11 || audited.recorded.messages().includes(warning);
+	});
+	expect(audited.recorded.entries(warning)).toEqual([]);
+	expect(embedsIn(simulator)).toHaveLength(11);
+});
+
+test.each<[string, (simulator: Simulator) => string]>([
+	["does not exist", () => "123456789012345678"],
+	["takes no messages", (simulator) => simulator.channel("The Cooks/Talk").id],
+	[
+		"is closed to the bot",
+		(simulator) => {
+			const guild = simulator.guild("The Cooks");
+			const { SendMessages } = PermissionFlagsBits;
+			const denied = { allow: "0", deny: String(SendMessages) };
+			const { id } = simulator.bot("alpha");
+			return simulator.world.addChannel(guild, {
+				name: "closed",
+				permission_overwrites: [{ id, type: 1, ...denied }],
+			}).id;
+		},
+	],
+])(
+	"an audit channel that %s is a warning, and no call fails for it",
+	async (_, channel) => {
+		await using audited = await startAudited(undefined, (simulator) => ({
+			auditChannelId: channel(simulator),
+		}));
+		const { call, general, recorded } = audited;
+		for (let number = 1; number <= 3; number++) {
+			const sent = await call("send_message", {
+				channel_id: general,
+				content: "a",
+			});
+			expect(sent.isError).toBe(false);
+			await until("it is said", () => {
+				const said = recorded.entries(warning);
+				return (
+					said.reduce((sum, { calls }) => sum + Number(calls), 0) === number
+				);
+			});
+		}
+		expect(recorded.entries(warning)[0]).toMatchObject({
+			level: "warn",
+			reason: expect.stringMatching(/./),
+		});
+		expect((await audited.get("/mcp")).text).toBe("ready");
+	},
+);
+
+test("after a message that Discord refused, the audit channel goes on", async () => {
+	await using audited = await startAudited(undefined, inStaff);
+	const { call, simulator } = audited;
+	simulator.faults.refuse(staffMessages(audited), 50013, { times: 1 });
+	await call("ban", {});
+	await until("it is said", () =>
+		audited.recorded.messages().includes(warning),
+	);
+	await call("ban", {});
+	expect(await toldIds(audited, 1)).toEqual(["call-2"]);
+});
+
+test("closing a bot tells the audit channel of what waits", async () => {
+	await using audited = await startAudited(undefined, inStaff);
+	await Promise.all(named(45).map(() => audited.call("ban", {})));
+	await audited.bot.close();
+	expect(embedsIn(audited.simulator)).toHaveLength(45);
+});
+
+/** Everything in the files of a directory. */
+async function filesIn(directory: string): Promise<Buffer> {
+	const names = [...new Bun.Glob("*").scanSync(directory)];
+	const files = names.map((name) => Bun.file(join(directory, name)).bytes());
+	return Buffer.concat(await Promise.all(files));
+}

@@ -1,0 +1,133 @@
+// The bot's MCP server as anyone sees it who can reach its port.
+
+import { expect, test } from "bun:test";
+import { startBot } from "../../../src/bot/bot.ts";
+import { withoutToken } from "../../../src/bot/config/config.ts";
+import { createLog } from "../../../src/lib/log.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { startWorld } from "../../support/world.ts";
+
+const token = "a-token-of-enough-length";
+
+/** A bot whose Discord does not answer: its MCP server is there all the same. */
+function startLonelyBot(mcpToken: string | undefined) {
+	const bot = startBot(
+		botConfig({ mcpToken }),
+		createLog({ format: "text", level: "info" }, () => {}),
+	);
+	return { url: bot.url, [Symbol.asyncDispose]: () => bot.close() };
+}
+
+const call = JSON.stringify({
+	jsonrpc: "2.0",
+	id: 1,
+	method: "tools/call",
+	params: { name: "list_guilds", arguments: {} },
+});
+
+test("readiness is asked for without a token, and says starting, then ready", async () => {
+	await using lonely = startLonelyBot(token);
+	const starting = await fetch(lonely.url);
+	expect(starting.status).toBe(200);
+	expect(await starting.text()).toBe("starting");
+	await using world = await startWorld();
+	expect(await (await fetch(world.bot.url)).text()).toBe("ready");
+});
+
+test("whoever asks for a stream is told that there is none", async () => {
+	await using lonely = startLonelyBot(token);
+	const Accept = "application/json, text/event-stream";
+	const refused = await fetch(lonely.url, { headers: { Accept } });
+	expect(refused.status).toBe(401);
+	const headers = { Accept, Authorization: `Bearer ${token}` };
+	const response = await fetch(lonely.url, { headers });
+	expect(response.status).toBe(405);
+	expect(response.headers.get("allow")).toBe("POST, DELETE");
+});
+
+test("a call needs the token if there is one, and needs no session", async () => {
+	await using lonely = startLonelyBot(token);
+	const post = (headers: Record<string, string>) =>
+		fetch(lonely.url, { method: "POST", body: call, headers });
+	expect((await post({})).status).toBe(401);
+	expect((await post({ Authorization: "Bearer wrong" })).status).toBe(401);
+	const answered = await post({ Authorization: `bearer ${token}` });
+	expect(answered.status).toBe(200);
+	expect(await answered.text()).toContain("not connected to Discord yet");
+	expect((await fetch(new URL("/nope", lonely.url))).status).toBe(404);
+});
+
+test("without a token nobody is asked for one", async () => {
+	await using lonely = startLonelyBot(undefined);
+	const response = await fetch(lonely.url, { method: "POST", body: call });
+	expect(response.status).toBe(200);
+	expect((await fetch(new URL("/nope", lonely.url))).status).toBe(404);
+});
+
+test("without a token a page is refused unless it is listed, and the log warns at the start", async () => {
+	const { log, entries } = recordLog();
+	const startOpenBot = (mcpToken?: string) =>
+		startBot(
+			botConfig({ mcpToken, allowedOrigins: ["http://localhost:5173"] }),
+			log,
+		);
+	const open = startOpenBot();
+	await using stack = new AsyncDisposableStack();
+	stack.defer(() => open.close());
+	const ask = async (Origin: string, path: string, init?: RequestInit) => {
+		const headers = { Origin };
+		return (await fetch(new URL(path, open.url), { ...init, headers })).status;
+	};
+	const post = { method: "POST", body: call };
+	for (const [Origin, status] of [
+		["http://localhost:5173", 200],
+		["http://localhost:6274", 403],
+		[new URL(open.url).origin, 403],
+		["http://[::1]", 403],
+		["https://evil.example", 403],
+		["null", 403],
+	] as const) {
+		expect([Origin, await ask(Origin, "/mcp", post)]).toEqual([Origin, status]);
+		for (const path of ["/mcp", "/status", "/metrics", "/healthz"])
+			expect([Origin, path, await ask(Origin, path)]).toEqual([
+				Origin,
+				path,
+				status,
+			]);
+	}
+	const warnings = () => entries(withoutToken);
+	expect(warnings()).toMatchObject([{ level: "warn" }]);
+	const guarded = startOpenBot(token);
+	stack.defer(() => guarded.close());
+	expect(warnings()).toHaveLength(1);
+});
+
+test.each([
+	["localhost:9090", 200],
+	["127.0.0.1", 200],
+	["[::1]:1", 200],
+	["localhost.evil.example", 403],
+	["evil.example:9090", 403],
+])("the Host %s is answered %d", async (Host, status) => {
+	await using lonely = startLonelyBot(undefined);
+	const response = await fetch(lonely.url, {
+		method: "POST",
+		body: call,
+		headers: { Host },
+	});
+	expect(response.status).toBe(status);
+	if (status === 403)
+		expect(await response.text()).toBe("Host header is not allowed");
+	// The readiness check is on the same path.
+	const readiness = await fetch(lonely.url, { headers: { Host } });
+	expect(readiness.status).toBe(status);
+});
+
+test("a body of 128 KiB is read, and one byte more is not", async () => {
+	await using lonely = startLonelyBot(undefined);
+	const post = (length: number) =>
+		fetch(lonely.url, { method: "POST", body: call.padEnd(length) });
+	expect((await post(128 * 1024)).status).toBe(200);
+	expect((await post(128 * 1024 + 1)).status).toBe(413);
+});

@@ -1,0 +1,579 @@
+// What an operator can see of a bot: probes, state, figures and log lines; and what they must never show.
+
+import { describe, expect, test } from "bun:test";
+import { startBot } from "../../../src/bot/bot.ts";
+import type { BotConfig } from "../../../src/bot/config/config.ts";
+import type { BotContext } from "../../../src/bot/tool/context.ts";
+import { version } from "../../../src/lib/program.ts";
+import { RpcError } from "../../../src/mcp/json-rpc.ts";
+import { errorResult, type Tool, textResult } from "../../../src/mcp/tool.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { rawTool } from "../../support/both-servers.ts";
+import { recordLog } from "../../support/log.ts";
+import { connectTo } from "../../support/mcp.ts";
+import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
+import { until } from "../../support/until.ts";
+
+const token = "a-token-of-enough-length";
+
+const testTools = [
+	rawTool("good", () => textResult("fine")),
+	rawTool("bad", () => errorResult("no such thing")),
+	rawTool("refusing", () => {
+		throw new RpcError(-32602, "Invalid parameters: x");
+	}),
+	rawTool("broken", () => {
+		throw new Error("a bug");
+	}),
+];
+
+/** What is read of /status here. */
+interface Status {
+	discord: {
+		connected: boolean;
+		since: string;
+		reason?: string;
+		requests_paused: object | null;
+		user: string | null;
+		guilds: object[];
+	};
+	calls_in_flight: number;
+}
+
+/** A bot whose Discord does not answer, unless `config` says otherwise. */
+function startTestBot(
+	config: Partial<BotConfig> = {},
+	tools?: readonly Tool<BotContext>[],
+) {
+	const recorded = recordLog("debug");
+	const bot = startBot(
+		botConfig({ mcpToken: token, ...config }),
+		recorded.log,
+		{ tools },
+	);
+	const get = (path: string, init: RequestInit = {}) =>
+		fetch(new URL(path, bot.url), init);
+	const headers = { Authorization: `Bearer ${token}` };
+	const rpc = async (
+		method: string,
+		params: unknown,
+		more: Record<string, string> = {},
+	) => {
+		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+		const init = { method: "POST", body, headers: { ...headers, ...more } };
+		return (await fetch(bot.url, init)).text();
+	};
+	return {
+		...recorded,
+		bot,
+		get,
+		rpc,
+		call: (name: unknown, args = {}, more: Record<string, string> = {}) =>
+			rpc("tools/call", { name, arguments: args }, more),
+		status: async () =>
+			(await get("/status", { headers })).json() as Promise<Status>,
+		metrics: async () =>
+			parseMetrics(await (await get("/metrics", { headers })).text()),
+		connected: () =>
+			until("Discord is connected", async () => (await get("/readyz")).ok),
+		[Symbol.asyncDispose]: () => bot.close(),
+	};
+}
+
+/** A bot in front of a simulator of its own. */
+async function startConnectedBot() {
+	const simulator = await startSimulator();
+	const guild = simulator.guild("The Cooks");
+	const alpha = startTestBot({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: guild.id,
+	});
+	await alpha.connected();
+	return {
+		...alpha,
+		simulator,
+		guild,
+		async [Symbol.asyncDispose]() {
+			await alpha.bot.close();
+			await simulator.close();
+		},
+	};
+}
+
+describe("without Discord", () => {
+	test("a bot is alive and not ready, which a probe hears without a token and at any address", async () => {
+		await using lonely = startTestBot();
+		const headers = { Host: "10.1.2.3:9090" };
+		const alive = await lonely.get("/healthz", { headers });
+		expect([alive.status, await alive.text()]).toEqual([200, "ok\n"]);
+		const ready = await lonely.get("/readyz", { headers });
+		expect([ready.status, await ready.text()]).toEqual([
+			503,
+			"Discord is not connected\n",
+		]);
+	});
+
+	test("its state says since when, and why", async () => {
+		await using lonely = startTestBot();
+		const discord = await until("it has tried", async () => {
+			const { discord } = await lonely.status();
+			return discord.reason !== "not logged in yet" && discord;
+		});
+		expect(discord).toEqual({
+			connected: false,
+			since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+			reason: expect.stringMatching(/connect/i),
+			requests_paused: null,
+			...{ sockets: 0, logins_in_24_hours: 0, events_dropped: 0 },
+			user: null,
+			guilds: [],
+		});
+		const metrics = await lonely.metrics();
+		expect(sampleOf(metrics, "guildhall_bot_discord_connected")).toBe(0);
+		const sent = "guildhall_bot_platform_requests_total";
+		const failed = { outcome: "failed" };
+		expect(sampleOf(metrics, sent, failed)).toBeGreaterThan(0);
+	});
+});
+
+test.concurrent("with Discord a bot is ready, and its state shows who and where it is", async () => {
+	await using alpha = await startConnectedBot();
+	const { simulator, guild } = alpha;
+	const ready = await alpha.get("/readyz");
+	expect([ready.status, await ready.text()]).toEqual([200, "ok\n"]);
+	await connectTo(alpha.bot.url, token);
+	expect<object>(await alpha.status()).toEqual({
+		name: "guildhall-bot",
+		version,
+		bot_name: "Alpha",
+		uptime_seconds: expect.any(Number),
+		discord: {
+			connected: true,
+			since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+			requests_paused: null,
+			...{ sockets: 1, logins_in_24_hours: 1, events_dropped: 0 },
+			user: simulator.bot("alpha").username,
+			guilds: [{ id: guild.id, name: guild.name, members: guild.members.size }],
+		},
+		store: {
+			state: "ready",
+			since: expect.stringMatching(/^\d{4}-/),
+			audit_queued: 0,
+			audit_dropped: 0,
+		},
+		sessions: 1,
+		calls_in_flight: 0,
+	});
+	const metrics = await alpha.metrics();
+	const value = (name: string) => sampleOf(metrics, `guildhall_bot_${name}`);
+	expect(value("discord_connected")).toBe(1);
+	expect(value("discord_sockets")).toBe(1);
+	expect(value("discord_logins_24h")).toBe(1);
+	expect(value("guilds")).toBe(1);
+	expect(value("sessions")).toBe(1);
+	expect(value("store_ready")).toBe(1);
+	expect(value("audit_queued")).toBe(0);
+	expect(value("audit_dropped_total")).toBe(0);
+	expect(value("calls_in_flight")).toBe(0);
+	expect(value("discord_invalid_requests")).toBe(0);
+	expect(value("discord_held_back_total")).toBe(0);
+	expect(value("discord_pause_seconds")).toBe(0);
+	expect(sampleOf(metrics, "guildhall_bot_build_info", { version })).toBe(1);
+	expect(sampleOf(metrics, "process_resident_memory_bytes")).toBeGreaterThan(0);
+});
+
+test.concurrent("a bot that Cloudflare blocks is ready, and its state, figures and log say that it sends nothing", async () => {
+	await using alpha = await startConnectedBot();
+	const { faults } = alpha.simulator;
+	const headers = { "content-type": "text/html", "retry-after": "1800" };
+	faults.answer("GET /guilds/*", { status: 429, body: "<html>", headers });
+	const info = () => alpha.call("get_guild_info");
+	expect(await info()).toContain("Requests are paused for 1800 s.");
+	expect(await info()).toMatch(/the next one can go in 1[78]\d\d s\./);
+	expect((await alpha.get("/readyz")).status).toBe(200);
+	const { requests_paused } = (await alpha.status()).discord;
+	expect(requests_paused).toEqual({
+		reason: "foreign answer",
+		status: 429,
+		seconds_left: expect.any(Number),
+	});
+	const metrics = await alpha.metrics();
+	const value = (name: string) => sampleOf(metrics, `guildhall_bot_${name}`);
+	expect(value("discord_pause_seconds")).toBeGreaterThan(60);
+	expect(value("discord_held_back_total")).toBeGreaterThan(0);
+	expect(alpha.messages()).toContain("requests to Discord are paused");
+});
+
+test.concurrent("a bot that has lost Discord's Gateway is alive and not ready, and its state says why", async () => {
+	await using alpha = await startConnectedBot();
+	const before = (await alpha.status()).discord;
+	await alpha.simulator.close();
+	await until("it is not ready", async () => {
+		const { status } = await alpha.get("/readyz");
+		return status === 503;
+	});
+	const { discord } = await alpha.status();
+	expect(discord).toMatchObject({ connected: false, guilds: before.guilds });
+	expect(discord.reason).toBeString();
+	expect(Date.parse(discord.since)).toBeGreaterThan(Date.parse(before.since));
+	expect((await alpha.get("/mcp")).status).toBe(200);
+	expect((await alpha.get("/healthz")).status).toBe(200);
+});
+
+test.concurrent("a lost Gateway session that is taken up again counts from then on", async () => {
+	await using alpha = await startConnectedBot();
+	const before = (await alpha.status()).discord;
+	alpha.simulator.disconnectSockets({ resumable: true });
+	const after = await until("it is back", async () => {
+		const { discord } = await alpha.status();
+		return discord.connected && discord.since !== before.since && discord;
+	});
+	expect(after).not.toHaveProperty("reason");
+	expect(after).toEqual({ ...before, since: after.since });
+});
+
+describe.each(["/status", "/metrics"])("%s", (path) => {
+	const Authorization = `Bearer ${token}`;
+	test.each([
+		[{ Authorization }, 200],
+		[{}, 401],
+		[{ Authorization: "Bearer wrong" }, 401],
+		[{ Authorization, Host: "evil.example" }, 403],
+		[{ Authorization, Host: "bot.example:1" }, 200],
+		[{ Authorization, Origin: "https://evil.example" }, 403],
+		[{ Authorization, Origin: "https://chat.example" }, 200],
+		[{ Host: "evil.example" }, 403],
+	] as [Record<string, string>, number][])(
+		"with %j is answered %d, as a call is",
+		async (headers, status) => {
+			await using lonely = startTestBot({
+				allowedHosts: ["bot.example"],
+				allowedOrigins: ["https://chat.example"],
+			});
+			expect((await lonely.get(path, { headers })).status).toBe(status);
+			const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+			const init = { method: "POST", body, headers };
+			expect((await lonely.get("/mcp", init)).status).toBe(status);
+		},
+	);
+
+	test("needs no token where calls need none", async () => {
+		await using open = startTestBot({ mcpToken: undefined });
+		expect((await open.get(path)).status).toBe(200);
+		const headers = { Host: "evil.example" };
+		expect((await open.get(path, { headers })).status).toBe(403);
+	});
+});
+
+test("a page from elsewhere learns nothing, not even from the probes", async () => {
+	await using lonely = startTestBot();
+	const headers = { Origin: "https://evil.example" };
+	for (const path of ["/healthz", "/readyz"])
+		expect((await lonely.get(path, { headers })).status).toBe(403);
+});
+
+test("any other path is not there", async () => {
+	await using lonely = startTestBot();
+	expect((await lonely.get("/healthzz")).status).toBe(404);
+	expect((await lonely.get("/")).status).toBe(404);
+	expect(await (await lonely.get("/mcp")).text()).toBe("starting");
+});
+
+describe("the figures", () => {
+	test("requests count by method and outcome, and calls by tool and outcome", async () => {
+		await using bot = startTestBot({}, testTools);
+		for (const name of ["good", "good", "bad", "refusing", "broken"])
+			await bot.call(name);
+		await bot.rpc("ping", {});
+		await bot.rpc("tools/list", {});
+		await bot.rpc("tools/list", { cursor: "x" });
+		await bot.rpc("initialize", { protocolVersion: "2025-11-25" });
+		const metrics = await bot.metrics();
+		const requests = (method: string, outcome: string) =>
+			sampleOf(metrics, "guildhall_bot_requests_total", { method, outcome });
+		expect(requests("tools/call", "ok")).toBe(2);
+		expect(requests("tools/call", "tool_error")).toBe(1);
+		expect(requests("tools/call", "rpc_error")).toBe(2);
+		expect(requests("ping", "ok")).toBe(1);
+		expect(requests("tools/list", "ok")).toBe(1);
+		expect(requests("tools/list", "rpc_error")).toBe(1);
+		expect(requests("initialize", "ok")).toBe(1);
+		const calls = metrics.get("guildhall_bot_tool_calls_total")?.samples;
+		expect(calls?.map(({ labels, value }) => [labels, value])).toEqual([
+			[{ tool: "good", outcome: "ok" }, 2],
+			[{ tool: "bad", outcome: "tool_error" }, 1],
+			[{ tool: "refusing", outcome: "rpc_error" }, 1],
+			[{ tool: "broken", outcome: "rpc_error" }, 1],
+		]);
+		const timed = { tool: "good" };
+		expect(
+			sampleOf(metrics, "guildhall_bot_tool_call_seconds_count", timed),
+		).toBe(2);
+	});
+
+	test("a name that nobody knows begins no series of its own", async () => {
+		await using bot = startTestBot({}, testTools);
+		const names = ["a", "toString", 'x"}\n', "", "other", 7, null, { a: "b" }];
+		for (const name of names) await bot.call(name);
+		for (const method of ["a", "constructor", 'x"}\n', "other"])
+			await bot.rpc(method, {});
+		const metrics = await bot.metrics();
+		const samples = (name: string) =>
+			metrics.get(`guildhall_bot_${name}`)?.samples;
+		expect(samples("tool_calls_total")).toEqual([
+			{
+				name: "guildhall_bot_tool_calls_total",
+				labels: { tool: "other", outcome: "rpc_error" },
+				value: names.length,
+			},
+		]);
+		expect(samples("requests_total")?.map(({ labels }) => labels)).toEqual([
+			{ method: "tools/call", outcome: "rpc_error" },
+			{ method: "other", outcome: "rpc_error" },
+		]);
+	});
+
+	test("HTTP responses count by status, refusals and faults of ours too", async () => {
+		await using bot = startTestBot({}, testTools);
+		await bot.call("good");
+		await bot.get("/nope");
+		await bot.get("/status");
+		await bot.get("/metrics");
+		await bot.get("/readyz");
+		await bot.rpc("ping", {}, { "Content-Type": "text/plain" });
+		const metrics = await bot.metrics();
+		const responses = (status: string) =>
+			sampleOf(metrics, "guildhall_bot_http_responses_total", { status });
+		expect(["200", "401", "503", "415", "404"].map(responses)).toEqual([
+			1, 2, 1, 1, 1,
+		]);
+	});
+
+	test("a call is in flight until it is answered", async () => {
+		const arrived = Promise.withResolvers<void>();
+		const answer = Promise.withResolvers<string>();
+		const waiting = rawTool("wait", () => {
+			arrived.resolve();
+			return answer.promise;
+		});
+		await using bot = startTestBot({}, [waiting]);
+		const called = bot.call("wait");
+		await arrived.promise;
+		const inFlight = async () =>
+			sampleOf(await bot.metrics(), "guildhall_bot_calls_in_flight");
+		expect(await inFlight()).toBe(1);
+		expect((await bot.status()).calls_in_flight).toBe(1);
+		answer.resolve(textResult("done"));
+		await called;
+		expect(await inFlight()).toBe(0);
+	});
+
+	test.concurrent("requests to Discord count by what it answered", async () => {
+		await using alpha = await startConnectedBot();
+		const { simulator } = alpha;
+		const messages = "POST /channels/*/messages";
+		const count = async (outcome: string) =>
+			sampleOf(await alpha.metrics(), "guildhall_bot_platform_requests_total", {
+				outcome,
+			}) ?? 0;
+		const send = () =>
+			alpha.call("send_message", {
+				channel_id: simulator.channel("The Cooks/general").id,
+				content: "hello",
+			});
+		// The bot asks for two things by itself: Discord's Gateway, and its commands.
+		const own = ["GET /gateway/bot", "GET /applications/"];
+		await until("its own requests are answered", async () => {
+			const asked = simulator.requests.list().map(({ route = "" }) => route);
+			const all = own.every((one) => asked.some((it) => it.startsWith(one)));
+			return all && (await count("ok")) === asked.length;
+		});
+		const before = await count("ok");
+		simulator.faults.refuse(messages, 50013, { times: 1 });
+		await send();
+		simulator.faults.fail(messages, 500, { times: 1 });
+		await send();
+		simulator.faults.drop(messages, { when: "before", times: 1 });
+		await send();
+		simulator.faults.rateLimit(messages, { retryAfterMs: 10, times: 1 });
+		await send();
+		expect(await count("client_error")).toBe(1);
+		expect(await count("server_error")).toBe(1);
+		expect(await count("failed")).toBe(1);
+		expect(await count("rate_limited")).toBe(1);
+		expect(await count("ok")).toBe(before + 1);
+	});
+});
+
+describe("the log", () => {
+	const guild_id = "12345678901234567";
+
+	test("a call is one line, under the id that its caller gave it", async () => {
+		await using bot = startTestBot({}, testTools);
+		await bot.call("good", { guild_id }, { "X-Request-Id": "ab1c-7" });
+		await bot.call("bad");
+		expect(bot.entries("call")).toEqual([
+			{
+				time: expect.any(String),
+				level: "info",
+				message: "call",
+				request: "ab1c-7",
+				tool: "good",
+				guild_id,
+				outcome: "ok",
+				ms: expect.any(Number),
+			},
+			expect.objectContaining({
+				request: expect.stringMatching(/^[0-9a-f]{8}$/),
+				tool: "bad",
+				outcome: "tool_error",
+			}),
+		]);
+	});
+
+	test("an id that could not stand in a log is replaced, and no two are the same", async () => {
+		await using bot = startTestBot({}, testTools);
+		for (const id of ["a b", 'x"', "x".repeat(65)])
+			await bot.call("good", {}, { "X-Request-Id": id });
+		const ids = bot.entries("call").map(({ request }) => String(request));
+		expect(ids).toHaveLength(3);
+		expect(new Set(ids).size).toBe(3);
+		for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
+	});
+
+	test("a call in a session names its client", async () => {
+		await using bot = startTestBot({}, testTools);
+		const mcp = await connectTo(bot.bot.url, token);
+		await mcp.call("good");
+		expect(bot.entries("call")).toEqual([
+			expect.objectContaining({ client: "test", tool: "good" }),
+		]);
+	});
+
+	test("a name that nobody knows is quoted and cut, and a guild that is none is left out", async () => {
+		await using bot = startTestBot({}, testTools);
+		await bot.call(`line\nbreak ${"x".repeat(500)}`, { guild_id: "hello" });
+		await bot.call({ content: "hello" }, { guild_id: 7 });
+		const lines = bot.entries("call");
+		expect(lines).toEqual([
+			expect.objectContaining({
+				tool: JSON.stringify(`line\nbreak ${"x".repeat(89)}`),
+				outcome: "rpc_error",
+				code: -32601,
+			}),
+			expect.objectContaining({
+				tool: "a name of type object",
+				outcome: "rpc_error",
+				code: -32602,
+			}),
+		]);
+		for (const line of lines) expect(line).not.toHaveProperty("guild_id");
+	});
+
+	test("a refused request is a line, and one that went well is for developers", async () => {
+		await using bot = startTestBot({}, testTools);
+		await bot.rpc("nope", {}, { "X-Request-Id": "r1" });
+		await bot.rpc("tools/list", {}, { "X-Request-Id": "r2" });
+		expect(bot.entries("request")).toEqual([
+			expect.objectContaining({
+				level: "info",
+				request: "r1",
+				method: '"nope"',
+				outcome: "rpc_error",
+				code: -32601,
+			}),
+			expect.objectContaining({
+				level: "debug",
+				request: "r2",
+				method: "tools/list",
+				outcome: "ok",
+			}),
+		]);
+	});
+
+	test("a fault of ours has its stack and its call's line under the same id", async () => {
+		await using bot = startTestBot({}, testTools);
+		await bot.call("broken");
+		const [fault] = bot.entries("a request failed");
+		const [call] = bot.entries("call");
+		expect(fault?.error).toMatch(/^Error: a bug\n +at /);
+		expect(call).toMatchObject({ outcome: "rpc_error", code: -32603 });
+		expect(fault?.request).toBe(call?.request);
+	});
+});
+
+test.concurrent("neither log nor figures nor state show tokens, arguments or texts", async () => {
+	await using alpha = await startConnectedBot();
+	const { simulator, bot } = alpha;
+	const channel_id = simulator.channel("The Cooks/general").id;
+	const secrets = {
+		content: "the-words-of-a-message",
+		reason: "the-words-of-a-reason",
+		unknown: "the-words-of-an-unknown-argument",
+		said: "the-words-of-somebody",
+		wrongToken: "a-token-that-is-not-right",
+		token,
+		discordToken: simulator.bot("alpha").token,
+	};
+	const { content, reason, unknown } = secrets;
+	const mcp = await connectTo(bot.url, token);
+	const ada = [...simulator.world.accounts.values()].find(
+		({ user }) => !user.bot,
+	);
+	const said = await fetch(
+		`${simulator.api}/v10/channels/${channel_id}/messages`,
+		{
+			method: "POST",
+			headers: {
+				Authorization: String(ada?.token),
+				"Content-Type": "application/json",
+			},
+			body: JSON.stringify({ content: secrets.said }),
+		},
+	);
+	expect(said.status).toBe(200);
+	const sent = await mcp.call("send_message", { channel_id, content });
+	expect(sent.isError).toBe(false);
+	const deleted = await mcp.call("delete_messages", {
+		channel_id,
+		count: 2,
+		reason,
+	});
+	expect(deleted.isError).toBe(false);
+	// Where it goes wrong, more is said.
+	for (const args of [
+		{ channel_id, content, [unknown]: unknown },
+		{ channel_id: content, content },
+		{ channel_id, content: [content] },
+		{ channel_id, content, guild_id: content },
+		{ channel_id, content: content.repeat(1_000) },
+	])
+		expect((await mcp.call("send_message", args)).isError).toBe(true);
+	const messages = "POST /channels/*/messages";
+	simulator.faults.refuse(messages, 50013, { times: 1 });
+	await mcp.call("send_message", { channel_id, content, reason });
+	simulator.faults.drop(messages, { when: "after", times: 1 });
+	await mcp.call("send_message", { channel_id, content });
+	simulator.faults.refuse(messages, 0, { status: 401, times: 1 });
+	await mcp.call("send_message", { channel_id, content });
+	await until("the token is known again", () => bot.ready);
+	const headers = { Authorization: `Bearer ${secrets.wrongToken}` };
+	expect((await alpha.get("/status", { headers })).status).toBe(401);
+	expect((await alpha.get(`/${token}`, { headers })).status).toBe(404);
+	await alpha.rpc("tools/call", `{"content":"${content}"`);
+	const malformed = { method: "POST", body: `{"${content}` };
+	const Authorization = `Bearer ${token}`;
+	const refused = { ...malformed, headers: { Authorization } };
+	expect((await alpha.get("/mcp", refused)).status).toBe(400);
+
+	const shown = [
+		...alpha.lines,
+		JSON.stringify(await alpha.status()),
+		JSON.stringify([...(await alpha.metrics())]),
+	].join("\n");
+	expect(alpha.entries("call").length).toBeGreaterThan(8);
+	for (const secret of Object.values(secrets))
+		expect(shown).not.toContain(secret);
+});

@@ -1,0 +1,679 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { startBot } from "../../../src/bot/bot.ts";
+import {
+	type BotConfig,
+	withoutToken,
+} from "../../../src/bot/config/config.ts";
+import { toml as schema } from "../../../src/bot/config/settings.ts";
+import { checkBot } from "../../../src/bot/setup/check.ts";
+import { referencesIn } from "../../../src/bot/setup/guild-checks.ts";
+import { CheckFailed } from "../../../src/lib/check.ts";
+import { demoSeed, moderatorPermissions } from "../../../src/simulator/seed.ts";
+import {
+	type Simulator,
+	type SimulatorOptions,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import type {
+	Guild,
+	GuildChannel,
+} from "../../../src/simulator/world/state/entities.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { startProgram } from "../../support/program.ts";
+import { until } from "../../support/until.ts";
+
+/** An id that nothing has. */
+const nobody = "12345678901234567";
+const mcpToken = "the-token-of-this-mcp-server";
+
+/** The simulator, and a configuration of alpha's that names a role or a channel wherever one can be named. */
+async function startPlace(options: SimulatorOptions = {}) {
+	const simulator = await startSimulator(options);
+	const guild = simulator.guild("The Cooks");
+	const role = (name: string) => {
+		for (const one of guild.roles.values()) if (one.name === name) return one;
+		throw new Error(`there is no role ${name}`);
+	};
+	const general = simulator.channel("The Cooks/general")
+		.channel as GuildChannel;
+	const staff = simulator.channel("The Cooks/staff").channel as GuildChannel;
+	const toml = {
+		bot_name: "Alpha",
+		features: {
+			auto_role: true,
+			join_role: true,
+			welcome: true,
+			moderation: true,
+		} as Record<string, boolean>,
+		mcp: { audit_channel: staff.id },
+		auto_role: {
+			from_role: role("Newcomer").id,
+			to_role: role("Regular").id,
+			min_messages: 1,
+		},
+		join_role: { role: role("Newcomer").id },
+		welcome: { channel: general.id },
+		moderation: { log_channel: staff.id },
+	};
+	const env = {
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		clientId: simulator.bot("alpha").id as string | undefined,
+		guildId: guild.id as string | undefined,
+		mcpToken,
+		mcpPort: 0,
+	};
+	return {
+		...{ simulator, guild, role, general, staff, toml, env },
+		config: () => botConfig({ ...env, toml: v.parse(schema, toml) }),
+		[Symbol.asyncDispose]: () => simulator.close(),
+	};
+}
+
+type Place = Awaited<ReturnType<typeof startPlace>>;
+
+async function check(
+	config: BotConfig,
+	options: Parameters<typeof checkBot>[2] = {},
+) {
+	const lines: string[] = [];
+	const recorded = recordLog("warn");
+	const passed = await checkBot(config, recorded.log, {
+		write: (line) => lines.push(line),
+		...options,
+	});
+	const shown = [...lines, ...recorded.lines].join("\n");
+	for (const secret of [config.discordToken, mcpToken])
+		expect(shown).not.toContain(secret);
+	const marked = (mark: string) =>
+		lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(2));
+	return { passed, lines, marked, logged: recorded.lines };
+}
+
+const bot = (simulator: Simulator) => simulator.bot("alpha").id;
+
+function alphaRole({ guild }: Place) {
+	for (const role of guild.roles.values()) if (role.managed) return role;
+	throw new Error("alpha has a role");
+}
+
+/** What alpha's role permits: all but these. */
+function withhold(
+	place: Place,
+	...names: (keyof typeof PermissionFlagsBits)[]
+) {
+	const bits = names.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
+	const { world } = place.simulator;
+	const change = (role: ReturnType<typeof alphaRole>) =>
+		world.editRole(place.guild, role, {
+			permissions: String(BigInt(role.permissions) & ~bits),
+		});
+	change(alphaRole(place));
+	const everyone = place.guild.roles.get(place.guild.id);
+	if (everyone) change(everyone);
+}
+
+/** Nobody may do this in the channel. */
+function forbid(
+	{ simulator, guild }: Place,
+	channel: GuildChannel,
+	...names: (keyof typeof PermissionFlagsBits)[]
+) {
+	const bits = names.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
+	simulator.world.editChannel(channel, {
+		permission_overwrites: [
+			{ id: guild.id, type: 0, allow: "0", deny: String(bits) },
+		],
+	});
+}
+
+test("where all is well, every check has its tick, and names what it found", async () => {
+	await using place = await startPlace();
+	const { simulator, guild, role, general, staff } = place;
+	const { passed, lines, logged } = await check(
+		{ ...place.config(), dataDirectory: "/data" },
+		{ checkDatabase: async ({ directory }) => `SQLite in ${directory}` },
+	);
+	const roleLine = (name: string) => `@${name} (ID: ${role(name).id})`;
+	expect(lines.sort()).toEqual(
+		[
+			"✓ configuration: /nowhere: Alpha",
+			"✓ MCP port: any free one",
+			"✓ database: SQLite in /data",
+			`✓ Discord login: @alpha (ID: ${bot(simulator)}), with the Server Members Intent, with the Message Content Intent`,
+			`✓ CLIENT_ID: ${bot(simulator)}`,
+			`✓ guild: The Cooks (ID: ${guild.id})`,
+			"✓ permissions: all that its tools and features need",
+			`✓ mcp.audit_channel: #staff (ID: ${staff.id})`,
+			`✓ auto_role.from_role: ${roleLine("Newcomer")}`,
+			`✓ auto_role.to_role: ${roleLine("Regular")}`,
+			`✓ join_role.role: ${roleLine("Newcomer")}`,
+			`✓ welcome.channel: #general (ID: ${general.id})`,
+			`✓ moderation.log_channel: #staff (ID: ${staff.id})`,
+			"13 passed",
+		].sort(),
+	);
+	expect(passed).toBe(true);
+	expect(logged).toEqual([]);
+	await until(
+		"the bot has logged out",
+		() => simulator.sockets.connected.length === 0,
+	);
+	expect(simulator.journal.entries("* *")).toEqual([]);
+});
+
+test("without GUILD_ID, roles and channels may be in any guild that the bot is in", async () => {
+	await using place = await startPlace();
+	const { simulator } = place;
+	const bakers = simulator.guild("The Bakers");
+	const account = simulator.world.accounts.get(simulator.bot("alpha").token);
+	if (!account) throw new Error("alpha has an account");
+	simulator.world.addMember(bakers, account.user, {
+		botPermissions: moderatorPermissions,
+	});
+	place.env.guildId = undefined;
+	place.toml.welcome.channel = simulator.channel("The Bakers/general").id;
+	const { passed, marked } = await check(place.config());
+	expect(marked("✗")).toEqual([]);
+	expect(passed).toBe(true);
+	expect(marked("✓").join("\n")).toMatch(/guild: .*The Cooks.*, .*The Bakers/);
+});
+
+test("a bot without a token is warned of, and passes", async () => {
+	await using place = await startPlace();
+	const { passed, marked } = await check(
+		botConfig({ ...place.env, mcpToken: undefined }),
+	);
+	expect(marked("!")).toContain(`MCP token: ${withoutToken}`);
+	expect(passed).toBe(true);
+});
+
+interface Row {
+	what: string;
+	/** Before the simulator starts. */
+	options?: SimulatorOptions;
+	change?(place: Place): void;
+	/** The crosses, as patterns. */
+	crosses: (place: Place) => (string | RegExp)[];
+	/** The line that says what to do. */
+	next?: RegExp;
+}
+
+const withoutIntents = (): SimulatorOptions => {
+	const seed = demoSeed();
+	return {
+		seed: {
+			...seed,
+			bots: [
+				{ username: "alpha", privilegedIntents: [] },
+				{ username: "beta" },
+			],
+		},
+	};
+};
+
+const rows: Row[] = [
+	{
+		what: "the token is wrong",
+		change({ env }) {
+			env.discordToken = "not.the.token";
+		},
+		crosses: () => [
+			/^Discord login: Discord refuses DISCORD_TOKEN: reset the token at https:\/\/discord.com\/developers/,
+		],
+	},
+	{
+		what: "a privileged intent is not granted",
+		options: withoutIntents(),
+		crosses: () => [
+			/^Discord login: Discord refuses the intents: switch on "Server Members Intent" and "Message Content Intent", at https:\/\/discord.com\/developers/,
+		],
+	},
+	{
+		what: "Discord is not there",
+		change({ env }) {
+			env.discordApiUrl = "http://127.0.0.1:1/api";
+		},
+		crosses: () => [/^Discord login: Discord did not let the bot in within /],
+		next: /reach http:\/\/127\.0\.0\.1:1\/api\?/,
+	},
+	{
+		what: "CLIENT_ID is another application's",
+		change({ env }) {
+			env.clientId = nobody;
+		},
+		crosses: ({ simulator }) => [
+			`CLIENT_ID: DISCORD_TOKEN belongs to the application ${bot(simulator)}, and CLIENT_ID is ${nobody}`,
+		],
+		next: /same application/,
+	},
+	{
+		what: "the bot is not in the guild",
+		change({ env, simulator }) {
+			env.guildId = simulator.guild("The Bakers").id;
+		},
+		crosses: ({ env }) => [
+			new RegExp(
+				`^guild: the bot is not in the guild ${env.guildId} of GUILD_ID, but in The Cooks`,
+			),
+		],
+		next: /^ {4}Invite it: https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot%20applications\.commands&permissions=\d+$/,
+	},
+	{
+		what: "the bot is in no guild",
+		change({ env, simulator, guild }) {
+			env.guildId = undefined;
+			const me = guild.members.get(bot(simulator));
+			if (me) simulator.world.removeMember(guild, me);
+		},
+		crosses: () => ["guild: the bot is in no guild"],
+		next: /Invite it: /,
+	},
+	{
+		what: "the bot lacks what a feature needs",
+		change: (place) => withhold(place, "BanMembers"),
+		crosses: ({ guild }) => [
+			`permissions: the bot lacks BAN_MEMBERS in The Cooks (ID: ${guild.id})`,
+		],
+		next: /invite it again: https:\/\/discord\.com/,
+	},
+	{
+		what: "the bot is timed out",
+		change({ simulator, guild }) {
+			const me = guild.members.get(bot(simulator));
+			if (me)
+				simulator.world.editMember(guild, me, {
+					communication_disabled_until: new Date(
+						Date.now() + 3_600_000,
+					).toISOString(),
+				});
+		},
+		crosses: () => [
+			/^permissions: the bot is timed out in The Cooks/,
+			...Array(6).fill(/ the bot lacks /),
+		],
+	},
+	{
+		what: "a role does not exist",
+		change({ toml }) {
+			toml.join_role.role = nobody;
+		},
+		crosses: ({ guild }) => [
+			`join_role.role: there is no role ${nobody} in The Cooks (ID: ${guild.id})`,
+		],
+		next: /Developer Mode/,
+	},
+	{
+		what: "a role is another guild's",
+		change({ toml, simulator }) {
+			const [id = ""] = simulator.guild("The Bakers").roles.keys();
+			toml.auto_role.from_role = id;
+		},
+		crosses: () => [/^auto_role\.from_role: there is no role \d+ in The Cooks/],
+	},
+	{
+		what: "a role ranks above the bot",
+		change({ simulator, guild, role }) {
+			simulator.world.moveRoles(guild, new Map([[role("Regular"), 99]]));
+		},
+		crosses: () => [
+			/^auto_role\.to_role: @Regular .* does not rank below the bot's highest role, @alpha/,
+		],
+		next: /drag @alpha .* above it/,
+	},
+	{
+		what: "a role is the bot's own",
+		change(place) {
+			place.toml.join_role.role = alphaRole(place).id;
+		},
+		crosses: () => [/^join_role\.role: @alpha .* belongs to a bot/],
+	},
+	{
+		what: "a role is everyone's",
+		change({ toml, guild }) {
+			toml.join_role.role = guild.id;
+		},
+		crosses: () => [/^join_role\.role: @everyone .* everyone has/],
+	},
+	{
+		what: "the bot may not manage roles",
+		change: (place) => withhold(place, "ManageRoles"),
+		crosses: () => [
+			/^permissions: .*MANAGE_ROLES/,
+			/^auto_role\.from_role: .*lacks MANAGE_ROLES/,
+			/^auto_role\.to_role: .*lacks MANAGE_ROLES/,
+			/^join_role\.role: .*lacks MANAGE_ROLES/,
+		],
+	},
+	{
+		what: "a channel does not exist",
+		change({ toml }) {
+			toml.welcome.channel = nobody;
+		},
+		crosses: ({ guild }) => [
+			`welcome.channel: there is no channel ${nobody} in The Cooks (ID: ${guild.id})`,
+		],
+		next: /right-click the channel/,
+	},
+	{
+		what: "a channel is for voice",
+		change({ toml, simulator }) {
+			toml.welcome.channel = simulator.channel("The Cooks/Lounge").id;
+		},
+		crosses: () => [/^welcome\.channel: #Lounge .* is no text channel$/],
+	},
+	{
+		what: "a channel is hidden from the bot",
+		change: (place) => forbid(place, place.general, "ViewChannel"),
+		crosses: () => [/^welcome\.channel: the bot lacks .*VIEW_CHANNEL.* in #/],
+		next: /the channel's settings/,
+	},
+	{
+		what: "the bot may not write in a channel",
+		change: (place) => forbid(place, place.general, "SendMessages"),
+		crosses: () => [/^welcome\.channel: the bot lacks SEND_MESSAGES in #/],
+	},
+	{
+		what: "the channels of both logs take no embeds",
+		change: (place) => forbid(place, place.staff, "EmbedLinks"),
+		crosses: () => [
+			/^mcp\.audit_channel: the bot lacks EMBED_LINKS in #staff/,
+			/^moderation\.log_channel: the bot lacks EMBED_LINKS in #staff/,
+		],
+	},
+];
+
+describe("a cross, and what to do, where", () => {
+	test.each(rows)("$what", async ({ options, change, crosses, next }) => {
+		await using place = await startPlace(options);
+		change?.(place);
+		const { passed, lines, marked } = await check(place.config(), {
+			loginTimeoutMs: place.env.discordApiUrl.includes(":1/") ? 50 : 20_000,
+		});
+		expect(marked("✗")).toEqual(
+			crosses(place).map((one) =>
+				typeof one === "string" ? one : expect.stringMatching(one),
+			),
+		);
+		if (next) expect(lines).toContainEqual(expect.stringMatching(next));
+		expect(passed).toBe(false);
+	});
+
+	test("the database does not answer", async () => {
+		await using place = await startPlace();
+		const { passed, marked } = await check(place.config(), {
+			async checkDatabase() {
+				throw new CheckFailed("nothing answers at db:5432");
+			},
+		});
+		expect(marked("✗")).toEqual(["database: nothing answers at db:5432"]);
+		expect(passed).toBe(false);
+	});
+
+	test("another program has the port", async () => {
+		await using place = await startPlace();
+		await using other = Bun.serve({
+			hostname: "127.0.0.1",
+			port: 0,
+			fetch: () => new Response("hello"),
+		});
+		place.env.mcpPort = other.port ?? 0;
+		const { marked } = await check(place.config());
+		expect(marked("✗")).toEqual([
+			`MCP port: MCP_PORT: 127.0.0.1:${other.port} is in use by another program`,
+		]);
+	});
+});
+
+test.each<[what: string, config: Partial<BotConfig>, secret: string]>([
+	["DISCORD_TOKEN", { discordToken: "a.secret.token" }, "a.secret.token"],
+	["MCP_AUTH_TOKEN", { mcpToken: "a-secret-token" }, "a-secret-token"],
+	["GAME_VERIFY_SECRET", { gameVerifySecret: "a-secret" }, "a-secret"],
+	["an API key", { apiKeys: { AN_API_KEY: "sk-secret" } }, "sk-secret"],
+	[
+		"DATABASE_URL as a whole",
+		{ databaseUrl: "postgres://ada@db/secrets" },
+		"postgres://ada@db/secrets",
+	],
+	[
+		"the password in DATABASE_URL",
+		{ databaseUrl: "postgres://ada:s%3Ccret@db/bots" },
+		"s<cret",
+	],
+	[
+		"the same as it is written there",
+		{ databaseUrl: "postgres://ada:s%3Ccret@db/bots" },
+		"s%3Ccret",
+	],
+])("%s is not shown, whoever quotes it", async (_, config, secret) => {
+	await using place = await startPlace();
+	const said = `it said ${secret}`;
+	const { lines, logged } = await check(
+		{ ...place.config(), ...config },
+		{
+			checkDatabase: () => Promise.reject(new CheckFailed(said, said)),
+			loginTimeoutMs: 1_000,
+		},
+	);
+	expect(lines).toContain("✗ database: it said [secret]");
+	expect(lines).toContain("    it said [secret]");
+	expect([...lines, ...logged].join("\n")).not.toContain(secret);
+});
+
+test("without a login, whatever needs one is skipped", async () => {
+	await using place = await startPlace();
+	place.env.discordToken = "not.the.token";
+	const { marked } = await check(place.config());
+	expect(marked("✓")).toHaveLength(3);
+	expect(marked("–")).toHaveLength(9);
+	for (const line of marked("–"))
+		expect(line).toEndWith('skipped, because "Discord login" failed');
+});
+
+test("what belongs to a feature that is off is not looked at", async () => {
+	await using place = await startPlace();
+	const { toml } = place;
+	for (const name of Object.keys(toml.features)) toml.features[name] = false;
+	toml.welcome.channel = nobody;
+	toml.join_role.role = nobody;
+	const { passed, lines } = await check(place.config());
+	expect(lines.join("\n")).not.toMatch(/welcome|join_role|auto_role/);
+	expect(lines.join("\n")).toContain("✓ mcp.audit_channel: ");
+	expect(passed).toBe(true);
+});
+
+test("what only some tools need is worth a warning", async () => {
+	await using place = await startPlace();
+	withhold(place, "ManageChannels", "MentionEveryone");
+	const { passed, marked } = await check(place.config());
+	expect(marked("!")).toEqual([
+		expect.stringMatching(/^permissions: the bot lacks MANAGE_CHANNELS in /),
+	]);
+	expect(passed).toBe(true);
+});
+
+test("what is allowed in some channels alone is worth a warning", async () => {
+	await using place = await startPlace();
+	withhold(place, "SendMessages");
+	for (const channel of [place.general, place.staff])
+		place.simulator.world.editChannel(channel, {
+			permission_overwrites: [
+				{
+					id: alphaRole(place).id,
+					type: 0,
+					allow: String(
+						PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages,
+					),
+					deny: "0",
+				},
+			],
+		});
+	const { passed, marked } = await check(place.config());
+	expect(marked("✗")).toEqual([]);
+	expect(marked("!")).toEqual([
+		expect.stringMatching(/^permissions: the bot lacks SEND_MESSAGES in /),
+	]);
+	expect(passed).toBe(true);
+});
+
+test("an administrator may do everything, and an announcement channel is for text", async () => {
+	await using place = await startPlace();
+	const { simulator, guild, general } = place;
+	simulator.world.editRole(guild, alphaRole(place), {
+		permissions: String(PermissionFlagsBits.Administrator),
+	});
+	forbid(place, general, "ViewChannel");
+	simulator.world.editChannel(general, { type: ChannelType.GuildAnnouncement });
+	const { passed, marked } = await check(place.config());
+	expect([...marked("✗"), ...marked("!")]).toEqual([]);
+	expect(passed).toBe(true);
+});
+
+test("a bot that runs is not disturbed, and its port is its own; another bot's is not", async () => {
+	await using place = await startPlace();
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-check-"));
+	const running = startBot(
+		{ ...place.config(), dataDirectory: directory },
+		recordLog().log,
+	);
+	try {
+		await until("the bot is ready", () => running.ready);
+		place.env.mcpPort = Number(new URL(running.url).port);
+		const own = await check(place.config());
+		expect(own.marked("✓")).toContain(
+			`MCP port: 127.0.0.1:${place.env.mcpPort} is in use by this bot, which runs`,
+		);
+		expect(own.passed).toBe(true);
+		const beta = await check({ ...place.config(), botName: "Beta" });
+		expect(beta.marked("✗")).toEqual([
+			`MCP port: MCP_PORT: 127.0.0.1:${place.env.mcpPort} is in use by another bot, Alpha`,
+		]);
+		expect(running.ready).toBe(true);
+	} finally {
+		await running.close();
+		rmSync(directory, { recursive: true, force: true });
+	}
+});
+
+test("a name of a guild cannot forge a line", async () => {
+	await using place = await startPlace();
+	const { world } = place.simulator;
+	const rename = (guild: Guild) =>
+		world.editGuild(guild, { name: "x\n✓ permissions: all\u202e" });
+	rename(place.guild);
+	const { lines } = await check(place.config());
+	expect(lines.filter((line) => line.startsWith("✓ permissions"))).toHaveLength(
+		1,
+	);
+	expect(lines.join("")).not.toContain("\u202e");
+});
+
+test("every key that names a role or a channel is found, whatever is added to config.toml", () => {
+	const role = v.pipe(v.string(), v.metadata({ refersTo: "role" }));
+	const channel = v.pipe(v.string(), v.metadata({ refersTo: "channel" }));
+	const features = v.object({ a: v.boolean(), b: v.boolean() });
+	const schema = v.pipe(
+		v.strictObject({
+			features,
+			a: v.optional(
+				v.strictObject({ roles: v.array(role), other: v.string() }),
+			),
+			b: v.optional(v.strictObject({ role })),
+			c: v.optional(
+				v.strictObject({
+					channel: v.optional(channel),
+					unset: v.optional(channel),
+					rows: v.array(v.strictObject({ role: v.pipe(role, v.trim()) })),
+				}),
+				{ rows: [] },
+			),
+		}),
+		v.check(() => true),
+	);
+	const values = {
+		features: { a: true, b: false },
+		a: { roles: ["1", "2"], other: "3" },
+		b: { role: "4" },
+		c: { channel: "5", rows: [{ role: "6" }] },
+	};
+	expect(
+		referencesIn(schema, values).map(({ key, to, id }) => [key, to, id]),
+	).toEqual([
+		["a.roles.0", "role", "1"],
+		["a.roles.1", "role", "2"],
+		["c.channel", "channel", "5"],
+		["c.rows.0.role", "role", "6"],
+	]);
+});
+
+describe("as a program", () => {
+	const toml = (extra = "") =>
+		`bot_name = "Alpha"\n[features]\njoin_role = true\n${extra}`;
+
+	async function runCheck(files: Record<string, string>, env = {}) {
+		const directory = mkdtempSync(join(tmpdir(), "guildhall-check-"));
+		try {
+			for (const [name, text] of Object.entries(files))
+				writeFileSync(join(directory, name), text);
+			await using program = startProgram(
+				"src/bot/main.ts",
+				{ CONFIG_DIR: directory, MCP_PORT: "0", ...env },
+				["--check"],
+			);
+			return { code: await program.exited, lines: program.lines, directory };
+		} finally {
+			rmSync(directory, { recursive: true, force: true });
+		}
+	}
+
+	test("it ends by itself with exit 0 where all is well, and with 1 where it is not", async () => {
+		await using place = await startPlace();
+		const env = {
+			DISCORD_TOKEN: place.env.discordToken,
+			DISCORD_API_URL: place.env.discordApiUrl,
+			GUILD_ID: place.guild.id,
+			MCP_AUTH_TOKEN: mcpToken,
+		};
+		const section = (id: string) => toml(`[join_role]\nrole = "${id}"\n`);
+		const fine = await runCheck(
+			{ "config.toml": section(place.role("Newcomer").id) },
+			env,
+		);
+		expect(fine.lines.filter((line) => !/^(✓|\d+ passed$)/.test(line))).toEqual(
+			[],
+		);
+		expect(fine.lines).toContain(`✓ configuration: ${fine.directory}: Alpha`);
+		expect(fine.code).toBe(0);
+		const bad = await runCheck({ "config.toml": section(nobody) }, env);
+		expect(bad.lines.join("\n")).toContain("✗ join_role.role: ");
+		expect(bad.code).toBe(1);
+		expect([...fine.lines, ...bad.lines].join()).not.toContain(
+			place.env.discordToken,
+		);
+	});
+
+	test("a fault of configuration is told as at a start", async () => {
+		const { code, lines } = await runCheck({ "config.toml": toml() });
+		expect(code).toBe(1);
+		expect(lines.join("\n")).toMatch(
+			/has 3 faults:\n.*no such file.*\n.*DISCORD_TOKEN: is required\n.*join_role/,
+		);
+		expect(lines.join("\n")).not.toContain("✓");
+	});
+});
+
+test("chat is worth a warning where there is no AI to ask", async () => {
+	await using place = await startPlace();
+	Object.assign(place.toml.features, { chat: true });
+	const { passed, lines } = await check(place.config());
+	expect(passed).toBe(true);
+	expect(lines.join("\n")).toContain(
+		"features.chat: no AI provider is set up: whoever mentions the bot is not answered",
+	);
+});

@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { permissionNames } from "../../../src/bot/discord/permissions.ts";
+import {
+	invitePermissions,
+	inviteUrl,
+	toolPermissions,
+} from "../../../src/bot/setup/invite.ts";
+
+const settings = (features: Record<string, boolean> = {}) => {
+	const id = "12345678901234567";
+	return v.parse(toml, {
+		bot_name: "Cook",
+		features,
+		game: {},
+		auto_role: { to_role: id, min_messages: 1 },
+		join_role: { role: id },
+		welcome: { channel: id },
+		moderation: {},
+	});
+};
+
+/** What Discord asks for beside what a tool names. */
+const implied = ["ViewChannel", "Connect", "SendMessagesInThreads"];
+
+test("the permissions of the tools are those that tools name, and those that go with them", () => {
+	const source = join(import.meta.dir, "../../../src/bot");
+	const files = [
+		...readdirSync(join(source, "tools")).map((file) => `tools/${file}`),
+		"messages/message-form.ts",
+	];
+	const named = files.flatMap((file) =>
+		Array.from(
+			readFileSync(join(source, file), "utf8").matchAll(
+				/"([A-Z][A-Za-z]+)"|PermissionFlagsBits\.(\w+)/g,
+			),
+			([, text, property]) => text ?? property ?? "",
+		).filter((word) => Object.hasOwn(PermissionFlagsBits, word)),
+	);
+	expect([...toolPermissions].map(String).sort()).toEqual(
+		[...new Set([...named, ...implied])].sort(),
+	);
+});
+
+test("a bot is invited with what its tools need, and more for features that are on", () => {
+	const ofTools = invitePermissions(settings({ chat: false }));
+	expect(permissionNames(ofTools)).toHaveLength(toolPermissions.length);
+	expect(permissionNames(ofTools)).not.toContain("ADMINISTRATOR");
+	expect(invitePermissions(settings())).toBe(ofTools);
+	expect(invitePermissions(settings({ auto_role: true }))).toBe(ofTools);
+	expect(
+		permissionNames(
+			invitePermissions(settings({ moderation: true })) & ~ofTools,
+		).sort(),
+	).toEqual([]);
+});
+
+test("the link names application, scopes and permissions", () => {
+	const url = new URL(inviteUrl("123", 3072n));
+	expect(url.origin + url.pathname).toBe(
+		"https://discord.com/oauth2/authorize",
+	);
+	expect(Object.fromEntries(url.searchParams)).toEqual({
+		client_id: "123",
+		scope: "bot applications.commands",
+		permissions: "3072",
+	});
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { startBot } from "../../../src/bot/bot.ts";
+import { invitePermissions, inviteUrl } from "../../../src/bot/setup/invite.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
+
+test("a bot in no guild warns with its invitation: at the start, and when it has left its last one", async () => {
+	await using simulator = await startSimulator({
+		seed: {
+			bots: [{ username: "alpha" }],
+			users: [{ username: "ada" }],
+			guilds: ["One", "Two"].map((name) => ({ name, owner: "ada" })),
+		},
+	});
+	const { world } = simulator;
+	const { id, token } = simulator.bot("alpha");
+	const alpha = world.users.get(id);
+	if (!alpha) throw new Error("alpha is a user");
+	const [one, two] = [simulator.guild("One"), simulator.guild("Two")];
+	const { log, entries } = recordLog();
+	const config = botConfig({
+		discordToken: token,
+		discordApiUrl: simulator.api,
+	});
+	const bot = startBot(config, log);
+	await using stack = new AsyncDisposableStack();
+	stack.defer(() => bot.close());
+	const warnings = () => entries("the bot is in no guild");
+	await until("it has warned", () => warnings().length === 1);
+	expect(warnings()[0]).toMatchObject({
+		level: "warn",
+		invite: inviteUrl(id, invitePermissions(config.toml)),
+	});
+
+	const members = [one, two].map((guild) => world.addMember(guild, alpha));
+	const loaded = () => entries("members loaded").length;
+	await until("it knows both guilds", () => loaded() === 2);
+	world.removeGuild(one);
+	const [, inTwo] = members;
+	if (!inTwo) throw new Error("alpha is in both");
+	world.removeMember(two, inTwo);
+	await until("it has warned again", () => warnings().length > 1);
+	expect(warnings()).toHaveLength(2);
+});

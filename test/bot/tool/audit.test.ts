@@ -1,0 +1,257 @@
+// The audit log on either database: written when it can be, queued when not, and kept for its time.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { SQL } from "bun";
+import type { Sql } from "../../../src/bot/store/statement.ts";
+import type { Store, StoreOptions } from "../../../src/bot/store/store.ts";
+import { migrations } from "../../../src/bot/store/tables.ts";
+import {
+	type AuditedCall,
+	type AuditOptions,
+	createAudit,
+} from "../../../src/bot/tool/audit.ts";
+import { type RecordedLog, recordLog } from "../../support/log.ts";
+import {
+	onBoth,
+	onOwnPostgres,
+	openStore,
+	type Place,
+} from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const call = (changes: Partial<AuditedCall> = {}): AuditedCall => ({
+	at: new Date(),
+	requestId: "req-1",
+	client: "claude",
+	tool: "send_message",
+	guildId: "900719925474099312",
+	arguments: '{"content":"[5 characters]"}',
+	outcome: "done",
+	milliseconds: 12.4,
+	...changes,
+});
+
+const open = (place: Place, changes: Partial<StoreOptions> = {}) =>
+	openStore(place, { migrations, queryTimeoutMs: 1_000, ...changes });
+
+function startAudit(
+	store: Pick<Store, "sql" | "opened">,
+	options: Partial<AuditOptions> = {},
+	{ log }: RecordedLog = recordLog(),
+) {
+	return createAudit(store, { log, backOffMs: [10, 50], ...options });
+}
+
+onBoth((databases) => {
+	test("a call is written with all that is known of it", async () => {
+		await using opened = await open(await databases.place());
+		const audit = startAudit(opened.store);
+		const at = new Date(1_795_266_231_123);
+		audit.record(call({ at }));
+		audit.record(call({ at, requestId: undefined, guildId: undefined }));
+		await audit.close();
+		const [second, first] = await audit.recent({ limit: 10 });
+		expect(first).toEqual({
+			id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+			at: at.getTime(),
+			request_id: "req-1",
+			client: "claude",
+			tool: "send_message",
+			guild_id: "900719925474099312",
+			arguments: '{"content":"[5 characters]"}',
+			outcome: "done",
+			milliseconds: 12,
+		});
+		expect(second).toMatchObject({ request_id: null, guild_id: null });
+	});
+
+	test("what is looked for is found, newest first", async () => {
+		await using opened = await open(await databases.place());
+		const audit = startAudit(opened.store);
+		const day = (number: number) => new Date(Date.UTC(2026, 10, number));
+		audit.record(call({ at: day(1), tool: "ban", client: "other" }));
+		audit.record(call({ at: day(2), tool: "ban", outcome: "failed" }));
+		audit.record(call({ at: day(3), guildId: "1" }));
+		await audit.close();
+		const days = async (filter: Parameters<typeof audit.recent>[0]) =>
+			(await audit.recent(filter)).map(({ at }) => new Date(at).getUTCDate());
+		expect(await days({ limit: 2 })).toEqual([3, 2]);
+		expect(await days({ tool: "ban", limit: 9 })).toEqual([2, 1]);
+		expect(await days({ tool: "ban", client: "other", limit: 9 })).toEqual([1]);
+		expect(await days({ guildId: "1", limit: 9 })).toEqual([3]);
+		expect(await days({ outcome: "failed", limit: 9 })).toEqual([2]);
+		expect(
+			await days({ from: day(2), before: { at: day(3) }, limit: 9 }),
+		).toEqual([2]);
+		expect(await days({ tool: "' OR 1=1 --", limit: 9 })).toEqual([]);
+	});
+
+	test("while the table is locked calls queue, and are written once afterwards", async () => {
+		const place = await databases.place();
+		await using opened = await open(place, { queryTimeoutMs: 100 });
+		const audit = startAudit(opened.store);
+		const { databaseUrl, schema, directory } = place.settings;
+		const other = databaseUrl
+			? new SQL({ url: databaseUrl, max: 1 })
+			: new SQL({
+					adapter: "sqlite",
+					filename: join(directory, "store.sqlite"),
+				});
+		await other.unsafe(databaseUrl ? "BEGIN" : "BEGIN IMMEDIATE");
+		if (databaseUrl) await other.unsafe(`LOCK TABLE "${schema}".tool_calls`);
+		let attempts = 0;
+		const sql: Sql = (...statement) => {
+			attempts += 1;
+			return opened.store.sql(...statement);
+		};
+		const watched = startAudit({ sql, opened: opened.store.opened });
+		for (let number = 0; number < 250; number++)
+			watched.record(call({ requestId: String(number) }));
+		await until("it has tried more than once", () => attempts > 2);
+		expect(watched.queued).toBe(250);
+		await other.unsafe("ROLLBACK");
+		await other.close();
+		await until("they are written", () => watched.queued === 0);
+		const rows = await audit.recent({ limit: 1_000 });
+		expect(rows.map(({ request_id }) => Number(request_id))).toEqual(
+			Array.from({ length: 250 }, (_, index) => 249 - index),
+		);
+		await audit.close();
+		await watched.close();
+	});
+
+	test("calls that come one after another are written together, at the end and when they are asked for at once", async () => {
+		await using opened = await open(await databases.place());
+		let statements = 0;
+		const sql: Sql = (...statement) => {
+			if (/INSERT/.test(statement[0][0] ?? "")) statements += 1;
+			return opened.store.sql(...statement);
+		};
+		const store = { sql, opened: opened.store.opened };
+		const audit = startAudit(store, { gatherMs: 500 });
+		for (let number = 0; number < 20; number++) {
+			audit.record(call({ requestId: String(number) }));
+			await new Promise(setImmediate);
+		}
+		await until("they are written", () => audit.queued === 0);
+		expect(statements).toBe(1);
+		const patient = startAudit(store, { gatherMs: 3_600_000 });
+		patient.record(call({ requestId: "asked for" }));
+		const [asked] = await patient.recent({ limit: 1 });
+		expect(asked?.request_id).toBe("asked for");
+		patient.record(call({ requestId: "last" }));
+		await patient.close();
+		expect(patient.queued).toBe(0);
+		const [last] = await audit.recent({ limit: 1 });
+		expect(last?.request_id).toBe("last");
+		await audit.close();
+	});
+
+	test("calls older than they are kept go, a few at a time", async () => {
+		await using opened = await open(await databases.place());
+		const writer = startAudit(opened.store);
+		const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+		for (const days of [400, 91, 90.01, 90.02, 95, 89.9, 0])
+			writer.record(call({ at: ago(days) }));
+		await writer.close();
+		const batches: number[] = [];
+		const sql: Sql = async <Row extends object>(
+			...statement: Parameters<Sql>
+		) => {
+			const rows = await opened.store.sql<Row>(...statement);
+			batches.push(rows.length);
+			return rows;
+		};
+		// What a start deletes by itself is not waited for.
+		const never = new Promise<void>(() => {});
+		const audit = startAudit({ sql, opened: never }, { deleteBatch: 2 });
+		expect(await audit.prune()).toBe(5);
+		expect(batches).toEqual([2, 2, 1]);
+		expect(await audit.recent({ limit: 10 })).toHaveLength(2);
+		await audit.close();
+	});
+
+	test("a start deletes what has become too old", async () => {
+		await using opened = await open(await databases.place());
+		const writer = startAudit(opened.store);
+		writer.record(call({ at: new Date(0) }));
+		await writer.close();
+		const audit = startAudit(opened.store, { keepDays: 1 });
+		await until("it is gone", async () => {
+			return (await audit.recent({ limit: 1 })).length === 0;
+		});
+		await audit.close();
+	});
+
+	test("no name is too long or too strange for the log", async () => {
+		await using opened = await open(await databases.place());
+		const logged = recordLog();
+		const audit = startAudit(opened.store, {}, logged);
+		audit.record(call({ client: "a\0b\ud800c", requestId: "x".repeat(5_000) }));
+		await audit.close();
+		const [row] = await audit.recent({ limit: 1 });
+		expect(row?.client).toBe("a\ufffdb\ufffdc");
+		expect(row?.request_id).toHaveLength(200);
+		expect(logged.lines).toEqual([]);
+	});
+});
+
+onOwnPostgres((databases) => {
+	test("calls of a database that is away queue within the bound, the rest are counted", async () => {
+		const place = await databases.place();
+		await using opened = await open(place);
+		const logged = recordLog();
+		const audit = startAudit(opened.store, { maxQueued: 5 }, logged);
+		await databases.postgres.kill();
+		await until("it has noticed", () => opened.store.state === "degraded");
+		for (let number = 0; number < 8; number++)
+			audit.record(call({ requestId: String(number) }));
+		expect(audit.queued).toBe(5);
+		expect(audit.dropped).toBe(3);
+		await expect(audit.recent({ limit: 1 })).rejects.toThrow(
+			/database is away/,
+		);
+		await databases.postgres.start();
+		await until("they are written", () => audit.queued === 0);
+		const rows = await audit.recent({ limit: 10 });
+		expect(rows.map(({ request_id }) => request_id)).toEqual(
+			["4", "3", "2", "1", "0"], // What came first is kept.
+		);
+		expect(logged.messages()).toEqual([
+			"the audit log drops calls: too many wait for the database",
+			"the audit log is complete again",
+		]);
+		await audit.close();
+	});
+
+	test("a call that the database refuses does not take the others with it", async () => {
+		await using opened = await open(await databases.place());
+		const logged = recordLog();
+		const audit = startAudit(opened.store, {}, logged);
+		audit.record(call({ requestId: "1" }));
+		audit.record(call({ requestId: "2", arguments: "\0" }));
+		audit.record(call({ requestId: "3" }));
+		await audit.close();
+		const rows = await audit.recent({ limit: 10 });
+		expect(rows.map(({ request_id }) => request_id)).toEqual(["3", "1"]);
+		expect(audit.dropped).toBe(1);
+		expect(logged.messages()).toEqual([
+			"the database refused a call for the audit log",
+		]);
+	});
+
+	test("a close while the database is away does not wait for it", async () => {
+		await using opened = await open(await databases.place());
+		const logged = recordLog();
+		const audit = startAudit(opened.store, {}, logged);
+		await databases.postgres.kill();
+		await until("it has noticed", () => opened.store.state === "degraded");
+		audit.record(call());
+		await audit.close(60_000);
+		expect(logged.messages()).toEqual([
+			"calls were not written to the audit log",
+		]);
+		await databases.postgres.start();
+	});
+});

@@ -1,0 +1,166 @@
+// What the audit log keeps of a call's arguments.
+
+import { expect, test } from "bun:test";
+import { redact } from "../../../src/bot/tool/redact.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
+import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
+
+function schemaOf(name: string): JsonSchema {
+	const tool = tools.find((one) => one.name === name);
+	if (!tool) throw new Error(`no tool ${name}`);
+	return tool.listing.inputSchema;
+}
+
+const id = "900719925474099312";
+
+test.each<[string, Record<string, unknown>, unknown]>([
+	[
+		"send_message",
+		{
+			guild_id: id,
+			channel_id: id,
+			content: "Speak",
+			mentions: "none",
+			silent: true,
+			reply_to: id,
+		},
+		{
+			guild_id: id,
+			channel_id: id,
+			content: "[5 characters]",
+			mentions: "none",
+			silent: true,
+			reply_to: id,
+		},
+	],
+	[
+		"send_message",
+		{
+			channel_id: "general",
+			content: 5,
+			mentions: "whoever",
+			embeds: [
+				{ title: "abc", color: 255, fields: [{ name: "n", inline: true }] },
+			],
+		},
+		{
+			channel_id: "[7 characters]",
+			content: "[a number]",
+			mentions: "[7 characters]",
+			// Of what is in them nothing is published, and so nothing is kept.
+			embeds: [{ "…": "3 unknown" }],
+		},
+	],
+	[
+		"create_poll",
+		{ answers: [{ text: "abc", emoji: 5, shown: true }], duration: 24 },
+		{
+			answers: [
+				{ text: "[3 characters]", emoji: "[a number]", "…": "1 unknown" },
+			],
+			duration: 24,
+		},
+	],
+	[
+		"edit_role",
+		{
+			role_id: id,
+			name: "VIEW_CHANNEL2",
+			permissions: "2048",
+			permission_names: ["VIEW_CHANNEL", "send_messages", "my secret"],
+			reason: "because",
+		},
+		{
+			role_id: id,
+			name: "[13 characters]",
+			permissions: "2048",
+			permission_names: ["VIEW_CHANNEL", "send_messages", "[9 characters]"],
+			reason: "[7 characters]",
+		},
+	],
+	[
+		"send_message",
+		{ content: { text: "deep" }, channel_id: [id], embeds: "x", nsfw: null },
+		{
+			content: "[object]",
+			channel_id: "[1 items]",
+			embeds: "[1 characters]",
+			"…": "1 unknown",
+		},
+	],
+	["list_guilds", {}, {}],
+	["list_guilds", { "my password is x": 1 }, { "…": "1 unknown" }],
+	["list_guilds", JSON.parse('{"__proto__": "x"}'), { "…": "1 unknown" }],
+])("%s %j", (name, args, kept) => {
+	const schema = schemaOf(name);
+	expect(JSON.parse(redact(schema, args))).toEqual(kept);
+});
+
+const canary = "hunter2 swordfish";
+
+/** Arguments with the canary wherever a tool takes text. */
+function withCanaries(schema: JsonSchema): unknown {
+	if (schema.type === "array")
+		return [withCanaries(schema.items as JsonSchema)];
+	if (schema.type !== "object") return canary;
+	// What publishes no fields takes some all the same.
+	if (!schema.properties) return { title: canary };
+	const properties = schema.properties as Record<string, JsonSchema>;
+	return Object.fromEntries(
+		Object.entries(properties).map(([name, one]) => [name, withCanaries(one)]),
+	);
+}
+
+test.each(tools.map(({ name }) => name))("%s keeps no text", (name) => {
+	const schema = schemaOf(name);
+	const args = withCanaries(schema) as Record<string, unknown>;
+	const kept = redact(schema, args);
+	expect(Object.keys(JSON.parse(kept))).toEqual(Object.keys(args));
+	expect(kept).not.toMatch(/hunter2|swordfish/);
+});
+
+test.each(tools.map(({ name }) => name))("%s keeps its ids", (name) => {
+	const schema = schemaOf(name);
+	const names = Object.keys(schema.properties as object);
+	const ids = names.filter((one) => one.endsWith("_id"));
+	const args = Object.fromEntries(ids.map((one) => [one, id]));
+	expect(JSON.parse(redact(schema, args))).toEqual(args);
+});
+
+test("lists and the whole are bounded", () => {
+	const schema = schemaOf("delete_messages");
+	const message_ids = Array.from({ length: 100 }, () => id);
+	const kept = JSON.parse(redact(schema, { message_ids }));
+	expect(kept.message_ids).toHaveLength(51);
+	expect(kept.message_ids[50]).toBe("[50 more]");
+	const tags = Array.from({ length: 50 }, () => ({
+		...{ id, name: "a long name", moderated: true },
+		emoji: "an emoji",
+	}));
+	const long = redact(schemaOf("set_forum_tags"), { tags });
+	expect(long).toMatch(/^\{"…":"\d+ characters"\}$/);
+});
+
+test("digits that no pattern of ids allows may be a code", () => {
+	const schema = {
+		type: "object",
+		properties: {
+			code: { type: "string", pattern: "^\\d{6}$" },
+			note: { type: "string" },
+			id: { type: "string", pattern: "^\\d{17,20}$" },
+		},
+	};
+	expect(JSON.parse(redact(schema, { code: "123456", note: id, id }))).toEqual({
+		code: "[6 characters]",
+		note: "[18 characters]",
+		id,
+	});
+});
+
+test("of a choice of numbers only what can be chosen is kept", () => {
+	const schema = schemaOf("edit_thread");
+	const kept = (auto_archive_minutes: number) =>
+		JSON.parse(redact(schema, { auto_archive_minutes }));
+	expect(kept(1440)).toEqual({ auto_archive_minutes: 1440 });
+	expect(kept(123_456)).toEqual({ auto_archive_minutes: "[a number]" });
+});
