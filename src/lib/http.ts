@@ -55,7 +55,7 @@ export type Send = (
 /** The failure of an exchange whose answer is larger than is read. */
 export function tooLarge(maxBytes: number): HttpFailure {
 	return new HttpFailure(
-		`the answer is not valid: its body is larger than ${maxBytes} bytes`,
+		`invalid response: body larger than ${maxBytes} bytes`,
 		"answered",
 	);
 }
@@ -63,7 +63,7 @@ export function tooLarge(maxBytes: number): HttpFailure {
 /** The failure of an exchange whose answer was the largest when there was no more room. */
 export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 	return new HttpFailure(
-		`the answer was given up: all that are on their way are larger than ${maxBytes} bytes`,
+		`response dropped: unfinished responses exceed ${maxBytes} bytes`,
 		"answered",
 	);
 }

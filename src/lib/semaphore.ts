@@ -30,6 +30,11 @@ export class Semaphore {
 		return this.#held;
 	}
 
+	/** How many wait for a permit. */
+	get waiting(): number {
+		return this.#waiting.size;
+	}
+
 	/**
 	 * Takes a permit: at once (undefined) if one is free, otherwise in the order of the calls. Throws Overloaded when the
 	 * queue is full; rejects with Overloaded after `maxWaitMs`, and with the signal's reason when that fires.

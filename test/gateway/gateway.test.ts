@@ -1123,7 +1123,7 @@ describe("a bot that sends more than there is room for", () => {
 			await using world = await startWorld({ on: { "tools/list": behaviour } });
 			expect(world.alpha.received("tools/list")).toHaveLength(1);
 			expect(await world.text("list_instances")).toContain(
-				"alpha | offline (the answer is not valid: its body is larger than 2097152 bytes)",
+				"alpha | offline (invalid response: body larger than 2097152 bytes)",
 			);
 			expect((await world.tools()).map(({ name }) => name)).toEqual([
 				"echo",
@@ -1145,7 +1145,7 @@ describe("a bot that sends more than there is room for", () => {
 		// 6 of 15 MB are on their way, and 64 MB have room: two have to go.
 		const given = [await Promise.race(floods)];
 		expect(given[0]).toContain(
-			"OutcomeUnknown: the outcome of flood on alpha is unknown: the call was sent, but no answer to it came back (the answer was given up: all that are on their way are larger than 67108864 bytes)",
+			"OutcomeUnknown: the outcome of flood on alpha is unknown: the call was sent, but no answer to it came back (response dropped: unfinished responses exceed 67108864 bytes)",
 		);
 		const big = "y".repeat(6 * megabyte);
 		world.beta.on.echo = ({ id }) => textResult(id, big);

@@ -3,7 +3,8 @@
 
 import { afterAll, expect, test } from "bun:test";
 import { createHttpClient } from "../../src/gateway/http-client.ts";
-import { type Random, seeded } from "../support/random.ts";
+import { seeded } from "../support/random.ts";
+import { randomResponse } from "../support/random-response.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
@@ -106,28 +107,28 @@ const differences: Difference[] = [
 	{
 		what: "a status line without a space after the status",
 		why: "RFC 9112 asks for it; no server we talk to leaves it out",
-		refused: /: its first line$/,
+		refused: /: bad status line$/,
 		answer: /HTTP\/1\.\d \d{3}\r?\n/,
 		example: "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n",
 	},
 	{
 		what: "more than one space before the status",
 		why: "RFC 9112 has one",
-		refused: /: its first line$/,
+		refused: /: bad status line$/,
 		answer: /HTTP\/1\.\d {2,}\d/,
 		example: "HTTP/1.1  200 OK\r\nContent-Length: 0\r\n\r\n",
 	},
 	{
 		what: "a minor version other than 0 and 1",
 		why: "there is none: whatever says so follows rules unknown to us",
-		refused: /: its first line$/,
+		refused: /: bad status line$/,
 		answer: /HTTP\/1\.[^01]/,
 		example: "HTTP/1.2 200 OK\r\nContent-Length: 0\r\n\r\n",
 	},
 	{
 		what: "a status above 599",
 		why: "no class of status is known for it",
-		refused: /: its first line$/,
+		refused: /: bad status line$/,
 		answer: /HTTP\/1\.\d [06-9]\d\d/,
 		example: "HTTP/1.1 600 OK\r\nContent-Length: 0\r\n\r\n",
 	},
@@ -135,7 +136,7 @@ const differences: Difference[] = [
 		what: "a head's line that ends in LF",
 		why: "another reader of the same bytes may see other headers",
 		refused:
-			/: (?:its first line|a header line|a line that does not end in CR LF)$/,
+			/: (?:bad status line|bad header line|a line that does not end in CR LF)$/,
 		answer: /(?:^|[^\r])\n/,
 		example: "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
 	},
@@ -157,14 +158,14 @@ const differences: Difference[] = [
 	{
 		what: "a bad trailer",
 		why: "a trailer is a header line, and checked as one",
-		refused: /: a header line$/,
+		refused: /: bad header line$/,
 		answer: /\r\n0+(?:;[^\r\n]*)?\r\n[\s\S]/,
 		example: `${chunked}0\r\nbad\r\n\r\n`,
 	},
 	{
 		what: "Content-Length twice",
 		why: "whether they are equal or not, two hands have written it",
-		refused: /: its Content-Length$/,
+		refused: /: bad Content-Length$/,
 		answer: /content-length:[\s\S]*content-length:/i,
 		example: `${head}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`,
 	},
@@ -178,227 +179,25 @@ const differences: Difference[] = [
 	{
 		what: "a coding other than chunked, or chunked in HTTP/1.0",
 		why: "where such a body ends is a matter of opinion",
-		refused: /: its Transfer-Encoding$/,
+		refused: /: unsupported Transfer-Encoding$/,
 		answer: /transfer-encoding:/i,
 		example: `${head}Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
 	},
 	{
 		what: "a Content-Encoding",
 		why: "none was asked for, and what is not undone must not be taken for the content",
-		refused: /: its Content-Encoding$/,
+		refused: /: unsupported Content-Encoding$/,
 		answer: /content-encoding:/i,
 		example: `${head}Content-Encoding: x\r\nContent-Length: 1\r\n\r\nx`,
 	},
 	{
 		what: "a chunk's length of more than 8 digits, or more than one to the line",
 		why: "8 digits hold any length there is; an extension holds no control characters",
-		refused: /: a chunk's length is none$/,
+		refused: /: bad chunk header$/,
 		answer: /chunked/i,
 		example: `${chunked}000000001\r\na\r\n0\r\n\r\n`,
 	},
 ];
-
-function randomAnswer(random: Random): string {
-	const words = [..."abc \t;:,\r\n0"];
-	const text = (max: number) =>
-		Array.from({ length: random.below(max) }, () => random.pick(words)).join(
-			"",
-		);
-	const interim = random.pick([
-		"",
-		"",
-		"",
-		"HTTP/1.1 100 Continue\r\n\r\n",
-		"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(random.below(4)),
-	]);
-	const version = random.chance(0.9)
-		? "1.1"
-		: random.pick(["1.0", "1.0", "1.2", "2", "0.9"]);
-	const status = random.chance(0.7)
-		? 200
-		: random.pick([
-				201,
-				202,
-				204,
-				205,
-				206,
-				299,
-				301,
-				304,
-				400,
-				401,
-				404,
-				413,
-				426,
-				500,
-				503,
-				599,
-				100 + random.below(600),
-			]);
-	const reason = random.pick([
-		" OK",
-		" ",
-		" a b\tc",
-		" \xe9",
-		...(random.chance(0.1) ? ["", " \x01"] : []),
-	]);
-	const body = random.chance(0.1) ? "" : text(random.chance(0.1) ? 3_000 : 40);
-	const fields: string[] = [];
-	const odd = (probability: number, ...options: string[]) => {
-		if (random.chance(probability)) fields.push(random.pick(options));
-	};
-	let framed = body;
-	const framing = random.pick([
-		"length",
-		"length",
-		"chunked",
-		"chunked",
-		"none",
-	]);
-	if (framing === "length")
-		fields.push(
-			`${random.pick(["Content-Length", "content-length"])}:${random.pick([" ", "", "  ", "\t"])}${body.length}${random.pick(["", " "])}`,
-		);
-	if (framing === "chunked") {
-		fields.push(
-			`Transfer-Encoding: ${random.pick(["chunked", "chunked", "Chunked"])}`,
-		);
-		framed = chunksOf(random, body);
-	}
-	odd(
-		0.04,
-		`Content-Length: ${body.length}`,
-		"Content-Length: 3",
-		"Transfer-Encoding: chunked",
-		"Transfer-Encoding: gzip, chunked",
-		"Transfer-Encoding: identity",
-		"Content-Length: +1",
-		"Content-Length: -1",
-		"Content-Length: 0x1",
-		"Content-Length: 1, 1",
-		"Content-Length:",
-	);
-	odd(
-		0.3,
-		"Connection: close",
-		"Connection: keep-alive",
-		"Connection: x",
-		"Keep-Alive: timeout=5",
-	);
-	odd(
-		0.3,
-		"Content-Type: application/json",
-		"X-Empty:",
-		"X: \xe9\x80",
-		"!#$%&'*+-.^_`|~9: a",
-		"Set-Cookie: a=1",
-	);
-	odd(
-		0.05,
-		"Content-Encoding: identity",
-		"Content-Encoding: br",
-		"Content-Encoding: x",
-	);
-	odd(
-		0.03,
-		"A : b",
-		" folded",
-		"A",
-		": b",
-		"A: \x01",
-		"A: \x7f",
-		"A(: b",
-		"A\xe9: b",
-		"A: b\rc",
-		"A: b\nC: d",
-	);
-	for (let at = fields.length - 1; at > 0; at--) {
-		const other = random.below(at + 1);
-		[fields[at], fields[other]] = [fields[other] ?? "", fields[at] ?? ""];
-	}
-	const whole = `${interim}HTTP/${version} ${status}${reason}\r\n${fields.map((field) => `${field}\r\n`).join("")}\r\n${framed}`;
-	return random.chance(0.25) ? mutate(random, whole) : whole;
-}
-
-function chunksOf(random: Random, body: string): string {
-	const pieces = random
-		.cut(Buffer.from(body, "latin1"), 5)
-		.filter(({ length }) => length > 0);
-	const extension = () =>
-		random.chance(0.8)
-			? ""
-			: random.pick([
-					";a",
-					";a=b",
-					' ; a="b c"',
-					";",
-					" ",
-					...(random.chance(0.1) ? [";\x01", "x", ";a\n"] : []),
-				]);
-	const lengthOf = (length: number) => {
-		const hex = length.toString(16);
-		return random.pick([
-			hex,
-			hex,
-			hex.toUpperCase(),
-			`00${hex}`,
-			...(random.chance(0.05)
-				? [
-						`0x${hex}`,
-						` ${hex}`,
-						`-${hex}`,
-						`00000000${hex}`,
-						(length + 1).toString(16),
-					]
-				: []),
-		]);
-	};
-	const chunks = pieces.map(
-		(piece) =>
-			`${lengthOf(piece.length)}${extension()}\r\n${Buffer.from(piece).toString("latin1")}\r\n`,
-	);
-	const trailers = random.chance(0.8)
-		? ""
-		: random.pick([
-				"X: 1\r\n",
-				"X: 1\r\nY:\r\n",
-				"Content-Length: 5\r\n",
-				...(random.chance(0.2) ? ["bad\r\n", "A : b\r\n", "A: b\n"] : []),
-			]);
-	return `${chunks.join("")}${random.pick(["0", "0", "000"])}${extension()}\r\n${trailers}\r\n`;
-}
-
-function mutate(random: Random, text: string): string {
-	const at = random.below(text.length + 1);
-	const [before, after] = [text.slice(0, at), text.slice(at)];
-	return random.pick([
-		() => before,
-		() => before + after.slice(1),
-		() =>
-			before +
-			random.pick([
-				"\r",
-				"\n",
-				"\r\n",
-				"\0",
-				" ",
-				"\t",
-				":",
-				"x",
-				"0",
-				"\xff",
-			]) +
-			after,
-		() => text.replaceAll("\r\n", "\n"),
-		() =>
-			text.replace(
-				"\r\n",
-				random.pick(["\n", "\r", "\n\r", "\r\n\r\n", " \r\n"]),
-			),
-		() => text + random.pick(["x", "\r\n", text]),
-		() => before.slice(0, random.below(before.length + 1)) + after,
-	])();
-}
 
 /** The difference between the two, as ours refuses; undefined where there is none. Throws where ours accepts more. */
 function differenceOf(
@@ -445,7 +244,7 @@ test(
 		for (let n = 0; n < 150 || performance.now() < end; n++)
 			await Promise.all(
 				Array.from({ length: batchSize }, async () => {
-					const answer = randomAnswer(random);
+					const answer = randomResponse(random);
 					const pieces = random.cut(Buffer.from(answer, "latin1"), 6);
 					const outcomes = await compare(pieces);
 					differenceOf(outcomes, answer);
