@@ -56,13 +56,15 @@ export interface BotOptions {
 	tools?: readonly Tool<BotContext>[] | undefined;
 	/** Fires when a request to Discord has had its time; by the system's timer unless it is given. */
 	timeoutSignal?: (ms: number) => AbortSignal;
+	/** How many requests it sends to Discord in a second; 50, which Discord allows, unless it is given. */
+	requestsPerSecond?: number;
 }
 
 /** Serves MCP at once, and logs in to Discord meanwhile, for as long as that takes. */
 export function startBot(
 	config: BotConfig,
 	log: Log,
-	{ tools: givenTools, timeoutSignal }: BotOptions = {},
+	{ tools: givenTools, timeoutSignal, requestsPerSecond }: BotOptions = {},
 ): Bot {
 	const store = startStore({
 		databaseUrl: config.databaseUrl,
@@ -95,6 +97,7 @@ export function startBot(
 		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
 		readsMessages: readsMessages(config),
 		timeoutSignal,
+		requestsPerSecond,
 		watchesBans: config.toml.features.moderation,
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		attach(client) {

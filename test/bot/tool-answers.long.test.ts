@@ -3,7 +3,6 @@
 // tried for each tool, another one for the next tool; with ALL_ANSWERS=1 all three.
 
 import { expect, test } from "bun:test";
-import { DefaultRestOptions } from "discord.js";
 import type { Answer } from "../../src/simulator/rest/faults.ts";
 import { type Args, type Scene, startScene } from "./tool-rows/scene.ts";
 import { table } from "./tool-table.ts";
@@ -155,14 +154,6 @@ function faultOf(
 }
 
 test("no tool shows, claims or fails at what an answer lacks", async () => {
-	// Otherwise discord.js sends 50 requests a second.
-	const { globalRequestsPerSecond } = DefaultRestOptions;
-	Object.assign(DefaultRestOptions, { globalRequestsPerSecond: 1e9 });
-	using _ = {
-		// Other files run in the same process.
-		[Symbol.dispose]: () =>
-			Object.assign(DefaultRestOptions, { globalRequestsPerSecond }),
-	};
 	await using scene = await startScene();
 	const { simulator, heard, call } = scene.world;
 	const faults: string[] = [];

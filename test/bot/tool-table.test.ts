@@ -27,38 +27,35 @@ const asking = withEffect<AskingRow>("asks");
 const writing = withEffect<WritingRow>("writes");
 const unknownId = "123456789012345678";
 
+/** How many tools share a scene: a guild takes 500 channels and 250 roles. */
+const toolsPerScene = 10;
+let current: { scene: Scene & AsyncDisposable; tools: Set<string> } | undefined;
+afterAll(() => current?.scene[Symbol.asyncDispose]());
+
 /**
- * The scene of one tool's tests, who have it one after the other: a bot for each of them would be most of the work. What one
- * of them has made, none of the others looks at; what was injected, sent and executed is forgotten in between.
+ * The scene of a tool's test, as no other test is at work in it. Starting one costs more than ten calls. What the tests make
+ * in it stays, and none of them looks at what another has made.
  */
-function sharedScene(): () => Promise<Scene & AsyncDisposable> {
-	let started: ReturnType<typeof startScene> | undefined;
-	let free: Promise<void> = Promise.resolve();
-	afterAll(async () => (await started)?.[Symbol.asyncDispose]());
-	return async () => {
-		const { promise, resolve } = Promise.withResolvers<void>();
-		const before = free;
-		free = promise;
-		await before;
-		try {
-			started ??= startScene();
-			const scene = await started;
-			const { simulator } = scene.world;
-			return {
-				...scene,
-				async [Symbol.asyncDispose]() {
-					simulator.clearFaults();
-					await scene.world.heard();
-					simulator.requests.clear();
-					simulator.journal.clear();
-					resolve();
-				},
-			};
-		} catch (error) {
-			resolve();
-			throw error;
-		}
-	};
+async function enter(tool: string): Promise<Scene> {
+	if (
+		current &&
+		!current.tools.has(tool) &&
+		current.tools.size === toolsPerScene
+	) {
+		await current.scene[Symbol.asyncDispose]();
+		current = undefined;
+	}
+	current ??= { scene: await startScene(), tools: new Set() };
+	current.tools.add(tool);
+	current.scene.world.simulator.clearFaults();
+	return current.scene;
+}
+
+/** Resolves when the bot has heard of what was made for a test; what was sent and executed until then is forgotten. */
+async function settle({ world }: Scene): Promise<void> {
+	await world.heard();
+	world.simulator.requests.clear();
+	world.simulator.journal.clear();
 }
 
 /** How often the act's request arrived. */
@@ -98,7 +95,7 @@ async function expired(
 /** An act that the bot has heard the ingredients of. */
 async function prepare(scene: Scene, row: WritingRow): Promise<Act> {
 	const act = row.act(scene);
-	await scene.world.heard();
+	await settle(scene);
 	expect(act.done()).toBe(false);
 	return act;
 }
@@ -167,31 +164,29 @@ test.each(rows)(
 	},
 );
 
-describe.concurrent.each(reading)("%s", (name, row) => {
-	const enter = row.alone ? startScene : sharedScene();
+describe.each(reading)("%s", (name, row) => {
 	test("answers from what Discord's Gateway told, and asks Discord nothing", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const { simulator, call } = scene.world;
 		const args = row.args(scene);
-		await scene.world.heard();
+		await settle(scene);
 		simulator.faults.stall("* *");
-		const before = simulator.requests.list().length;
 		const { text, isError } = await call(name, args);
 		expect(isError).toBe(false);
 		for (const part of row.answer(scene)) expect(text).toContain(part);
-		expect(simulator.requests.list()).toHaveLength(before);
+		expect(simulator.requests.list()).toEqual([]);
 	});
 
 	if (schemaOf(name).guild_id)
 		test("answers for the guild it is told, if the bot is in it", async () => {
-			await using scene = await enter();
+			const scene = await enter(name);
 			const { call } = scene.world;
 			const args = row.args(scene);
 			const there = {
 				...row.args({ ...scene, guild: scene.other, other: scene.guild }),
 				guild_id: scene.other.id,
 			};
-			await scene.world.heard();
+			await settle(scene);
 			const stranger = await call(name, { ...args, guild_id: unknownId });
 			expect(stranger.isError).toBe(true);
 			expect(stranger.text).toContain(`not in a guild ${unknownId}`);
@@ -200,9 +195,9 @@ describe.concurrent.each(reading)("%s", (name, row) => {
 			expect(answer.text).not.toContain(scene.world.simulator.user("ada").id);
 		});
 
-	refusesIds(name, row, enter, async (scene) => {
+	refusesIds(name, row, async (scene) => {
 		const args = row.args(scene);
-		await scene.world.heard();
+		await settle(scene);
 		return args;
 	});
 });
@@ -211,7 +206,6 @@ describe.concurrent.each(reading)("%s", (name, row) => {
 function refusesIds(
 	name: string,
 	row: Row,
-	enter: () => Promise<Scene & AsyncDisposable>,
 	argsFor: (scene: Scene) => Promise<Args>,
 ): void {
 	for (const [key, { unknown, foreign }] of Object.entries(row.ids)) {
@@ -224,7 +218,7 @@ function refusesIds(
 		// What a writer does with any id is for its own tests.
 		if (refused || row.effect !== "writes")
 			test(`an unknown ${key} is ${refused ? "refused" : "taken"}`, async () => {
-				await using scene = await enter();
+				const scene = await enter(name);
 				const { simulator, call } = scene.world;
 				const args = await argsFor(scene);
 				const { text, isError } = await call(name, withId(args, unknownId));
@@ -235,17 +229,16 @@ function refusesIds(
 
 		if ("id" in foreign)
 			test(`another guild's ${key} is refused by ${foreign.refusedBy}`, async () => {
-				await using scene = await enter();
+				const scene = await enter(name);
 				const { simulator, call } = scene.world;
 				const args = await argsFor(scene);
 				const id = foreign.id(scene);
-				await scene.world.heard();
-				const before = simulator.requests.list().length;
+				await settle(scene);
 				const { text, isError } = await call(name, withId(args, id));
 				expect(isError).toBe(true);
 				expect(text).toContain(foreign.refusal);
 				expect(simulator.journal.entries()).toEqual([]);
-				const sent = simulator.requests.list().slice(before);
+				const sent = simulator.requests.list();
 				if (foreign.refusedBy === "the bot, which asks")
 					expect(sent.filter(changes)).toEqual([]);
 				if (foreign.refusedBy === "the bot")
@@ -261,48 +254,58 @@ function changes({ method, path }: { method: string; path: string }): boolean {
 	return method !== "GET" && path !== "/users/@me/channels";
 }
 
-/** Takes what a row says it needs from the bot, and tells the name of where. */
+/** Takes what a row says it needs from the bot, until it is disposed of, and tells the name of where. */
 function forbid(
 	{ world, guild }: Scene,
 	args: Args,
 	needs: ReturnType<typeof needsOf>[number],
 	channelId = String(args.channel_id),
 ) {
-	const { simulator } = world;
-	const bot = simulator.bot("alpha").id;
+	const platform = world.simulator.world;
+	const bot = world.simulator.bot("alpha").id;
 	const role = [...guild.roles.values()].find(
 		({ tags }) => tags?.bot_id === bot,
 	);
 	if (!role) throw new Error("the bot has a role of its own");
 	const bit = PermissionFlagsBits[needs.permission];
-	const named = simulator.world.channels.get(channelId);
+	if (needs.in === "the guild") {
+		const { permissions } = role;
+		platform.editRole(guild, role, {
+			permissions: String(BigInt(permissions) & ~bit),
+		});
+		return {
+			...{ role, thing: guild.id },
+			[Symbol.dispose]: () => platform.editRole(guild, role, { permissions }),
+		};
+	}
+	const named = platform.channels.get(channelId);
 	// A thread has the permissions of its channel.
 	const channel =
 		named && isThread(named) ? guild.channels.get(named.parent_id) : named;
-	if (needs.in === "the guild")
-		simulator.world.editRole(guild, role, {
-			permissions: String(BigInt(role.permissions) & ~bit),
-		});
-	else if (channel && "position" in channel)
-		simulator.world.setOverwrite(channel, {
-			id: bot,
-			type: 1,
-			allow: "0",
-			deny: String(bit),
-		});
-	return { role, thing: needs.in === "the guild" ? guild.id : named?.id };
+	if (!named || !channel || !("position" in channel))
+		throw new Error(`${channelId} is a channel with permissions`);
+	const overwrite = {
+		id: bot,
+		type: 1,
+		allow: "0",
+		deny: String(bit),
+	} as const;
+	platform.setOverwrite(channel, overwrite);
+	return {
+		...{ role, thing: named.id },
+		[Symbol.dispose]: () => platform.removeOverwrite(channel, overwrite),
+	};
 }
 
-describe.concurrent.each(asking)("%s", (name, row) => {
-	const enter = row.alone ? startScene : sharedScene();
+describe.each(asking)("%s", (name, row) => {
 	const prepare = async (scene: Scene) => {
 		const ask = row.ask(scene);
-		await scene.world.heard();
+		await settle(scene);
 		return ask;
 	};
 
 	test("answers, and changes nothing", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const { args, answer } = await prepare(scene);
 		const { text, isError } = await scene.world.call(name, args);
 		expect({ text, isError }).toMatchObject({ isError: false });
@@ -311,7 +314,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 	});
 
 	test("answers for the guild it is told, if the bot is in it", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const { other, world } = scene;
 		const { args, answer } = await prepare({
 			...scene,
@@ -328,7 +331,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 	});
 
 	test("says Discord's refusal with its code", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const ask = await prepare(scene);
 		scene.world.simulator.faults.refuse(ask.request, 50013);
 		const { text, isError } = await scene.world.call(name, ask.args);
@@ -339,10 +342,10 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 		expect(arrivals(scene, ask)).toBe(1);
 	});
 
-	refusesIds(name, row, enter, async (scene) => (await prepare(scene)).args);
+	refusesIds(name, row, async (scene) => (await prepare(scene)).args);
 
 	test("a stall ends when its time is up, and nothing was changed", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const ask = await prepare(scene);
 		const stall = scene.world.simulator.faults.stall(ask.request);
 		const { text, isError } = await expired(scene, stall, name, ask.args);
@@ -353,7 +356,7 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 	});
 
 	test("after a server error it asks once more", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const ask = await prepare(scene);
 		scene.world.simulator.faults.fail(ask.request, 502, { times: 1 });
 		const { text } = await scene.world.call(name, ask.args);
@@ -363,10 +366,11 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 
 	for (const needs of needsOf(row))
 		test(`without ${needs.name} in ${needs.in} it is refused before Discord is asked`, async () => {
-			await using scene = await startScene();
+			const scene = await enter(name);
 			const ask = row.ask(scene);
-			const { role, thing } = forbid(scene, ask.args, needs, ask.channel);
-			await scene.world.heard();
+			using forbidden = forbid(scene, ask.args, needs, ask.channel);
+			const { role, thing } = forbidden;
+			await settle(scene);
 			const args = { ...ask.args, ...needs.args };
 			const { text, isError } = await scene.world.call(name, args);
 			expect(isError).toBe(true);
@@ -377,10 +381,9 @@ describe.concurrent.each(asking)("%s", (name, row) => {
 		});
 });
 
-describe.concurrent.each(writing)("%s", (name, row) => {
-	const enter = row.alone ? startScene : sharedScene();
+describe.each(writing)("%s", (name, row) => {
 	test("does it, once", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const act = await prepare(scene, row);
 		const { text, isError } = await scene.world.call(name, act.args);
 		expect({ text, isError }).toMatchObject({ isError: false });
@@ -390,7 +393,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	});
 
 	test("does it in the guild it is told, if the bot is in it", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const { other, world } = scene;
 		const act = await prepare(
 			{ ...scene, guild: other, other: scene.guild },
@@ -407,7 +410,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	});
 
 	test("says Discord's refusal with its code, and has done nothing", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const act = await prepare(scene, row);
 		scene.world.simulator.faults.refuse(act.request, 50013);
 		const { text, isError } = await scene.world.call(name, act.args);
@@ -419,15 +422,10 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 		expect(arrivals(scene, act)).toBe(1);
 	});
 
-	refusesIds(
-		name,
-		row,
-		enter,
-		async (scene) => (await prepare(scene, row)).args,
-	);
+	refusesIds(name, row, async (scene) => (await prepare(scene, row)).args);
 
 	test("a stall ends when its time is up, its outcome unknown, executed at most once", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const act = await prepare(scene, row);
 		const after = { after: true };
 		const stall = scene.world.simulator.faults.stall(act.request, after);
@@ -442,7 +440,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	test.each(["before", "after"] as const)(
 		"a connection that drops %s it is executed leaves the outcome unknown, sent once",
 		async (when) => {
-			await using scene = await enter();
+			const scene = await enter(name);
 			const act = await prepare(scene, row);
 			scene.world.simulator.faults.drop(act.request, { when });
 			const { text, isError } = await scene.world.call(name, act.args);
@@ -455,7 +453,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	);
 
 	test("a rate limit is waited for, and it is done once", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const act = await prepare(scene, row);
 		const { faults } = scene.world.simulator;
 		const limit = faults.rateLimit(act.request, { retryAfterMs: 1, times: 1 });
@@ -466,7 +464,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	});
 
 	test("a server error after the execution leaves the outcome unknown, sent once", async () => {
-		await using scene = await enter();
+		const scene = await enter(name);
 		const act = await prepare(scene, row);
 		scene.world.simulator.faults.fail(act.request, 502, { executed: true });
 		const { text, isError } = await scene.world.call(name, act.args);
@@ -480,7 +478,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 	const { dryRun, reason } = row;
 	if (dryRun !== "not destructive")
 		test("a dry run says what would happen, and does nothing", async () => {
-			await using scene = await enter();
+			const scene = await enter(name);
 			const act = await prepare(scene, row);
 			const { text, isError } = await scene.world.call(name, {
 				...act.args,
@@ -496,7 +494,7 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 
 	if (typeof reason === "number")
 		test("the reason is in the audit log: the given one, or via MCP", async () => {
-			await using scene = await enter();
+			const scene = await enter(name);
 			const { simulator, call } = scene.world;
 			// 512 characters after URL-encoding.
 			const longest = `${"ä".repeat(85)}ab`;
@@ -528,11 +526,12 @@ describe.concurrent.each(writing)("%s", (name, row) => {
 
 	for (const needs of needsOf(row))
 		test(`without ${needs.name} in ${needs.in} it is refused before Discord sees a write`, async () => {
-			await using scene = await startScene();
-			const { simulator, heard, call } = scene.world;
+			const scene = await enter(name);
+			const { simulator, call } = scene.world;
 			const act = row.act(scene);
-			const { role, thing } = forbid(scene, act.args, needs, act.channel);
-			await heard();
+			using forbidden = forbid(scene, act.args, needs, act.channel);
+			const { role, thing } = forbidden;
+			await settle(scene);
 			const { text, isError } = await call(name, {
 				...act.args,
 				...needs.args,

@@ -8,6 +8,11 @@ import type { BotConfig } from "../../src/bot/config/config.ts";
 import { toml } from "../../src/bot/config/settings.ts";
 import { databaseDirectory } from "./database-directory.ts";
 
+const everyTool = v.parse(toml, {
+	bot_name: "Alpha",
+	mcp: { toolsets: "all" },
+});
+
 /** A bot on a free port of the loopback, without a token, whose Discord is not there; `changes` say what is otherwise. */
 export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 	return {
@@ -33,7 +38,7 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		gameVerifyUrl: undefined,
 		gameVerifySecret: undefined,
 		apiKeys: {},
-		toml: v.parse(toml, { bot_name: "Alpha", mcp: { toolsets: "all" } }),
+		toml: everyTool,
 		log: { format: "json", level: "info" },
 		...changes,
 	};

@@ -52,6 +52,8 @@ export async function startWorld(
 	const bot = startBot(config, log, {
 		timeoutSignal: (ms) =>
 			AbortSignal.any([AbortSignal.timeout(ms), expiry.signal]),
+		// A test sends more than 50 in a second.
+		requestsPerSecond: 1_000_000,
 	});
 	await until("the bot has loaded", () => bot.loaded);
 	const mcp = await connectTo(bot.url);

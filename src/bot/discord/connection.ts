@@ -103,6 +103,8 @@ export interface ConnectionOptions {
 	attach?(client: Client): void;
 	/** Fires when a request to Discord has had its time: see `guardRest`. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
+	/** How many requests discord.js sends in a second: 50, which Discord allows a bot, unless it is given. */
+	requestsPerSecond?: number | undefined;
 }
 
 export interface ConnectionState {
@@ -288,6 +290,7 @@ export class Connection {
 	#createClient(): Client {
 		const { api, log, onAnswer, readsMessages, watchesBans, attach, timing } =
 			this.#options;
+		const { requestsPerSecond = 50 } = this.#options;
 		const {
 			Guilds,
 			GuildMembers,
@@ -304,7 +307,10 @@ export class Connection {
 				...(readsMessages ? [MessageContent] : []),
 				...(watchesBans ? [GuildModeration] : []),
 			],
-			rest: restOptions(api, onAnswer, this.requests),
+			rest: {
+				...restOptions(api, onAnswer, this.requests),
+				globalRequestsPerSecond: requestsPerSecond,
+			},
 			ws: {
 				buildStrategy: (manager) =>
 					new Socket(manager, {

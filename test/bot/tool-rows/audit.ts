@@ -11,12 +11,12 @@ export const auditRows: Record<string, Row> = {
 	},
 	get_audit_log: {
 		effect: "asks",
-		alone: "its answer counts all that the guild has",
 		ids: { user_id: anyId("who did nothing is not found") },
 		ask({ world, guild }) {
 			const { simulator } = world;
 			const ada = simulator.user("ada").id;
 			const name = freshName();
+			guild.auditLog.length = 0;
 			const doing = { actor: ada, reason: "spring" };
 			const role = simulator.world.addRole(guild, { name }, doing);
 			return {

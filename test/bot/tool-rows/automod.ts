@@ -24,6 +24,12 @@ function newRule({ world, guild }: Scene) {
 }
 
 /** The rule stands below its guild in the path. */
+function removeRules({ world, guild }: Scene): void {
+	const { autoModeration } = world.simulator.world;
+	for (const rule of autoModeration.in(guild))
+		autoModeration.remove(guild, rule);
+}
+
 const ruleId: IdCase = {
 	unknown: "There is no AutoMod rule",
 	foreign: {
@@ -48,9 +54,9 @@ const needs = {
 export const automodRows: Record<string, Row> = {
 	list_automod_rules: {
 		effect: "asks",
-		alone: "its answer counts all that the guild has",
 		ids: { rule_id: ruleId },
 		ask(scene) {
+			removeRules(scene);
 			const { rule, all } = newRule(scene);
 			return {
 				args: {},
@@ -65,9 +71,11 @@ export const automodRows: Record<string, Row> = {
 	},
 	create_automod_rule: {
 		effect: "writes",
-		alone: "a guild takes six rules of a kind",
 		ids: otherIds,
-		act({ world, guild }) {
+		act(scene) {
+			// A guild takes six rules of a kind.
+			removeRules(scene);
+			const { world, guild } = scene;
 			const name = freshName();
 			return {
 				args: {

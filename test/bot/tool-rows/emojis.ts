@@ -35,13 +35,15 @@ const manage = {
 export const emojisRows: Record<string, Row> = {
 	list_emojis: {
 		effect: "asks",
-		alone: "its answer counts all that the guild has",
 		ids: {},
 		ask(scene) {
+			const { guild, world } = scene;
+			for (const one of [...guild.emojis.values()])
+				world.simulator.world.emojis.remove(guild, one);
 			const emoji = emojiBy(scene, "ada");
 			return {
 				args: {},
-				request: `GET /guilds/${scene.guild.id}/emojis`,
+				request: `GET /guilds/${guild.id}/emojis`,
 				answer: [
 					"1 emoji, by id:",
 					`<:${emoji.name}:${emoji.id}> | ID: ${emoji.id} | made by: @ada (ID: ${emoji.user.id})`,

@@ -58,10 +58,11 @@ export const membersRows: Record<string, Row> = {
 			guild_id: guild.id,
 		}),
 		answer: ({ guild, world }) => {
-			const member = guild.members.get(world.simulator.user("zoe").id);
+			const { id } = world.simulator.user("zoe");
+			const [roleId = ""] = guild.members.get(id)?.roles ?? [];
 			return [
-				`Zoë 🍞 (@zoe, ID: ${member?.user.id})`,
-				`1 role(s), the highest first:\n@Newcomer (ID: ${member?.roles[0]})`,
+				`Zoë 🍞 (@zoe, ID: ${id})`,
+				`1 role(s), the highest first:\n@${guild.roles.get(roleId)?.name} (ID: ${roleId})`,
 			];
 		},
 	},

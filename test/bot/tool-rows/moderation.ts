@@ -53,9 +53,9 @@ export const moderationRows: Record<string, Row> = {
 	},
 	get_bans: {
 		effect: "asks",
-		alone: "its answer counts all that the guild has",
 		ids: { after: anyId("it is a place in the order of ids, and no thing") },
 		ask(scene) {
+			scene.guild.bans.clear();
 			const { username, id } = banned(scene, scene.guild);
 			return {
 				args: {},

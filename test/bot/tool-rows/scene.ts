@@ -88,8 +88,6 @@ interface ForeignCase {
 interface CommonRow {
 	/** Every argument that is an id, a list of ids or a code, but guild_id. */
 	ids: Record<string, IdCase>;
-	/** Why its tests have a guild each, where they do: what the others left in it would show, or fill it up. */
-	alone?: string;
 }
 
 /** A tool that answers from what Discord's Gateway has told. */

@@ -46,9 +46,12 @@ const eventId: IdCase = {
 export const scheduledEventsRows: Record<string, Row> = {
 	list_scheduled_events: {
 		effect: "asks",
-		alone: "its answer counts all that the guild has",
 		ids: {},
 		ask(scene) {
+			const { guild, world } = scene;
+			const { scheduledEvents } = world.simulator.world;
+			for (const one of scheduledEvents.in(guild))
+				scheduledEvents.remove(guild, one);
 			const { event, all } = newEvent(scene);
 			return {
 				args: {},
