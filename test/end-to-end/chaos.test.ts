@@ -41,7 +41,7 @@ import {
 } from "../support/unreliable-proxy.ts";
 import { until } from "../support/until.ts";
 
-const seconds = Number(process.env.CHAOS_SECONDS ?? 20);
+const seconds = Number(process.env.CHAOS_SECONDS ?? 10);
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
 /** What a busy machine may need on top of that before there was one trouble of each kind. */
 const graceSeconds = 60;

@@ -17,7 +17,6 @@ import {
 	staff,
 	staffChannel,
 } from "../bot/game/chargeback-world.ts";
-import { botExecutable } from "../support/bot-executable.ts";
 import { type BotProcess, startBotProcess } from "../support/bot-process.ts";
 import { onPostgres } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -161,7 +160,6 @@ async function startWorld(env: Record<string, string>): Promise<World> {
 				...env,
 			},
 			`${toml.join("\n")}\n`,
-			await botExecutable(),
 		),
 	);
 	const running = stack.move();

@@ -10,6 +10,7 @@ import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import { botExecutable } from "../support/bot-executable.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import {
@@ -21,6 +22,7 @@ import {
 import {
 	listeningUrl,
 	type Program,
+	startCommand,
 	startProgram,
 } from "../support/program.ts";
 import { parseMetrics, sampleOf } from "../support/prometheus.ts";
@@ -60,10 +62,12 @@ function seed(): Seed {
 
 let simulator: Simulator;
 let directory: string;
+let executable: string;
 /** Every process that was ever started. */
 const programs: Program[] = [];
 
 beforeAll(async () => {
+	executable = await botExecutable();
 	simulator = await startSimulator({ seed: seed() });
 	directory = mkdtempSync(join(tmpdir(), "guildhall-instances-"));
 });
@@ -74,11 +78,13 @@ afterAll(async () => {
 	rmSync(directory, { recursive: true, force: true });
 });
 
-function run(main: string, env: Record<string, string>): Program {
-	const program = startProgram(main, env);
+function kept(program: Program): Program {
 	programs.push(program);
 	return program;
 }
+
+const runBot = (env: Record<string, string>) =>
+	kept(startCommand([executable], env, { cwd: directory }));
 
 interface Instance {
 	name: string;
@@ -138,9 +144,9 @@ async function startInstance(
 		);
 	const instance: Instance = {
 		...{ name, url, get, readiness },
-		program: run("src/bot/main.ts", { CONFIG_DIR: folder }),
+		program: runBot({ CONFIG_DIR: folder }),
 		start() {
-			instance.program = run("src/bot/main.ts", { CONFIG_DIR: folder });
+			instance.program = runBot({ CONFIG_DIR: folder });
 			return instance.program;
 		},
 		becomes: (wanted) =>
@@ -220,12 +226,14 @@ describe.skipIf(postgresMissing !== undefined)(
 			);
 			const all = [alpha, beta, gamma];
 			await Promise.all(all.map((one) => one.becomes("ready")));
-			gateway = run("src/gateway/main.ts", {
-				INSTANCES: all.map(({ name, url }) => `${name}=${url}`).join(","),
-				MCP_AUTH_TOKEN: token,
-				GATEWAY_PORT: "0",
-				GATEWAY_BIND_ADDR: "127.0.0.1",
-			});
+			gateway = kept(
+				startProgram("src/gateway/main.ts", {
+					INSTANCES: all.map(({ name, url }) => `${name}=${url}`).join(","),
+					MCP_AUTH_TOKEN: token,
+					GATEWAY_PORT: "0",
+					GATEWAY_BIND_ADDR: "127.0.0.1",
+				}),
+			);
 			mcp = await connectTo(await listeningUrl(gateway), token);
 		});
 
@@ -582,7 +590,7 @@ test.concurrent("of two bots with one DATA_DIR the second ends with a message th
 async function startFaulty(env: Record<string, string>) {
 	const folder = mkdtempSync(join(directory, "faulty"));
 	writeFileSync(join(folder, "config.toml"), 'bot_name = "Faulty"\n');
-	const program = run("src/bot/main.ts", {
+	const program = runBot({
 		CONFIG_DIR: folder,
 		DISCORD_TOKEN: "a-token",
 		DISCORD_API_URL: "http://127.0.0.1:1/api",

@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { startSimulator } from "../../src/simulator/simulator.ts";
-import { botExecutable } from "../support/bot-executable.ts";
 import { startBotProcess } from "../support/bot-process.ts";
 import { until } from "../support/until.ts";
 
@@ -30,7 +29,6 @@ test("whoever joins around a kill gets the role, and hardly anybody is given it 
 			DATA_DIR: data,
 		},
 		`bot_name = "Alpha"\n[features]\njoin_role = true\n[join_role]\nrole = "${role.id}"\n`,
-		await botExecutable(),
 	);
 	const raid = (name: string, count: number) =>
 		Array.from({ length: count }, (_, at) =>

@@ -9,16 +9,23 @@ import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import { botExecutable } from "../support/bot-executable.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
-import { listeningUrl, startProgram } from "../support/program.ts";
+import {
+	listeningUrl,
+	startCommand,
+	startProgram,
+} from "../support/program.ts";
 import { until } from "../support/until.ts";
 
 const token = "a-token-of-enough-length";
 let simulator: Simulator;
 let configDirectory: string;
+let executable: string;
 
 beforeAll(async () => {
+	executable = await botExecutable();
 	simulator = await startSimulator();
 	configDirectory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	writeFileSync(
@@ -32,15 +39,19 @@ afterAll(async () => {
 	rmSync(configDirectory, { recursive: true });
 });
 
-function startBot(port: number | string) {
-	return startProgram("src/bot/main.ts", {
+function startBot(
+	port: number | string,
+	discordToken = simulator.bot("alpha").token,
+) {
+	const env = {
 		CONFIG_DIR: configDirectory,
-		DISCORD_TOKEN: simulator.bot("alpha").token,
+		DISCORD_TOKEN: discordToken,
 		DISCORD_API_URL: simulator.api,
 		GUILD_ID: simulator.guild("The Cooks").id,
 		MCP_PORT: String(port),
 		MCP_AUTH_TOKEN: token,
-	});
+	};
+	return startCommand([executable], env, { cwd: configDirectory });
 }
 
 function startGateway(instances: string, refreshSeconds = 300) {
@@ -110,12 +121,7 @@ test("a bot killed with SIGKILL and started again answers the next call, and the
 });
 
 test("a bot whose token Discord refuses exits 1 and says what to do", async () => {
-	await using bot = startProgram("src/bot/main.ts", {
-		CONFIG_DIR: configDirectory,
-		DISCORD_TOKEN: "wrong-token",
-		DISCORD_API_URL: simulator.api,
-		MCP_PORT: "0",
-	});
+	await using bot = startBot(0, "wrong-token");
 	expect(await bot.exited).toBe(1);
 	expect(bot.lines.join("\n")).toContain("Discord refuses DISCORD_TOKEN");
 	expect(bot.lines.join("\n")).not.toContain("wrong-token");

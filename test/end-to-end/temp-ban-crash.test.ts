@@ -3,7 +3,6 @@
 
 import { expect, test } from "bun:test";
 import { startSimulator } from "../../src/simulator/simulator.ts";
-import { botExecutable } from "../support/bot-executable.ts";
 import { startBotProcess } from "../support/bot-process.ts";
 import { onBoth } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -33,7 +32,6 @@ onBoth((databases) => {
 						: { DATA_DIR: directory }),
 				},
 				'bot_name = "Alpha"\n[features]\nmoderation = true\nchat = false\n[moderation]\n',
-				await botExecutable(),
 			);
 			const guild = simulator.guild("The Cooks");
 			const zoe = simulator.user("zoe").id;

@@ -3,13 +3,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { botExecutable } from "./bot-executable.ts";
 import { freePort } from "./free-port.ts";
-import {
-	listeningUrl,
-	type Program,
-	startCommand,
-	startProgram,
-} from "./program.ts";
+import { listeningUrl, type Program, startCommand } from "./program.ts";
 import { until } from "./until.ts";
 
 /** How much of its log is shown of one that is not ready. */
@@ -31,12 +27,12 @@ export interface BotProcess extends AsyncDisposable {
 	ready(): Promise<void>;
 }
 
-/** Starts it; resolves when it is ready. `env` is what it needs beside CONFIG_DIR and MCP_PORT; `toml` is its config.toml. `executable`: what is started in place of its sources. */
+/** Starts it; resolves when it is ready. `env` is what it needs beside CONFIG_DIR and MCP_PORT; `toml` is its config.toml. */
 export async function startBotProcess(
 	env: Record<string, string>,
 	toml = 'bot_name = "Test"\n',
-	executable?: string,
 ): Promise<BotProcess> {
+	const executable = await botExecutable();
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 	writeFileSync(join(directory, "config.toml"), toml);
 	const port = await freePort();
@@ -50,9 +46,7 @@ export async function startBotProcess(
 		for (let attempt = 0; ; attempt++) {
 			if (ended) return;
 			const all = { ...env, CONFIG_DIR: directory, MCP_PORT: String(port) };
-			program = executable
-				? startCommand([executable], all, { cwd: directory })
-				: startProgram("src/bot/main.ts", all);
+			program = startCommand([executable], all, { cwd: directory });
 			try {
 				await listeningUrl(program);
 				return await ready();
