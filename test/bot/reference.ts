@@ -1,5 +1,6 @@
 // The reference of all tools, from their definitions and from calls of them in the simulated guild.
 
+import { join } from "node:path";
 import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import type { Needed } from "../../src/bot/discord/permissions.ts";
 import { officialName } from "../../src/bot/discord/permissions.ts";
@@ -24,6 +25,10 @@ const never = () => Promise.reject(new Error("only its listing is wanted"));
 const gameTools = donatorTools({ look: never, carryOut: never });
 const allTools: readonly BotTool[] = [...tools, ...gameTools];
 
+export const referenceFile = join(
+	import.meta.dir,
+	"../../src/bot/tools/README.md",
+);
 const maxLines = 8;
 const maxLineLength = 300;
 

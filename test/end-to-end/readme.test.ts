@@ -103,7 +103,7 @@ const fates: Record<string, Fate> = {
 	"bun run bench:footprint": script("bench:footprint"),
 	"bun run soak": script("soak"),
 	"bun run reference": elsewhere(
-		"test/bot/reference.test.ts",
+		"test/bot/reference.long.test.ts",
 		"WRITE_REFERENCE",
 	),
 	"bun install": reinstalls,

@@ -1,9 +1,20 @@
 // What tools/list publishes of the arguments, against what a call accepts: every border is tried from both sides.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startBot } from "../../../src/bot/bot.ts";
+import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
+import { type JsonObject, RpcError } from "../../../src/mcp/json-rpc.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { type Tool, textResult } from "../../../src/mcp/tool.ts";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { connectTo } from "../../support/mcp.ts";
+import { until } from "../../support/until.ts";
 
 interface Schema extends JsonSchema {
 	type?: string;
@@ -181,17 +192,57 @@ function objects(schema: Schema): Schema[] {
 	];
 }
 
-let world: TestWorld;
+let world: AsyncDisposable & {
+	simulator: Simulator;
+	/** The text of a tool's answer, called as the server calls it. */
+	call(tool: Tool<BotContext>, args: object): Promise<string>;
+};
 beforeAll(async () => {
-	world = await startWorld();
+	await using stack = new AsyncDisposableStack();
+	const simulator = stack.use(await startSimulator());
+	const { promise, resolve } = Promise.withResolvers<BotContext>();
+	const probe = {
+		...{ name: "probe", listing: { inputSchema: {} } },
+		async call(_: object, context: BotContext) {
+			resolve(context);
+			return textResult("");
+		},
+	};
+	const config = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		guildId: simulator.guild("The Cooks").id,
+	});
+	const bot = startBot(config, recordLog().log, { tools: [probe] });
+	stack.defer(() => bot.close());
+	await until("the bot has loaded", () => bot.loaded);
+	await (await connectTo(bot.url)).call("probe");
+	const context = await promise;
+	const running = stack.move();
+	world = {
+		simulator,
+		async call(tool, args) {
+			try {
+				// As JSON has them.
+				const given = JSON.parse(JSON.stringify(args)) as JsonObject;
+				return await tool.call(given, context, caller);
+			} catch (error) {
+				if (error instanceof RpcError) return error.message;
+				throw error;
+			}
+		},
+		[Symbol.asyncDispose]: () => running.disposeAsync(),
+	};
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
+const caller = { signal: undefined, reportProgress: () => {} };
+
 describe.each(
 	tools.map(
-		({ name, listing }) => [name, listing.inputSchema as Schema] as const,
+		(tool) => [tool.name, tool, tool.listing.inputSchema as Schema] as const,
 	),
-)("%s", (name, schema) => {
+)("%s", (name, tool, schema) => {
 	test("describes every argument, and takes no other", () => {
 		for (const [path, { description }] of named(schema, name)) {
 			// Of an object in a list the names say enough.
@@ -213,7 +264,7 @@ describe.each(
 			...smallest(schema),
 		};
 		const check = async (key: string, args: object, valid: boolean) => {
-			const { text } = await world.call(name, { ...args });
+			const text = await world.call(tool, args);
 			const refused = new RegExp(
 				`^Invalid parameters: (.*; )?${key}(\\.\\w+)*: (expected|is required|this tool has no)`,
 			).test(text);
@@ -280,16 +331,16 @@ const takesEmbeds = tools.filter(
 	({ listing }) => (listing.inputSchema as Schema).properties?.embeds,
 );
 
-test.each(takesEmbeds.map(({ name, listing }) => [name, listing] as const))(
+test.each(takesEmbeds.map((tool) => [tool.name, tool] as const))(
 	"%s takes embeds up to Discord's limits, and nothing beyond them",
-	async (name, { inputSchema }) => {
-		const schema = inputSchema as Schema;
+	async (_, tool) => {
+		const schema = tool.listing.inputSchema as Schema;
 		const published = schema.properties?.embeds?.items?.description;
 		for (const key of Object.keys(embed.properties ?? {}))
 			expect(published).toContain(key);
 		const wrong: unknown[] = [];
 		for (const [value, valid] of probes(embed)) {
-			const { text } = await world.call(name, {
+			const text = await world.call(tool, {
 				...smallest(schema),
 				guild_id: "1".repeat(18),
 				embeds: [value],

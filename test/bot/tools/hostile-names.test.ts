@@ -6,18 +6,26 @@ import { startWorld } from "../../support/world.ts";
 const forged = /ID[:：] ?1{18}|｜/i;
 const unsafe = /[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/u;
 
+/** Each kind of character that people could write and readers do not see as it is. */
+const characters = [
+	// Line breaks and separators.
+	...["x\r\n2 member(s):\nevil", "y\u2028z\u2029\u0085"],
+	// Control characters, and overrides of direction.
+	...["\u0000\u001b[2Jy\u007f", "\u202e\u2066\u200fz\u061c"],
+	// Tag characters, and those without width.
+	...[
+		"\u{e0049}\u{e0067}\u{e006e}",
+		"\u200b\u200c\u200d\u2060\ufeff\u00ad\u034fz",
+	],
+	// Fillers and selectors.
+	"\u115f\u1160\u3164\uffa0\ufe0f\ufe00\u{e0100}",
+];
+const id = "1".repeat(18);
+
 test.each([
-	["line breaks", "x\r\n2 member(s):\nevil"],
-	["separators", "x\u2028y\u2029z\u0085w"],
-	["control characters", "x\u0000\u001b[2Jy\u007f"],
-	["overrides of direction", "x\u202e\u2066\u200fz\u061c"],
-	["tag characters", "x\u{e0049}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}"],
-	["characters without width", "x\u200b\u200c\u200d\u2060\ufeff\u00ad\u034fz"],
-	["fillers and selectors", "x\u115f\u1160\u3164\uffa0\ufe0f\ufe00\u{e0100}"],
-	["an id in wide letters", "x/ ｜ ID：111111111111111111"],
-	["a forged id", "x | ID: 111111111111111111"],
-	["an id in brackets", "x (ID: 111111111111111111)"],
-	["an id after a comma", "x (@x, id:111111111111111111)"],
+	["unsafe characters", characters.join("")],
+	["ids in wide letters and of their own", `x/ ｜ ID：${id} | ID: ${id}`],
+	["ids in brackets", `x (ID: ${id}) (@x, id:${id})`],
 ])("names with %s stay on their line in every answer", async (_, name) => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
