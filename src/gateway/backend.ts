@@ -18,6 +18,7 @@ import {
 	createClient,
 } from "../mcp/client.ts";
 import { isObject } from "../mcp/json-rpc.ts";
+import { BackendHealth, type BackendState } from "./backend-health.ts";
 import {
 	BackendSession,
 	handshakeTimeoutMs,
@@ -45,8 +46,6 @@ const checkTimeoutMs = 2_000;
 const maxQueueMs = 2_000;
 /** Connections beside those of calls: for refreshes, checks and cancellations. */
 const spareConnections = 8;
-/** Waits between probes of a bot that is away: doubled each time, from the first to the second. */
-const probeMs = [1_000, 60_000] as const;
 /** Of a bot's tools/list; what comes after that is not listed. */
 const maxPages = 100;
 const maxTools = 500;
@@ -54,15 +53,8 @@ const maxTools = 500;
 const maxOwnBytes = 2 * 1024 * 1024;
 /** Of answers that have begun and not ended, from all bots. Few are larger than a packet, and none is larger than 16 MiB. */
 const maxAnswerBytes = 64 * 1024 * 1024;
-/** What is said of one that nobody has spoken to. */
-const notYetReached = "not yet reached";
 /** How much of a fault is shown. */
 const maxReasonLength = 300;
-
-/** `since` is when it became so, in milliseconds of the monotonic clock: the other one jumps. */
-export type BackendState =
-	| { online: true; since: number }
-	| { online: false; since: number; reason: string };
 
 export interface BackendOptions {
 	instance: Instance;
@@ -106,33 +98,18 @@ export class Backend {
 	tools: readonly ListedTool[] | undefined;
 	/** Those that it has and that are not among them. */
 	dropped: readonly DroppedTool[] = [];
-	/** The last thing that went wrong, however well it is now. */
-	lastError: { message: string; at: number } | undefined;
-	/** When it is asked next how it is, beside the regular refresh; undefined while all is well. */
-	nextProbeAt: number | undefined;
-
+	readonly health: BackendHealth;
 	readonly session: BackendSession;
 	readonly #http: HttpClient | undefined;
 	readonly #inFlight: Semaphore;
 	readonly #options: BackendOptions;
 	readonly #readOnly = new Set<string>();
 	readonly #saidIgnored = new Set<string>();
-	#state: BackendState = {
-		online: false,
-		since: performance.now(),
-		reason: notYetReached,
-	};
 	#refreshing: Promise<void> | undefined;
 	#checking: Promise<BackendState> | undefined;
-	/** Whether the last call brought no answer, so that nobody knows whether it is there. */
-	#isDoubtful = false;
-	/** How many probes have failed in a row, and the one that is due. */
-	#failures = 0;
-	#probe: Timer | undefined;
-	#closed = false;
 
 	constructor(options: BackendOptions) {
-		const { instance, token, info, maxInFlight, metrics } = options;
+		const { instance, token, info, maxInFlight, metrics, log } = options;
 		const { budget = createAnswerBudget() } = options;
 		this.name = instance.name;
 		this.url = instance.url;
@@ -152,6 +129,12 @@ export class Backend {
 				maxConnections: maxInFlight + spareConnections,
 				budget,
 			});
+		this.health = new BackendHealth({
+			name: instance.name,
+			log,
+			probe: () => void this.refresh(),
+			onChange: options.onChange,
+		});
 		this.session = new BackendSession({
 			client: createClient({
 				send: this.#http?.send ?? connect(url, budget),
@@ -162,16 +145,14 @@ export class Backend {
 			}),
 			onReplaced: () => {
 				metrics.reinitialisations.add([this.name]);
-				options.log.info(
-					`${this.name}: a new session in the place of the last`,
-				);
+				log.info("session replaced", { instance: this.name });
 			},
 			onResent: () => metrics.retries.add([this.name, "session_lost"]),
 		});
 	}
 
 	get state(): BackendState {
-		return this.#state;
+		return this.health.state;
 	}
 
 	/** How many calls it is busy with. */
@@ -190,10 +171,10 @@ export class Backend {
 		try {
 			for (let isRepeated = false; ; isRepeated = true) {
 				try {
-					if (this.#isDoubtful) await untilAborted(this.check(), signal);
+					if (this.health.isDoubtful) await untilAborted(this.check(), signal);
 					return this.#answered(await this.session.request(call, signal));
 				} catch (error) {
-					this.#notice(error, signal);
+					this.#updateHealth(error, signal);
 					if (isRepeated || !this.#mayRepeat(error, call, signal)) throw error;
 					this.#options.metrics.retries.add([this.name, "read"]);
 				}
@@ -229,8 +210,7 @@ export class Backend {
 
 	/** Ends its session, for good. Never rejects. */
 	async close(): Promise<void> {
-		this.#closed = true;
-		this.#cancelProbe();
+		this.health.close();
 		await this.session.close();
 		this.#http?.close();
 	}
@@ -238,9 +218,9 @@ export class Backend {
 	/** A call was answered: the bot is there. Throws a ClientError where it was no answer. */
 	#answered(response: ClientResponse): ClientResponse {
 		checkResult(response);
-		// What it has to offer may be something else by now.
-		if (!this.#state.online) void this.refresh();
-		this.#setOnline();
+		// What it offers may have changed in the meantime.
+		if (!this.state.online) void this.refresh();
+		this.health.setOnline();
 		return response;
 	}
 
@@ -250,39 +230,36 @@ export class Backend {
 		return lost && !signal.aborted && this.isReadOnly(tool);
 	}
 
-	/** What a call that brought no response says of the bot. */
-	#notice(error: unknown, signal: Signal): void {
+	/** Updates health after a failed call. */
+	#updateHealth(error: unknown, signal: Signal): void {
 		if (!(error instanceof ClientError)) return;
-		// That someone has gone says nothing of it; that it did not answer in time does.
+		// A client that hung up says nothing about the bot; a timeout does.
 		const late = (signal.reason as Error | undefined)?.name === "TimeoutError";
 		if (signal.aborted && !late) return;
 		if (error.reached === "unsent") this.#setOffline(error);
-		// A connection that was lost may have been the bot's last.
-		else if (error.reached === "unknown") {
-			this.#isDoubtful = true;
-			this.#noteError(error);
-			this.#scheduleProbe();
-		}
+		// The connection was perhaps lost because the bot stopped.
+		else if (error.reached === "unknown")
+			this.health.setDoubtful(this.reasonOf(error));
 	}
 
 	async #check(): Promise<BackendState> {
 		try {
 			await this.#listTools("{}", AbortSignal.timeout(checkTimeoutMs));
-			this.#setOnline();
+			this.health.setOnline();
 		} catch (error) {
 			this.#setOffline(error);
 		}
-		return this.#state;
+		return this.state;
 	}
 
 	async #refresh(): Promise<void> {
 		const signal = AbortSignal.timeout(refreshTimeoutMs);
 		try {
 			this.#setTools(await this.#tools(signal));
-			this.#setOnline();
+			this.health.setOnline();
 		} catch (error) {
 			this.#setOffline(error);
-			this.#probeAgain();
+			this.health.probeFailed();
 			return;
 		}
 		try {
@@ -295,16 +272,16 @@ export class Backend {
 				signal,
 			);
 			this.#setGuilds(readGuilds(message));
-			this.#failures = 0;
-			this.#cancelProbe();
+			this.health.probeSucceeded();
 		} catch (error) {
-			// Such as a bot that has not logged in to Discord yet.
-			this.#noteError(error);
-			if (this.#failures === 0)
-				this.#options.log.warn(`${this.name}: its guilds could not be listed`, {
-					reason: this.reasonOf(error),
+			// For example, the bot has not logged in to Discord yet.
+			const reason = this.reasonOf(error);
+			this.health.noteError(reason);
+			if (this.health.probeFailed() === 1)
+				this.#options.log.warn("list_guilds failed", {
+					instance: this.name,
+					reason,
 				});
-			this.#probeAgain();
 		}
 	}
 
@@ -378,10 +355,10 @@ export class Backend {
 		for (const guild of this.ignoredGuilds) {
 			if (this.#saidIgnored.has(guild)) continue;
 			this.#saidIgnored.add(guild);
-			this.#options.log.warn(
-				`${this.name} lists a guild that is pinned to another instance: ignored`,
-				{ guild },
-			);
+			this.#options.log.warn("guild ignored: pinned to another instance", {
+				instance: this.name,
+				guild,
+			});
 		}
 	}
 
@@ -400,55 +377,10 @@ export class Backend {
 			});
 	}
 
-	#setOnline(): void {
-		this.#isDoubtful = false;
-		if (this.#state.online) return;
-		this.#state = { online: true, since: performance.now() };
-		this.#options.log.info(`${this.name} is online`);
-		this.#options.onChange();
-	}
-
 	#setOffline(error: unknown): void {
-		const reason = this.#noteError(error);
-		const before = this.#state;
-		const since = before.online ? performance.now() : before.since;
-		// Whatever answers in its place knows nothing of the session: the next request asks for a new one first.
+		// A server that answers in its place does not know the session: the next request opens a new one first.
 		this.session.leave();
-		this.#isDoubtful = false;
-		this.#state = { online: false, since, reason };
-		this.#scheduleProbe();
-		if (!before.online && before.reason !== notYetReached) return;
-		this.#options.log.warn(`${this.name} is offline: ${reason}`);
-		this.#options.onChange();
-	}
-
-	#noteError(error: unknown): string {
-		const message = this.reasonOf(error);
-		this.lastError = { message, at: performance.now() };
-		return message;
-	}
-
-	/** After a probe that failed: the next one comes later. */
-	#probeAgain(): void {
-		this.#failures++;
-		this.#cancelProbe();
-		this.#scheduleProbe();
-	}
-
-	#scheduleProbe(): void {
-		if (this.#closed || this.#probe) return;
-		const ms = probeDelayMs(this.#failures, Math.random());
-		this.nextProbeAt = performance.now() + ms;
-		this.#probe = setTimeout(() => {
-			this.#cancelProbe();
-			void this.refresh();
-		}, ms);
-	}
-
-	#cancelProbe(): void {
-		clearTimeout(this.#probe);
-		this.#probe = undefined;
-		this.nextProbeAt = undefined;
+		this.health.setOffline(this.reasonOf(error));
 	}
 
 	/** Why something failed, for people, on one line. Some of the words may be a bot's, and quote what we sent. */
@@ -457,14 +389,6 @@ export class Backend {
 		const text = error.message.replaceAll(this.#options.token, "[token]");
 		return onOneLine(text, maxReasonLength);
 	}
-}
-
-/** How long to wait for the next probe after so many that failed; `random` is from 0 to 1. */
-export function probeDelayMs(failures: number, random: number): number {
-	const [first, most] = probeMs;
-	const doubled = Math.min(first * 2 ** failures, most);
-	// Half of the wait is chance: bots that went away together do not come back to a stampede.
-	return Math.max(first, doubled * (0.5 + random / 2));
 }
 
 /** A result of a tool has something in it; an empty one is an answer that was lost. */

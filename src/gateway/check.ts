@@ -108,7 +108,8 @@ async function checkInstance({
 	answered,
 }: Asked): Promise<Found> {
 	await answered;
-	const { state, lastError, guilds, tools = [], dropped } = backend;
+	const { guilds, tools = [], dropped } = backend;
+	const { state, lastError } = backend.health;
 	if (!state.online) throw explain(state.reason, instance);
 	if (lastError)
 		throw new CheckFailed(

@@ -2,7 +2,8 @@
 
 import { version } from "../lib/program.ts";
 import { shownName } from "../lib/text.ts";
-import type { Backend, BackendState } from "./backend.ts";
+import type { Backend } from "./backend.ts";
+import type { BackendState } from "./backend-health.ts";
 import type { Catalog, DroppedTool, Skew } from "./catalog.ts";
 import { findGuild } from "./routing.ts";
 
@@ -120,7 +121,8 @@ export function describeStatus(
 		tools: names.size,
 		tools_list_bytes: Buffer.byteLength(list),
 		backends: backends.map((backend) => {
-			const { name, url, state, session, lastError, nextProbeAt } = backend;
+			const { name, url, session } = backend;
+			const { state, lastError, nextProbeAt } = backend.health;
 			return {
 				name,
 				url,

@@ -74,7 +74,7 @@ test("it starts with a bot away, warns of a short token, serves, and ends its se
 	const decoder = new TextDecoder();
 	for await (const chunk of child.stdout) {
 		stdout += decoder.decode(chunk, { stream: true });
-		const [, url] = /listening on (http:[^"]+)/.exec(stdout) ?? [];
+		const [, url] = /"listening","url":"(http:[^"]+)"/.exec(stdout) ?? [];
 		if (!url || served) continue;
 		served = true;
 		const response = await fetch(url, {
@@ -88,34 +88,45 @@ test("it starts with a bot away, warns of a short token, serves, and ends its se
 	expect(await child.exited).toBe(0);
 	expect(await child.stderr.text()).toBe("");
 	expect(bot.received("DELETE")).toHaveLength(1);
-	expect(stdout).toContain(`alpha -> ${bot.url}/`);
-	expect(stdout).toContain(`beta -> ${away.url}/mcp`);
+	expect(stdout).toContain(`"alpha","backend":"${bot.url}/"`);
+	expect(stdout).toContain(`"beta","backend":"${away.url}/mcp"`);
 	expect(stdout).toContain("MCP_AUTH_TOKEN has fewer than 16 characters");
 	expect(stdout).not.toContain(token);
 });
 
-test("its first lines count the instances, name each with its url, and tell what each serves", async () => {
+test("its first lines name each instance with its url, and tell what each serves", async () => {
 	await using alpha = startStubBackend({ guilds: { "300": "C", "400": "D" } });
 	const away = startStubBackend();
 	await away.stop();
-	const { log, messages } = recordLog();
+	const { log, entries, messages } = recordLog();
 	const gateway = await startGateway(configOf({ alpha, beta: away }), log);
-	const last = /^(alpha serves|beta is offline)/;
+	const hasLogged = (message: string) => entries(message).length > 0;
 	await until(
 		"each has answered",
-		() => messages().filter((line) => last.test(line)).length === 2,
+		() => hasLogged("backend refreshed") && hasLogged("backend offline"),
 	);
 	await gateway.close();
-	expect(messages().slice(0, 4)).toEqual([
-		"2 instance(s)",
-		`alpha -> ${alpha.url}`,
-		`beta -> ${away.url}`,
-		`listening on ${gateway.url}`,
+	expect(messages().slice(0, 3)).toEqual([
+		"instance configured",
+		"instance configured",
+		"listening",
 	]);
-	expect(messages().slice(4).sort()).toEqual([
-		"alpha is online",
-		"alpha serves 2 guild(s)",
-		expect.stringMatching(/^beta is offline: .+/),
+	expect(entries("instance configured")).toMatchObject([
+		{ instance: "alpha", backend: alpha.url },
+		{ instance: "beta", backend: away.url },
+	]);
+	expect(entries("listening")).toMatchObject([{ url: gateway.url }]);
+	expect(messages().slice(3).sort()).toEqual([
+		"backend offline",
+		"backend online",
+		"backend refreshed",
+	]);
+	expect(entries("backend online")).toMatchObject([{ instance: "alpha" }]);
+	expect(entries("backend refreshed")).toMatchObject([
+		{ instance: "alpha", guilds: 2 },
+	]);
+	expect(entries("backend offline")).toMatchObject([
+		{ instance: "beta", reason: expect.stringMatching(/.+/) },
 	]);
 });
 
@@ -182,7 +193,7 @@ test("a call that is still in flight after SHUTDOWN_SECONDS is answered all the 
 	const decoder = new TextDecoder();
 	for await (const chunk of child.stdout) {
 		stdout += decoder.decode(chunk, { stream: true });
-		const [, url] = /listening on (http:[^"]+)/.exec(stdout) ?? [];
+		const [, url] = /"listening","url":"(http:[^"]+)"/.exec(stdout) ?? [];
 		if (!url || answer) continue;
 		answer = createGatewayClient(url).text("echo", { instance: "alpha" });
 		await bot.arrived("echo");
@@ -216,7 +227,7 @@ test("SIGTERM waits for what is in flight, and accepts nothing more", async () =
 	let answer: Promise<string> | undefined;
 	for await (const chunk of child.stdout) {
 		stdout += new TextDecoder().decode(chunk);
-		const [, url] = /listening on (http:[^"]+)/.exec(stdout) ?? [];
+		const [, url] = /"listening","url":"(http:[^"]+)"/.exec(stdout) ?? [];
 		if (url && !answer) {
 			answer = createGatewayClient(url).text("echo", { instance: "alpha" });
 			await bot.arrived("echo");

@@ -64,11 +64,11 @@ test("a guild that is listed though it is pinned to another is ignored, said onc
 	await using gateway = await startTestGateway({ liar, honest }, { env });
 	await gateway.refresh();
 	expect(
-		gateway.recorded.entries(
-			"liar lists a guild that is pinned to another instance: ignored",
-		),
-	).toMatchObject([{ level: "warn", guild: cooks }]);
-	expect(gateway.recorded.messages().join()).not.toContain("both serve");
+		gateway.recorded.entries("guild ignored: pinned to another instance"),
+	).toMatchObject([{ level: "warn", instance: "liar", guild: cooks }]);
+	expect(gateway.recorded.messages().join()).not.toContain(
+		"guild served by two instances",
+	);
 	const lines = (await gateway.text("list_instances")).split("\n");
 	expect(lines).toEqual([
 		"2 instance(s):",
