@@ -16,7 +16,7 @@ import {
 	readsMessages,
 	withoutToken,
 } from "./config/config.ts";
-import { Connection } from "./discord/connection.ts";
+import { Connection, type ConnectionOptions } from "./discord/connection.ts";
 import { sessionStartsFile } from "./discord/session-starts.ts";
 import { createFeatures } from "./features/index.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
@@ -58,13 +58,20 @@ export interface BotOptions {
 	timeoutSignal?: (ms: number) => AbortSignal;
 	/** How many requests it sends to Discord in a second; 50, which Discord allows, unless it is given. */
 	requestsPerSecond?: number;
+	/** How long Discord's Gateway may take, and what is waited between connections. */
+	timing?: ConnectionOptions["timing"];
 }
 
 /** Serves MCP at once, and logs in to Discord meanwhile, for as long as that takes. */
 export function startBot(
 	config: BotConfig,
 	log: Log,
-	{ tools: givenTools, timeoutSignal, requestsPerSecond }: BotOptions = {},
+	{
+		tools: givenTools,
+		timeoutSignal,
+		requestsPerSecond,
+		timing,
+	}: BotOptions = {},
 ): Bot {
 	const store = startStore({
 		databaseUrl: config.databaseUrl,
@@ -98,6 +105,7 @@ export function startBot(
 		readsMessages: readsMessages(config),
 		timeoutSignal,
 		requestsPerSecond,
+		timing,
 		watchesBans: config.toml.features.moderation,
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		attach(client) {

@@ -33,6 +33,9 @@ export interface TestWorld extends AsyncDisposable {
 	heard(): Promise<void>;
 }
 
+/** A bot connects again at once. */
+export const quickTiming = { identifyMs: 0, backOffMs: [5, 200] } as const;
+
 /** A running world, the bot "alpha" logged in and its members loaded. */
 export async function startWorld(
 	options: SimulatorOptions = {},
@@ -50,6 +53,7 @@ export async function startWorld(
 	});
 	let expiry = new AbortController();
 	const bot = startBot(config, log, {
+		timing: quickTiming,
 		timeoutSignal: (ms) =>
 			AbortSignal.any([AbortSignal.timeout(ms), expiry.signal]),
 		// A test sends more than 50 in a second.

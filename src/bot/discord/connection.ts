@@ -89,14 +89,18 @@ export interface ConnectionOptions {
 	/** Whether bans that are made and lifted are wanted. */
 	watchesBans?: boolean;
 	/** How long Discord's Gateway may take, what is waited between connections, and how old a command may be. */
-	timing?: Partial<
-		SocketTiming & {
-			identifyMs: number;
-			maxCommandAgeMs: number;
-			/** How long the guilds of a new session are waited for. */
-			guildsMs: number;
-		}
-	>;
+	timing?:
+		| Partial<
+				SocketTiming & {
+					identifyMs: number;
+					/** The clock for `identifyMs`, in milliseconds. */
+					identifyClock: () => number;
+					maxCommandAgeMs: number;
+					/** How long the guilds of a new session are waited for. */
+					guildsMs: number;
+				}
+		  >
+		| undefined;
 	/** Where logins are counted across restarts; undefined: nowhere. */
 	sessionStartsFile?: string;
 	/** Is given each client before it logs in: there is another one after a login that failed before it had a socket. */
@@ -169,7 +173,8 @@ export class Connection {
 		const { log, sessionStartsFile } = options;
 		this.#options = options;
 		this.droppedEvents = new DroppedEvents(log);
-		this.#throttler = new IdentifyThrottler(options.timing?.identifyMs);
+		const { identifyMs, identifyClock } = options.timing ?? {};
+		this.#throttler = new IdentifyThrottler(identifyMs, identifyClock);
 		this.#starts = new SessionStarts({ file: sessionStartsFile, log });
 		const { promise, resolve } = Promise.withResolvers<Error>();
 		this.failed = promise;
@@ -547,7 +552,8 @@ export class Connection {
 	}
 
 	async #pause(attempt: number): Promise<void> {
-		const ms = backOffMs(attempt, usualTiming.backOffMs);
+		const { backOffMs: waits } = { ...usualTiming, ...this.#options.timing };
+		const ms = backOffMs(attempt, waits);
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, ms);
 		await this.#untilClosing(promise);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { IIdentifyThrottler } from "discord.js";
 
 /** Discord lets a bot log in once in 5 seconds; what the network adds is not always the same. */
-const intervalMs = 5_500;
+const usualIntervalMs = 5_500;
 
 /**
  * Lets a bot with one shard log in, over all of its clients, no more often than Discord does.
@@ -14,22 +14,22 @@ const intervalMs = 5_500;
  * yet, which ends the process.
  */
 export class IdentifyThrottler implements IIdentifyThrottler {
-	readonly #intervalMs: number;
-	/** As performance.now() counts. */
-	#nextAt = 0;
+	#nextAt = -Infinity;
 
-	constructor(givenIntervalMs = intervalMs) {
-		this.#intervalMs = givenIntervalMs;
-	}
+	constructor(
+		readonly intervalMs = usualIntervalMs,
+		/** A clock that never jumps, in milliseconds. */
+		readonly now: () => number = () => performance.now(),
+	) {}
 
 	/** Resolves when it is time; rejects when `signal` aborts before. */
 	async waitForIdentify(_shard: number, signal: AbortSignal): Promise<void> {
 		for (;;) {
 			signal.throwIfAborted();
-			const ms = this.#nextAt - performance.now();
+			const ms = this.#nextAt - this.now();
 			if (ms <= 0) break;
 			await sleep(ms, undefined, { signal });
 		}
-		this.#nextAt = performance.now() + this.#intervalMs;
+		this.#nextAt = this.now() + this.intervalMs;
 	}
 }

@@ -11,13 +11,14 @@ import { freePort } from "../../support/free-port.ts";
 import { recordLog } from "../../support/log.ts";
 import { fetchSample } from "../../support/prometheus.ts";
 import { until } from "../../support/until.ts";
-import { startWorld } from "../../support/world.ts";
+import { quickTiming, startWorld } from "../../support/world.ts";
 
 function startBotAt(api: string, discordToken: string) {
 	const logged: string[] = [];
 	const bot = startBot(
 		botConfig({ discordToken, discordApiUrl: api }),
 		createLog({ format: "text", level: "info" }, (line) => logged.push(line)),
+		{ timing: quickTiming },
 	);
 	return { bot, logged, [Symbol.asyncDispose]: () => bot.close() };
 }
@@ -134,9 +135,11 @@ test.concurrent("one odd 401 is said, and recovered from", async () => {
 		status: 401,
 		times: 1,
 	});
+	const check = simulator.faults.stall("GET /users/@me");
 	const refused = await send();
 	expect(refused.text).toStartWith("Discord API error: 401 Unauthorized");
 	expect(world.bot.ready).toBe(false);
+	check.release();
 	await until("the token is known again", () => world.bot.ready);
 	expect((await send()).isError).toBe(false);
 	expect(world.logged.join("\n")).toContain("Discord answered 401");
@@ -199,11 +202,16 @@ test.concurrent("a bot whose connection is cut while it waits to log in again co
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.use(await startSimulator());
 	const { sockets } = simulator;
+	const clock = { now: 0 };
 	const connection = new Connection({
 		token: simulator.bot("alpha").token,
 		api: simulator.api,
 		log: recordLog().log,
 		onAnswer() {},
+		timing: {
+			...{ backOffMs: [1, 4], identifyMs: 1 },
+			identifyClock: () => clock.now,
+		},
 	});
 	stack.defer(() => connection.close());
 	await connection.open();
@@ -218,6 +226,7 @@ test.concurrent("a bot whose connection is cut while it waits to log in again co
 	await until("it connects again", () => sockets.upgrades === 3);
 	expect(connection.state.connected).toBe(false);
 	sockets.holdConnections(false);
+	clock.now += 1;
 	await until("it is back", () => connection.state.connected);
 	expect(sockets.connected).toEqual([simulator.bot("alpha").id]);
 });

@@ -15,7 +15,7 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed } from "../../support/world.ts";
+import { channelNamed, quickTiming } from "../../support/world.ts";
 import { broken, eventSamples } from "./event-samples.ts";
 
 /** So many events are sent before it is waited until the bot has heard them. */
@@ -56,6 +56,7 @@ async function startAlpha() {
 			}),
 		}),
 		recorded.log,
+		{ timing: quickTiming },
 	);
 	stack.defer(() => bot.close());
 	await until("its members are loaded", () =>

@@ -2,20 +2,29 @@
 
 import { expect, test } from "bun:test";
 import { IdentifyThrottler } from "../../../src/bot/discord/identify.ts";
+import { until } from "../../support/until.ts";
 
 const { signal: never } = new AbortController();
 
 test("those who wait at the same time are let in one after the other", async () => {
-	const intervalMs = 30;
-	const throttler = new IdentifyThrottler(intervalMs);
-	const times = await Promise.all(
-		[1, 2, 3].map(async () => {
-			await throttler.waitForIdentify(0, never);
-			return performance.now();
-		}),
-	);
-	const [first = 0, , third = 0] = times.toSorted((a, b) => a - b);
-	expect(third - first).toBeGreaterThan(1.5 * intervalMs);
+	const clock = { now: 0, looks: 0 };
+	const throttler = new IdentifyThrottler(1, () => {
+		clock.looks += 1;
+		return clock.now;
+	});
+	let entered = 0;
+	const waiting = [1, 2, 3].map(async () => {
+		await throttler.waitForIdentify(0, never);
+		entered += 1;
+	});
+	for (const count of [1, 2]) {
+		await until("another one is let in", () => entered === count);
+		const enough = clock.looks + 6;
+		await until("the others look again", () => clock.looks >= enough);
+		expect(entered).toBe(count);
+		clock.now += 1;
+	}
+	await Promise.all(waiting);
 });
 
 test("whoever waits is let go when its connection closes", async () => {

@@ -21,6 +21,7 @@ interface Status {
 	discord: { connected: boolean; reason?: string; sockets: number };
 }
 
+const firstWaitMs = 32;
 const lost = "lost Discord's Gateway, reconnecting";
 const back = "back on Discord's Gateway";
 
@@ -43,6 +44,7 @@ async function startAlpha(status?: number) {
 			}),
 		}),
 		recorded.log,
+		{ timing: { identifyMs: 0, backOffMs: [firstWaitMs, 60_000] } },
 	);
 	stack.defer(() => bot.close());
 	const get = (path: string) => fetch(new URL(path, bot.url));
@@ -79,8 +81,8 @@ test.concurrent.each([502, 503])(
 			.entries("could not connect to Discord's Gateway, trying again")
 			.map(({ retry_in_ms }) => Number(retry_in_ms));
 		for (const [failures, ms] of waits.entries()) {
-			expect(ms).toBeGreaterThanOrEqual(250 * 2 ** failures);
-			expect(ms).toBeLessThanOrEqual(500 * 2 ** failures);
+			expect(ms).toBeGreaterThanOrEqual((firstWaitMs / 2) * 2 ** failures);
+			expect(ms).toBeLessThanOrEqual(firstWaitMs * 2 ** failures);
 		}
 		sockets.refuseConnections(undefined);
 		await until("it is ready", () => alpha.bot.ready);
