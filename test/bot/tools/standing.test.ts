@@ -162,11 +162,13 @@ describe("a mention of a role that would ping nobody", () => {
 test("while Discord's Gateway is away, look-ups say that someone may be missing", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
+	simulator.sockets.holdConnections(true);
 	simulator.disconnectSockets({ resumable: true });
 	const look = async () => (await world.call("list_members")).text;
 	await until("the bot has noticed", async () =>
 		(await look()).includes("some are missing"),
 	);
+	simulator.sockets.holdConnections(false);
 	await until(
 		"it is back",
 		async () => !(await look()).includes("some are missing"),
