@@ -119,19 +119,3 @@ test("the chargeback is shown to the staff", async () => {
 		return JSON.stringify(await response.json()).includes("Steve");
 	});
 });
-
-test("the demo's directions have a line that links a person, and it works when pasted", async () => {
-	await using talker = startProgram("src/demo/main.ts", {}, [
-		...["--gateway-port", "0"],
-	]);
-	const line = await talker.line((text) =>
-		/curl .*!m verify/.test(text) ? text : undefined,
-	);
-	expect(await run(line)).toMatch(/"content":"!m verify [A-Z0-9]{6}"/);
-	const [, url = "", token = ""] =
-		/curl (\S+) -H 'Authorization: ([^']+)'/.exec(line) ?? [];
-	await until("the bot's answer", async () => {
-		const response = await fetch(url, { headers: { authorization: token } });
-		return (await response.text()).includes("Your account is linked");
-	});
-});

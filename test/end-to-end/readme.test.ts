@@ -17,11 +17,15 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
-import type { DemoFacts } from "../../src/demo/demo.ts";
 import {
 	type Simulator,
 	startSimulator,
 } from "../../src/simulator/simulator.ts";
+import {
+	type BothServers,
+	token as serversToken,
+	startBothServers,
+} from "../support/both-servers.ts";
 import {
 	commandsIn,
 	linksIn,
@@ -35,7 +39,6 @@ import {
 	becomesReady,
 	type Program,
 	startCommand,
-	startProgram,
 } from "../support/program.ts";
 import { until } from "../support/until.ts";
 
@@ -219,20 +222,14 @@ describe("the commands", () => {
 });
 
 describe("the clients", () => {
-	let program: Program;
-	let facts: DemoFacts;
+	let servers: BothServers;
 
 	beforeAll(async () => {
-		program = startProgram("src/demo/main.ts", {}, [
-			...["--json", "--gateway-port", "0"],
-		]);
-		facts = await program.line((line) =>
-			line.startsWith("{") ? (JSON.parse(line) as DemoFacts) : undefined,
-		);
+		servers = await startBothServers({ tools: [] });
 	});
 
 	afterAll(async () => {
-		await program[Symbol.asyncDispose]();
+		await servers[Symbol.asyncDispose]();
 	});
 
 	/** What a client would do with it: where it calls, and with what. */
@@ -341,15 +338,15 @@ describe("the clients", () => {
 			expect(authorization).toBe("Bearer <MCP_AUTH_TOKEN>");
 			const { pathname } = new URL(String(url));
 			const { call } = await connectTo(
-				new URL(pathname, facts.gateway.url).href,
+				new URL(pathname, servers.gateway).href,
 				String(authorization)
-					.replace("<MCP_AUTH_TOKEN>", facts.gateway.token)
+					.replace("<MCP_AUTH_TOKEN>", serversToken)
 					.replace("Bearer ", ""),
 			);
 			const { text, isError } = await call("list_instances");
 			expect([isError, text]).toEqual([
 				false,
-				expect.stringContaining("alpha | online"),
+				expect.stringContaining("lonely | "),
 			]);
 		},
 	);
