@@ -24,7 +24,8 @@ import type { Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
 export interface StageOptions {
-	place: Pick<Place, "settings">;
+	/** SQLite in a directory of its own unless said otherwise. */
+	place?: Pick<Place, "settings">;
 	/** The keys of config.toml, beside the bot's name. */
 	settings(simulator: Simulator): Record<string, unknown>;
 	create(options: FeatureOptions): Feature | undefined;
@@ -65,7 +66,13 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 	const guild = simulator.guild("The Cooks");
 	const logged = recordLog("debug");
 	const { log } = logged;
-	const { place } = options;
+	const { settings: place } = options.place ?? {
+		settings: {
+			databaseUrl: undefined,
+			schema: undefined,
+			directory: botConfig().dataDirectory,
+		},
+	};
 	const turns: Turns = new Map();
 	const abandoned: Feature[] = [];
 	let running:
@@ -79,7 +86,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 
 	const start = async () => {
 		const store = startStore({
-			...place.settings,
+			...place,
 			...{ instance: "Alpha", log, backOffMs: [10, 20] },
 		});
 		await store.opened;
@@ -89,6 +96,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 			log,
 			onAnswer() {},
 			attach: (client) => feature?.attach?.(client),
+			timing: { backOffMs: [1, 4], identifyMs: 0 },
 		});
 		const { personality, ...given } = options.given ?? {};
 		const config = botConfig({

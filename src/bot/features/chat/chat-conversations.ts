@@ -36,7 +36,7 @@ export interface ConversationsOptions {
 	/** The wall clock: it is stored. */
 	now?: () => number;
 	/** How long until what the store did not take is tried again; deletions wait that long as well. */
-	retryMs?: number;
+	retryMs: number;
 }
 
 export interface Conversations {
@@ -59,7 +59,7 @@ export function createConversations({
 	log,
 	keepDays,
 	now = Date.now,
-	retryMs = 3_000,
+	retryMs,
 }: ConversationsOptions): Conversations {
 	const { sql } = store;
 	const turns = new Map<string, Turn>();

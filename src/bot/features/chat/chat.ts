@@ -36,6 +36,8 @@ export interface ChatTimes {
 	paceMs: number;
 	/** What an answer may take. */
 	maxAnswerMs: number;
+	/** Until the store is given again what it did not take; deletions wait that long as well. */
+	retryMs: number;
 	/** The wall clock. */
 	now(): number;
 }
@@ -43,6 +45,7 @@ export interface ChatTimes {
 const usualTimes: ChatTimes = {
 	paceMs: 1_200,
 	maxAnswerMs: 180_000,
+	retryMs: 3_000,
 	now: () => Date.now(),
 };
 /** How long answers under way may take to say that they end. */
@@ -64,6 +67,7 @@ export function createChat(
 	const times = { ...usualTimes, ...changes };
 	const conversations = createConversations({
 		...{ store, log, keepDays: config.toml.chat.keep_days, now: times.now },
+		retryMs: times.retryMs,
 	});
 	const { start, close } = conversations;
 	if (!config.toml.features.chat) return { start, close };

@@ -1,5 +1,6 @@
 // The simulator, the simulated AI, and AI chat between them, with people who write to it.
 
+import { afterAll, beforeAll } from "bun:test";
 import { createAi } from "../../../../src/bot/ai/ai.ts";
 import type { BotConfig } from "../../../../src/bot/config/config.ts";
 import {
@@ -12,16 +13,13 @@ import {
 	startAiProvider,
 } from "../../../../src/simulator/ai/ai-provider.ts";
 import type { Message } from "../../../../src/simulator/world/state/entities.ts";
-import type { Place } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 import { type Stage, type StageOptions, startStage } from "../stage.ts";
 
 export const general = "The Cooks/general";
 
 export interface ChatStageOptions
-	extends Partial<Omit<StageOptions, "place" | "create">> {
-	/** SQLite in a directory of its own unless said otherwise. */
-	place: Place;
+	extends Partial<Omit<StageOptions, "create">> {
 	times?: Partial<ChatTimes>;
 	config?: Partial<BotConfig>;
 	/** Keys of its one provider. */
@@ -29,6 +27,10 @@ export interface ChatStageOptions
 	/** No provider is set up. */
 	withoutAi?: boolean;
 }
+
+/** Numbered words. */
+export const words = (count: number) =>
+	Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
 
 export interface Written {
 	id: string;
@@ -50,6 +52,8 @@ export interface ChatStage extends AsyncDisposable {
 	as(person: string, request: string, body?: object): Promise<{ id: string }>;
 	/** The id of a new text channel. */
 	newChannel(): Promise<string>;
+	/** Who has asked nothing yet, for tests with one bot: a person may ask ten times a minute. */
+	newPerson(): string;
 	/** What the bot has written in a channel, in order. */
 	written(channel?: string): Message[];
 	/** The bot's reply to a message, once it says this. */
@@ -62,15 +66,31 @@ export interface ChatStage extends AsyncDisposable {
 	writes(): { method: string; at: number; path: string }[];
 }
 
+/** One bot for the tests of a group, and for each of them a channel and a person of its own. */
+export function oneStage(options?: ChatStageOptions) {
+	let running: ChatStage;
+	beforeAll(async () => {
+		running = await startChatStage(options);
+	});
+	afterAll(() => running[Symbol.asyncDispose]());
+	return {
+		chat: () => running,
+		async place() {
+			const { newPerson, newChannel } = running;
+			return { person: newPerson(), channel: await newChannel() };
+		},
+	};
+}
+
 export async function startChatStage(
-	options: ChatStageOptions,
+	options: ChatStageOptions = {},
 ): Promise<ChatStage> {
 	const ai = await startAiProvider();
-	const { place, times, config, provider, withoutAi, ...others } = options;
+	let hours = 0;
+	const { times, config, provider, withoutAi, ...others } = options;
 	const stage = await startStage({
 		settings: () => ({ features: { chat: true } }),
 		...others,
-		place,
 		create: (given) => {
 			const settings = {
 				order: ["simulated"],
@@ -88,14 +108,19 @@ export async function startChatStage(
 					config: { ...given.config, ...config },
 					ai: withoutAi
 						? undefined
-						: createAi({ settings, apiKeys, log: given.log }),
+						: createAi({
+								...{ settings, apiKeys, log: given.log },
+								// Hours pass between questions, so that a provider that failed has rested.
+								now: () => ++hours * 3_600_000,
+							}),
 				},
-				{ paceMs: 20, ...times },
+				{ paceMs: 20, retryMs: 20, ...times },
 			);
 		},
 	});
 	const { simulator } = stage;
 	const botId = simulator.bot("alpha").id;
+	let people = 0;
 	const written = (channel = general) =>
 		simulator.world.messages
 			.in(simulator.channel(channel).id)
@@ -124,6 +149,14 @@ export async function startChatStage(
 					name: "more",
 				})
 			).id,
+		newPerson() {
+			people += 1;
+			const username = `person${people}`;
+			const { world } = simulator;
+			const { user } = world.addPerson({ username });
+			world.addMember(stage.guild, user);
+			return username;
+		},
 		async write(person, content, { to, ping = true, channel = general } = {}) {
 			const id = to?.channel_id ?? simulator.channel(channel).id;
 			const sent = await as(person, `POST /channels/${id}/messages`, {

@@ -26,3 +26,36 @@ test("the parts of an answer are all of it, also where a message ends with a lin
 	const parts = writer.written.map(({ from, to }) => text.slice(from, to));
 	expect(parts.join("")).toBe(text);
 });
+
+test("what is new within the pace waits for it", async () => {
+	const stopped = new AbortController();
+	const start = (paceMs: number) => {
+		const edits: string[] = [];
+		let sent = 0;
+		const writer = createWriter({
+			pen: {
+				send: async (content) => ({ id: String(++sent), content }),
+				edit: async (_, content) => void edits.push(content),
+			},
+			paceMs: () => paceMs,
+			onMessage() {},
+			signal: stopped.signal,
+		});
+		writer.update("one");
+		return { writer, edits, sent: () => sent };
+	};
+	const patient = start(3_600_000);
+	const quick = start(1);
+	const both = [patient, quick];
+	await until("both have sent", () => both.every(({ sent }) => sent() === 1));
+	for (const { writer } of both) writer.update("one two");
+	await until("the quick one has edited", () => quick.edits.length === 1);
+	expect(patient.edits).toEqual([]);
+	// The last words wait for it as well.
+	for (const { writer } of both) void writer.finish("one two three");
+	await quick.writer.done;
+	expect(quick.edits).toEqual(["one two", "one two three"]);
+	expect(patient.edits).toEqual([]);
+	stopped.abort();
+	await patient.writer.done;
+});
