@@ -1,6 +1,6 @@
 // What is kept and told of the calls of a bot's tools: rows in its database, list_recent_tool_calls, the audit channel.
 
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -530,6 +530,28 @@ onBoth((databases, kind) => {
 		expect(new Set(pages.flat())).toEqual(new Set(named(12)));
 	});
 
+	test("closing a bot writes what is queued", async () => {
+		const place = await databases.place();
+		const audited = await startAudited(place);
+		await Promise.all(named(250).map(() => audited.call("list_guilds")));
+		await audited[Symbol.asyncDispose]();
+		const rows = await rowsIn(place);
+		expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(250);
+		expect(rows).toHaveLength(250);
+		expect(audited.recorded.messages()).not.toContain(
+			"calls were not written to the audit log",
+		);
+	});
+});
+
+describe("list_recent_tool_calls", () => {
+	let audited: Audited;
+	beforeAll(async () => {
+		audited = await startAudited();
+	});
+	afterAll(() => audited[Symbol.asyncDispose]());
+	const shared = () => audited;
+
 	test.each([
 		[
 			"several fields on a line of its own",
@@ -544,13 +566,22 @@ onBoth((databases, kind) => {
 	])(
 		"a client that calls itself %s is one field of one line",
 		async (_, name) => {
-			const place = await databases.place();
-			await using audited = await startAudited(place);
-			const { call } = audited;
-			const session = await audited.openSession(name);
-			await call("list_guilds", {}, session);
-			await writtenRows(place, 1);
-			const { text } = await call("list_recent_tool_calls", {});
+			const { call, openSession } = shared();
+			const id = `named-${Bun.hash(name)}`;
+			await call(
+				"list_guilds",
+				{},
+				{
+					...(await openSession(name)),
+					"X-Request-Id": id,
+				},
+			);
+			const text = await until("its row is written", async () => {
+				const { text } = await call("list_recent_tool_calls", {
+					...{ tool: "list_guilds", limit: 1 },
+				});
+				return text.includes(id) && text.replace(/\nnext_before=\S+$/, "");
+			});
 			// What ends a line for anyone at all.
 			const lines = text.split(/[\n\r\v\f\u0085\u2028\u2029]/);
 			expect(lines).toHaveLength(2);
@@ -560,7 +591,7 @@ onBoth((databases, kind) => {
 			expect(fields).toHaveLength(8);
 			expect(fields?.slice(1, 3)).toEqual(["list_guilds", "done"]);
 			expect(fields?.[5]).toMatch(/^client: ./);
-			expect(fields?.[6]).toBe("request: call-1");
+			expect(fields?.[6]).toBe(`request: ${id}`);
 		},
 	);
 
@@ -574,8 +605,7 @@ onBoth((databases, kind) => {
 		["2026-13-01T00:00:00Z", undefined],
 		["2026-01-31T25:00:00Z", undefined],
 	])("before %j is no time, and is refused", async (before, code) => {
-		await using audited = await startAudited(await databases.place());
-		const { call } = audited;
+		const { call } = shared();
 		const refused = await call("list_recent_tool_calls", { before });
 		expect(refused.isError).toBe(true);
 		expect(refused.code).toBe(code as number);
@@ -585,23 +615,9 @@ onBoth((databases, kind) => {
 	});
 
 	test("before the 30th of February is no time, and is refused", async () => {
-		await using audited = await startAudited(await databases.place());
 		const before = "2026-02-30T00:00:00Z";
-		const { text } = await audited.call("list_recent_tool_calls", { before });
+		const { text } = await shared().call("list_recent_tool_calls", { before });
 		expect(text).toBe(`There is no time ${before}.`);
-	});
-
-	test("closing a bot writes what is queued", async () => {
-		const place = await databases.place();
-		const audited = await startAudited(place);
-		await Promise.all(named(250).map(() => audited.call("list_guilds")));
-		await audited[Symbol.asyncDispose]();
-		const rows = await rowsIn(place);
-		expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(250);
-		expect(rows).toHaveLength(250);
-		expect(audited.recorded.messages()).not.toContain(
-			"calls were not written to the audit log",
-		);
 	});
 });
 
