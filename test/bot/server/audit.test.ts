@@ -148,11 +148,11 @@ function writtenRows(place: Place, count: number): Promise<Row[]> {
 	});
 }
 
-/** Rows that somebody else has written: a call of list_guilds each, under its number. */
-async function plantRows(place: Place, times: readonly number[]) {
+/** Rows that somebody else has written: a call each, under its number. */
+async function plantRows(place: Place, tool: string, times: readonly number[]) {
 	const rows = times.map(
 		(at, number) =>
-			`('00000000-${String(number).padStart(4, "0")}', ${at}, 'row-${number}', 'planter', 'list_guilds', NULL, '{}', 'done', 1)`,
+			`('${tool}-${String(number).padStart(4, "0")}', ${at}, 'row-${number}', 'planter', '${tool}', NULL, '{}', 'done', 1)`,
 	);
 	await place.look(
 		`INSERT INTO tool_calls (id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds) VALUES ${rows.join(", ")}`,
@@ -362,9 +362,14 @@ onBoth((databases, kind) => {
 			mcpToken: token,
 			code: "K7QX2ZP9",
 		};
-		for (const secret of Object.values(secrets))
-			for (const { name, listing } of tools)
-				await call(name, withSecret(listing.inputSchema, secret));
+		// What a row is to say is settled before it is known which database has it.
+		const wrong = kind === "SQLite" ? Object.values(secrets) : [secrets.text];
+		for (const { name, listing } of tools)
+			await Promise.all(
+				wrong.map((secret) =>
+					call(name, withSecret(listing.inputSchema, secret)),
+				),
+			);
 		// And where the call is one that is carried out.
 		const all = `${secrets.text} ${secrets.code}`;
 		const tokens = `${secrets.token} ${secrets.mcpToken}`;
@@ -400,8 +405,7 @@ onBoth((databases, kind) => {
 		expect(carriedOut.map(({ isError, text }) => isError && text)).toEqual(
 			carriedOut.map(() => false),
 		);
-		const count =
-			tools.length * Object.keys(secrets).length + carriedOut.length;
+		const count = tools.length * wrong.length + carriedOut.length;
 		const rows = await writtenRows(place, count);
 		expect(rows).toHaveLength(count);
 		const writers = new Set(
@@ -485,49 +489,64 @@ onBoth((databases, kind) => {
 			);
 	});
 
-	test("next_before leads through all calls, each shown once", async () => {
-		const place = await databases.place();
-		await using audited = await startAudited(place);
-		const from = anHourAgo();
-		await plantRows(
-			place,
-			named(250).map((_, number) => from + number),
-		);
-		const pages = await walk(audited, { tool: "list_guilds", limit: 7 }, 100);
-		expect(pages.map(({ length }) => length)).toEqual([
-			...Array<number>(35).fill(7),
-			5,
-		]);
-		expect(pages.flat()).toEqual(named(250).reverse());
-		const all = await walk(audited, { tool: "list_guilds", limit: 5_000 }, 100);
-		expect(all.map(({ length }) => length)).toEqual([100, 100, 50]);
-	});
+	describe("next_before", () => {
+		let place: Place;
+		let audited: Audited;
+		beforeAll(async () => {
+			place = await databases.place();
+			audited = await startAudited(place);
+		});
+		afterAll(() => audited[Symbol.asyncDispose]());
 
-	test("next_before leads past calls of the same millisecond without missing one", async () => {
-		const place = await databases.place();
-		await using audited = await startAudited(place);
-		const from = anHourAgo();
-		// Up to four at once, and pages of five, which end in their middle.
-		await plantRows(
-			place,
-			named(100).map(
-				(_, number) => from + Math.floor(number / 4) + (number % 3),
-			),
-		);
-		const pages = await walk(audited, { tool: "list_guilds", limit: 5 }, 100);
-		expect(new Set(pages.flat())).toEqual(new Set(named(100)));
-	});
+		test("leads through all calls, each shown once", async () => {
+			const from = anHourAgo();
+			await plantRows(
+				place,
+				"list_guilds",
+				named(250).map((_, number) => from + number),
+			);
+			const pages = await walk(audited, { tool: "list_guilds", limit: 7 }, 100);
+			expect(pages.map(({ length }) => length)).toEqual([
+				...Array<number>(35).fill(7),
+				5,
+			]);
+			expect(pages.flat()).toEqual(named(250).reverse());
+			const all = await walk(
+				audited,
+				{ tool: "list_guilds", limit: 5_000 },
+				100,
+			);
+			expect(all.map(({ length }) => length)).toEqual([100, 100, 50]);
+		});
 
-	test("next_before leads past more calls of one millisecond than a page holds", async () => {
-		const place = await databases.place();
-		await using audited = await startAudited(place);
-		const at = anHourAgo();
-		await plantRows(
-			place,
-			named(12).map(() => at),
-		);
-		const pages = await walk(audited, { tool: "list_guilds", limit: 5 }, 20);
-		expect(new Set(pages.flat())).toEqual(new Set(named(12)));
+		test("leads past calls of the same millisecond without missing one", async () => {
+			const from = anHourAgo();
+			// Up to four at once, and pages of five, which end in their middle.
+			await plantRows(
+				place,
+				"list_roles",
+				named(100).map(
+					(_, number) => from + Math.floor(number / 4) + (number % 3),
+				),
+			);
+			const pages = await walk(audited, { tool: "list_roles", limit: 5 }, 100);
+			expect(new Set(pages.flat())).toEqual(new Set(named(100)));
+		});
+
+		test("leads past more calls of one millisecond than a page holds", async () => {
+			const at = anHourAgo();
+			await plantRows(
+				place,
+				"list_channels",
+				named(12).map(() => at),
+			);
+			const pages = await walk(
+				audited,
+				{ tool: "list_channels", limit: 5 },
+				20,
+			);
+			expect(new Set(pages.flat())).toEqual(new Set(named(12)));
+		});
 	});
 
 	test("closing a bot writes what is queued", async () => {
@@ -823,23 +842,6 @@ test("300 calls are answered while the audit channel stands still, and told of a
 	// The first one went by itself; meanwhile the others have gathered.
 	expect(sizes).toHaveLength(31);
 	expect(audited.recorded.messages()).not.toContain(warning);
-});
-
-test("more calls than may wait are counted in the audit channel, and not held up", async () => {
-	await using audited = await startAudited(undefined, inStaff);
-	const { call, simulator } = audited;
-	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
-	for (let number = 0; number < 1_100; number++) await call("ban", {});
-	expect(fault.hits).toBe(1);
-	fault.release();
-	const ids = await toldIds(audited, 1_001);
-	expect(ids).toEqual(
-		Array.from({ length: 1_001 }, (_, index) => `call-${index + 1}`),
-	);
-	const said = messagesIn(simulator).map(({ content }) => content);
-	expect(said.filter((content) => content !== "")).toEqual([
-		"99 more call(s) were not told.",
-	]);
 });
 
 test("the audit channel pings nobody, whatever a client calls itself", async () => {

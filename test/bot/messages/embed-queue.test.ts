@@ -1,0 +1,54 @@
+// Embeds that wait for their turn.
+
+import { expect, test } from "bun:test";
+import { EmbedBuilder } from "discord.js";
+import { Connection } from "../../../src/bot/discord/connection.ts";
+import { createEmbedQueue } from "../../../src/bot/messages/embed-queue.ts";
+import { startSimulator } from "../../../src/simulator/simulator.ts";
+import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
+
+test("more than may wait are counted where the others are told, and not held up", async () => {
+	await using simulator = await startSimulator({
+		rateLimits: {
+			global: { requests: 10_000, perMs: 1_000 },
+			each: { requests: 1_000, perMs: 1_000 },
+		},
+	});
+	const { log, lines } = recordLog("warn");
+	const connection = new Connection({
+		...{ token: simulator.bot("alpha").token, api: simulator.api, log },
+		onAnswer() {},
+	});
+	await using _ = { [Symbol.asyncDispose]: () => connection.close() };
+	await connection.open();
+	const { id } = simulator.channel("The Cooks/staff");
+	await until("the channel is known", () =>
+		connection.discord.channels.cache.has(id),
+	);
+	const queue = createEmbedQueue({
+		...{ connection, log },
+		what: { many: "call(s)", failed: "calls" },
+	});
+	const fault = simulator.faults.stall("POST /channels/*/messages", {
+		times: 1,
+	});
+	const push = (number: number) =>
+		queue.push(id, () => new EmbedBuilder().setTitle(`call-${number}`));
+	push(0);
+	await until("the first is on its way", () => fault.hits === 1);
+	for (let number = 1; number < 1_100; number++) push(number);
+	fault.release();
+	await queue.settled();
+	const messages = simulator.world.messages.in(id);
+	const titles = messages.flatMap(({ embeds }) =>
+		embeds.map((embed) => Object(embed).title),
+	);
+	expect(titles).toEqual(
+		Array.from({ length: 1_001 }, (_, number) => `call-${number}`),
+	);
+	expect(
+		messages.map(({ content }) => content).filter((content) => content !== ""),
+	).toEqual(["99 more call(s) were not told."]);
+	expect(lines).toEqual([]);
+});
