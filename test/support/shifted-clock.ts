@@ -1,5 +1,5 @@
-// `bun run test:clock`: test:quick at another time and in another time zone, both drawn at random and printed; with
-// arguments, `bun test` with these instead. CLOCK repeats a run. libfaketime (https://github.com/wolfcw/libfaketime)
+// `bun run test:clock`: test:quick on both databases, at another time and in another time zone, which are drawn at random
+// and printed; with arguments, `bun test` with these instead. CLOCK repeats a run. libfaketime (https://github.com/wolfcw/libfaketime)
 // shifts the wall clock of the tests and of every program that they start, not the monotonic clock and not file times.
 
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -50,6 +50,7 @@ const { CLOCK } = process.env;
 const start = CLOCK ? Temporal.ZonedDateTime.from(CLOCK) : draw();
 const shiftMs = start.epochMilliseconds - Date.now();
 const env = {
+	DATABASES: "all",
 	...process.env,
 	TZ: start.timeZoneId,
 	// Debian's place; ld.so puts in the name of the platform's directory.
