@@ -1,6 +1,6 @@
 // The one place that wires Discord, the tools and the MCP server.
 
-import type { Turns } from "../lib/keyed-mutex.ts";
+import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import { type Listener, type ListenOptions, listen } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
@@ -123,12 +123,12 @@ export function startBot(
 		},
 	});
 	const { registry } = metrics;
-	const turns: Turns = new Map();
+	const mutex = new KeyedMutex();
 	const features = createFeatures({
 		config,
 		connection,
 		store,
-		turns,
+		mutex,
 		log,
 		registry,
 		ai: createAi({
@@ -160,7 +160,7 @@ export function startBot(
 			tools: toolSource(tools, {
 				connection,
 				guildId: config.guildId,
-				turns,
+				mutex,
 				audit,
 				self: {
 					name: config.botName,

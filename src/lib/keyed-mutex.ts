@@ -1,25 +1,32 @@
-// Work that builds on what it reads, one at a time for each thing.
+// Per-key async mutex: work on the same thing runs one at a time, in the order of the calls.
 
-/** Who is at it, or waits to be, by key. */
-export type Turns = Map<string, Promise<unknown>>;
+export class KeyedMutex {
+	/** The last work for each key that is held or waited for. */
+	readonly #last = new Map<string, Promise<unknown>>();
 
-/**
- * Runs `work` when all work that came before it with the same key, or with any of several, has ended. All its places are
- * taken at once, so that no two can wait for each other.
- */
-export async function inTurn<T>(
-	turns: Turns,
-	keys: string | readonly string[],
-	work: () => Promise<T>,
-): Promise<T> {
-	const all = [...new Set([keys].flat())];
-	// What came before has told its own caller how it ended.
-	const before = Promise.allSettled(all.map((key) => turns.get(key)));
-	const turn = before.then(work);
-	for (const key of all) turns.set(key, turn);
-	try {
-		return await turn;
-	} finally {
-		for (const key of all) if (turns.get(key) === turn) turns.delete(key);
+	/** How many keys are held or waited for. */
+	get size(): number {
+		return this.#last.size;
+	}
+
+	/**
+	 * Runs `work` when all earlier work with the same key, or with any of several keys, has ended, however it ended.
+	 * Several keys are queued for at once, so that no two calls can wait for each other. Settles as `work` does.
+	 */
+	async withLock<T>(
+		keys: string | readonly string[],
+		work: () => Promise<T>,
+	): Promise<T> {
+		const all = [...new Set([keys].flat())];
+		// Earlier work has reported its own failure to its own caller.
+		const before = Promise.allSettled(all.map((key) => this.#last.get(key)));
+		const result = before.then(work);
+		for (const key of all) this.#last.set(key, result);
+		try {
+			return await result;
+		} finally {
+			for (const key of all)
+				if (this.#last.get(key) === result) this.#last.delete(key);
+		}
 	}
 }

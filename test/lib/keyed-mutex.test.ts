@@ -1,15 +1,15 @@
 // Who waits for whom.
 
 import { expect, test } from "bun:test";
-import { inTurn, type Turns } from "../../src/lib/keyed-mutex.ts";
+import { KeyedMutex } from "../../src/lib/keyed-mutex.ts";
 
 /** Work that ends when it is told to, and notes its beginning and its end. */
 function worker() {
-	const turns: Turns = new Map();
+	const mutex = new KeyedMutex();
 	const said: string[] = [];
 	const begin = (name: string, keys: string | string[]) => {
 		const { promise, resolve, reject } = Promise.withResolvers<void>();
-		const ended = inTurn(turns, keys, async () => {
+		const ended = mutex.withLock(keys, async () => {
 			said.push(`${name} begins`);
 			await promise;
 			said.push(`${name} ends`);
@@ -18,11 +18,11 @@ function worker() {
 	};
 	/** Lets everybody begin who may. */
 	const rest = () => Bun.sleep(0);
-	return { turns, said, begin, rest };
+	return { mutex, said, begin, rest };
 }
 
 test("work with several keys waits for all of them, and holds all of them", async () => {
-	const { turns, said, begin, rest } = worker();
+	const { mutex, said, begin, rest } = worker();
 	const a = begin("a", "1");
 	const b = begin("b", "2");
 	const both = begin("both", ["1", "2", "3", "1"]);
@@ -42,7 +42,7 @@ test("work with several keys waits for all of them, and holds all of them", asyn
 	expect(said.slice(6)).toEqual(["both ends", "after begins"]);
 	for (const one of [after, other]) one.end();
 	await Promise.all([after.ended, other.ended]);
-	expect(turns.size).toBe(0);
+	expect(mutex.size).toBe(0);
 });
 
 test("two that name the same keys in another order do not wait for each other", async () => {

@@ -1,7 +1,7 @@
 // What an operator can switch on beside the tools: what it is given, and what it adds to the bot.
 
 import type { Client } from "discord.js";
-import type { Turns } from "../../lib/keyed-mutex.ts";
+import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import type { Ai } from "../ai/ai.ts";
@@ -16,8 +16,8 @@ export interface FeatureOptions {
 	connection: Connection;
 	store: Store;
 	log: Log;
-	/** What changes something of somebody's, by their id: the tools and all features take turns at it. */
-	turns: Turns;
+	/** Held, by user id, while somebody's roles or bans are changed; tools and features share it. */
+	mutex: KeyedMutex;
 	/** Where it counts, if anywhere. */
 	registry?: Registry;
 	/** Undefined where no provider of AI is set up. */

@@ -2,7 +2,6 @@
 // away gets it when it is back: the store says until when all were looked after, and to whom the role is still owed.
 
 import { type Client, Events, type GuildMember, Routes } from "discord.js";
-import { inTurn } from "../../lib/keyed-mutex.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import {
@@ -311,7 +310,7 @@ class JoinRole implements Feature {
 	async #give(
 		id: string,
 	): Promise<"given" | "settled" | "wait" | "again" | "later"> {
-		const { connection, turns } = this.#options;
+		const { connection, mutex } = this.#options;
 		const guild = this.#guild();
 		// The next look begins again.
 		if (!guild) return "later";
@@ -320,7 +319,7 @@ class JoinRole implements Feature {
 			this.#say(fault);
 			return "later";
 		}
-		return inTurn(turns, id, async () => {
+		return mutex.withLock(id, async () => {
 			const member = guild.members.cache.get(id);
 			if (!member) return "settled";
 			if (member.roles.cache.has(this.#roleId)) return "settled";

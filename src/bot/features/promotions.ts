@@ -2,7 +2,6 @@
 // done, the roles that the person has on Discord say what is left to do.
 
 import { type APIGuildMember, type Guild, Routes } from "discord.js";
-import { inTurn } from "../../lib/keyed-mutex.ts";
 import type { FeatureOptions } from "../commands/feature.ts";
 import { StoreUnavailable } from "../store/faults.ts";
 import {
@@ -69,9 +68,9 @@ export class Promotions {
 		claim: "new" | "claimed before" = "new",
 	): Promise<boolean> {
 		if (!(await this.#writer.ready())) return false;
-		const { turns } = this.#options;
+		const { mutex } = this.#options;
 		try {
-			return await inTurn(turns, person.user_id, () =>
+			return await mutex.withLock(person.user_id, () =>
 				this.#promoteInTurn(guild, person, claim === "claimed before"),
 			);
 		} catch (error) {

@@ -10,7 +10,7 @@ import {
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
-import { inTurn, type Turns } from "../../lib/keyed-mutex.ts";
+import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Connection } from "../discord/connection.ts";
 import { platformFault } from "../discord/errors.ts";
 import {
@@ -54,7 +54,7 @@ export interface StepsOptions {
 	guildId: string | undefined;
 	settings: ChargebackSettings;
 	/** What changes somebody's roles, by their id. */
-	turns: Turns;
+	mutex: KeyedMutex;
 }
 
 /** What stands in the way at the moment is not the chargeback's: nothing is said of it, and it is tried again. */
@@ -102,7 +102,7 @@ export function createSteps({
 	game,
 	guildId,
 	settings,
-	turns,
+	mutex,
 }: StepsOptions): Record<
 	Step,
 	(row: Chargeback, held: boolean) => Promise<void>
@@ -302,7 +302,7 @@ export function createSteps({
 
 	const oneByOne =
 		(work: (row: Chargeback) => Promise<void>) => (row: Chargeback) =>
-			inTurn(turns, row.chat_id ?? "", () => work(row));
+			mutex.withLock(row.chat_id ?? "", () => work(row));
 	return {
 		restrict: oneByOne(restrict),
 		restore: oneByOne(restore),

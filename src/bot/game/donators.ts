@@ -3,7 +3,7 @@
 // done, for whichever reason, is still a difference the next time.
 
 import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
-import { inTurn, type Turns } from "../../lib/keyed-mutex.ts";
+import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import { ToolError } from "../../mcp/tool.ts";
@@ -56,7 +56,7 @@ export interface DonatorSyncOptions {
 	/** The ids of all of them, for a look; nobody is changed without `isRestricted`. */
 	allRestricted?(): Promise<ReadonlySet<string>>;
 	/** What changes somebody's roles, by their id. */
-	turns: Turns;
+	mutex: KeyedMutex;
 	log: Log;
 	registry?: Registry | undefined;
 }
@@ -216,7 +216,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 				const { member, role, kind } = change;
 				try {
 					// Nobody is restricted between the question and the change.
-					const isDone = await inTurn(options.turns, member.id, async () => {
+					const isDone = await options.mutex.withLock(member.id, async () => {
 						// Much may have happened since the plan was made.
 						if (!found.guild.members.cache.has(member.id)) return false;
 						if (await isRestricted(member)) return false;

@@ -10,7 +10,7 @@ import { verifyCommand } from "./verify-command.ts";
 
 /** The module, as `[game]` has it; undefined where the feature is off. */
 export function createGame(options: FeatureOptions): Feature | undefined {
-	const { config, connection, store, turns, log, registry } = options;
+	const { config, connection, store, mutex, log, registry } = options;
 	const { features, game: settings } = config.toml;
 	if (!features.game || !settings) return undefined;
 	const { gameVerifyUrl: url, gameVerifySecret: secret } = config;
@@ -43,7 +43,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 						isRestricted: chargebacks.isRestricted,
 						allRestricted: chargebacks.allRestricted,
 					}),
-					turns,
+					mutex,
 					log,
 					registry,
 				})
@@ -67,7 +67,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 
 /** Undefined where they are off; the configuration has all that they need where they are on. */
 function chargebacksOf(
-	{ config, connection, store, turns, log }: FeatureOptions,
+	{ config, connection, store, mutex, log }: FeatureOptions,
 	game: GameClient | undefined,
 ): Chargebacks | undefined {
 	const { chargeback, restricted_role, staff_channel, staff_roles } =
@@ -76,7 +76,7 @@ function chargebacksOf(
 	if (!chargeback || !game || !secret) return undefined;
 	if (!restricted_role || !staff_channel || !staff_roles) return undefined;
 	return createChargebacks({
-		...{ connection, store, log, game, guildId, secret, turns },
+		...{ connection, store, log, game, guildId, secret, mutex },
 		settings: {
 			restrictedRole: restricted_role,
 			staffChannel: staff_channel,

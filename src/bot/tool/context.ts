@@ -12,7 +12,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { Deadlines } from "../../lib/deadlines.ts";
-import { inTurn, type Turns } from "../../lib/keyed-mutex.ts";
+import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
@@ -74,8 +74,8 @@ export interface BotContext {
 	connection: Connection;
 	/** The guild that is meant when none is named. */
 	guildId: string | undefined;
-	/** The edits at work: those of the same thing take turns. */
-	turns: Turns;
+	/** Held, by id, while a thing is edited. */
+	mutex: KeyedMutex;
 	/** The calls so far. */
 	audit: Pick<Audit, "recent">;
 	self: Self;
@@ -138,10 +138,10 @@ interface Needs<Args> {
 	/** What the bot must be allowed in the guild as a whole, whatever channel the arguments name. */
 	guildPermissions?: readonly Permission[];
 	/**
-	 * The arguments that name what an edit builds on, or what it writes over: calls that name the same thing take turns. Of
-	 * two at the same time, one would undo what the other did. An empty one stands for the instance's own guild.
+	 * The arguments that name what an edit builds on or overwrites: calls that name the same thing run one after another.
+	 * Of two at the same time, one would undo what the other did. An empty one stands for the instance's own guild.
 	 */
-	turns?: (keyof Args & string) | readonly (keyof Args & string)[];
+	lock?: (keyof Args & string) | readonly (keyof Args & string)[];
 	/**
 	 * Whether the roles, or else the people, that `role_id`, `role_ids`, `user_id` and `user_ids` name must rank below the
 	 * bot; with "others" the bot itself is let through.
@@ -199,7 +199,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 				const full = { ...context, ...found } as unknown as ContextFor<Entries>;
 				return definition.run(args, full, call);
 			};
-			const keys = [definition.turns ?? []]
+			const keys = [definition.lock ?? []]
 				.flat()
 				.flatMap((name) => args[name] || (bot.guildId ?? []))
 				.map(String);
@@ -209,7 +209,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 					error,
 				});
 			const said = await bounded(limits, call.signal, onBug, () =>
-				keys.length > 0 ? inTurn(bot.turns, keys, work) : work(),
+				keys.length > 0 ? bot.mutex.withLock(keys, work) : work(),
 			);
 			// Whoever wrote it, and wherever it stands.
 			return typeof said === "string"

@@ -153,7 +153,7 @@ export const editAutomodRule = tool({
 		"Change an AutoMod rule; what is not given stays, and a list is replaced as a whole.",
 	effect: "write",
 	idempotent: true,
-	turns: "rule_id",
+	lock: "rule_id",
 	permissions: ["ManageGuild", timeoutNeeds],
 	input: v.strictObject({
 		guild_id,
@@ -196,7 +196,7 @@ export const deleteAutomodRule = destructiveTool({
 	description:
 		"Delete an AutoMod rule for good; edit_automod_rule switches one off.",
 	permissions: ["ManageGuild"],
-	turns: "rule_id",
+	lock: "rule_id",
 	idempotent: true,
 	input: v.strictObject({ guild_id, rule_id: ruleId, reason }),
 	plan(_, { guild, discord, rule }) {

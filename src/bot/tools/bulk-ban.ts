@@ -26,7 +26,7 @@ export const bulkBan = destructiveTool({
 	permissions: ["BanMembers", "ManageGuild"],
 	intents: ["GuildMembers"],
 	ranked: true,
-	turns: ["guild_id", "user_ids"],
+	lock: ["guild_id", "user_ids"],
 	idempotent: true,
 	dryRunByDefault: true,
 	input: v.strictObject({

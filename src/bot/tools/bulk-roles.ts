@@ -33,7 +33,7 @@ export const bulkRoleUpdate = destructiveTool({
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
-	turns: "role_id",
+	lock: "role_id",
 	idempotent: true,
 	dryRunByDefault: true,
 	input: v.strictObject({

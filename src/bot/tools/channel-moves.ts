@@ -43,7 +43,7 @@ export const moveChannel = tool({
 	effect: "write",
 	idempotent: true,
 	// Others make room for it; and it may be given other permissions.
-	turns: ["guild_id", "channel_id"],
+	lock: ["guild_id", "channel_id"],
 	permissions: [
 		"ManageChannels",
 		{ permission: "ManageRoles", with: "lock_permissions" },
@@ -131,7 +131,7 @@ export const moveChannels = tool({
 	effect: "write",
 	idempotent: true,
 	// Others make room for them; and they may be given other permissions.
-	turns: ["guild_id", "channel_ids"],
+	lock: ["guild_id", "channel_ids"],
 	permissions: [
 		"ManageChannels",
 		{ permission: "ManageRoles", with: "lock_permissions" },

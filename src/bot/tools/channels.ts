@@ -112,7 +112,7 @@ export const editChannel = tool({
 		"Change a channel's name, topic, age restriction, slow mode or category; what is not given stays.",
 	effect: "write",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
 		guild_id,
@@ -239,7 +239,7 @@ export const deleteChannel = destructiveTool({
 	description:
 		"Delete a channel with all messages in it, or a category, whose channels stay. It cannot be brought back.",
 	permissions: ["ManageChannels"],
-	turns: "channel_id",
+	lock: "channel_id",
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,

@@ -37,7 +37,7 @@ export const deleteMessage = destructiveTool({
 	title: "Delete a message",
 	description: "Delete one message, however old. It cannot be brought back.",
 	permissions: ["ReadMessageHistory"],
-	turns: "message_id",
+	lock: "message_id",
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,

@@ -75,7 +75,7 @@ export const editPrivateMessage = tool({
 		"Change the content of a private message that the bot sent. An edit that would change nothing is refused.",
 	effect: "write",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	input: v.strictObject({
 		...withMember,
 		message_id: snowflake("message"),
@@ -99,7 +99,7 @@ export const deletePrivateMessage = destructiveTool({
 	title: "Delete a private message",
 	description:
 		"Delete a private message that the bot sent. It cannot be brought back.",
-	turns: "message_id",
+	lock: "message_id",
 	idempotent: true,
 	input: v.strictObject({
 		...withMember,

@@ -100,7 +100,7 @@ export const editEmoji = tool({
 		"Rename an emoji, or change which roles may use it. Its picture stays.",
 	effect: "write",
 	idempotent: true,
-	turns: "emoji_id",
+	lock: "emoji_id",
 	input: v.strictObject({
 		guild_id,
 		emoji_id: found(guildEmoji, "emoji"),
@@ -137,7 +137,7 @@ export const deleteEmoji = destructiveTool({
 	title: "Delete an emoji",
 	description:
 		"Delete an emoji of a guild. Messages then show its name, and it cannot be brought back.",
-	turns: "emoji_id",
+	lock: "emoji_id",
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,

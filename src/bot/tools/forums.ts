@@ -131,7 +131,7 @@ export const setForumTags = destructiveTool({
 	description:
 		"Set the whole list of a forum's tags, in this order. A tag stays the same by its id, or without one by its name; those not named are deleted.",
 	permissions: ["ManageChannels"],
-	turns: "channel_id",
+	lock: "channel_id",
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,

@@ -70,7 +70,7 @@ export const crosspostMessage = destructiveTool({
 	description:
 		"Publish a message of an announcement channel to all channels that follow it. It cannot be taken back from there.",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
 	input: v.strictObject({
 		guild_id,

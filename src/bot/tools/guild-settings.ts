@@ -63,7 +63,7 @@ export const editGuild = tool({
 		"Change a guild's settings: only what is given, and not to what it is already. Answers with old and new values.",
 	effect: "write",
 	idempotent: true,
-	turns: "guild_id",
+	lock: "guild_id",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({
 		guild_id,

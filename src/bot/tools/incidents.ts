@@ -29,7 +29,7 @@ export const setIncidentActions = tool({
 		"During a raid: let nobody join by invite, or members write to each other privately, for at most 24 h.",
 	effect: "write",
 	idempotent: true,
-	turns: "guild_id",
+	lock: "guild_id",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({
 		guild_id,

@@ -46,7 +46,7 @@ export const lockChannel = tool({
 		"Deny @everyone to write, react and open threads in a channel, and in voice to connect and speak, until unlock_channel. Whom the channel itself allows it, administrators and the bot still may.",
 	effect: "write",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	permissions: ["ManageRoles"],
 	input: v.strictObject(locked),
 	async run(_, { guild, channel, locks }) {
@@ -176,7 +176,7 @@ export const unlockChannel = tool({
 		"Undo lock_channel: what it has changed is as before again. What somebody has changed since then stays, and is named.",
 	effect: "write",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	permissions: ["ManageRoles"],
 	input: v.strictObject(locked),
 	async run(_, { guild, channel, locks }) {

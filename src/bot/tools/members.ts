@@ -257,7 +257,7 @@ export const setNickname = tool({
 		},
 	],
 	ranked: "others",
-	turns: "user_id",
+	lock: "user_id",
 	input: v.strictObject({
 		guild_id,
 		user_id: found(currentMember, "member"),

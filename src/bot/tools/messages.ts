@@ -72,7 +72,7 @@ export const editMessage = tool({
 		"Change the content or the embeds of a message that the bot wrote; what is not given stays.",
 	effect: "write",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	permissions: ["ReadMessageHistory", ...textPermissions],
 	input: v.strictObject({
 		guild_id,

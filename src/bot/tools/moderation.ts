@@ -35,7 +35,7 @@ export const ban = destructiveTool({
 	permissions: ["BanMembers"],
 	ranked: true,
 	// Of two at once, the second is told that they are banned already.
-	turns: "user_id",
+	lock: "user_id",
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,
@@ -107,7 +107,7 @@ export const unban = tool({
 	description: "Lift a user's ban from a guild, so that they can join again.",
 	effect: "write",
 	permissions: ["BanMembers"],
-	turns: "user_id",
+	lock: "user_id",
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,
@@ -170,7 +170,7 @@ export const kick = destructiveTool({
 		"Remove a member from a guild. They lose their roles, and can join again with an invite; ban keeps them out.",
 	permissions: ["KickMembers"],
 	ranked: true,
-	turns: "user_id",
+	lock: "user_id",
 	input: v.strictObject({
 		guild_id,
 		user_id: found(member, "member"),

@@ -42,7 +42,7 @@ export const setChannelPermissions = tool({
 		"Set what a role or member is allowed and denied in a channel, in place of what the channel says of them; with `merge` only the permissions named change.",
 	effect: "write",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	permissions: ["ManageRoles"],
 	input: v.strictObject({
 		guild_id,
@@ -176,7 +176,7 @@ export const removeChannelPermissions = destructiveTool({
 	title: "Remove channel permissions",
 	description:
 		"Remove what a channel itself allows and denies to a role or member, who may have left.",
-	turns: "channel_id",
+	lock: "channel_id",
 	idempotent: true,
 	permissions: ["ManageRoles"],
 	input: v.strictObject({
@@ -218,7 +218,7 @@ export const syncChannelPermissions = destructiveTool({
 	description:
 		"Give a channel exactly the permissions of its category, in place of its own, which are gone.",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	permissions: ["ManageChannels", "ManageRoles"],
 	input: v.strictObject({
 		guild_id,
@@ -272,7 +272,7 @@ export const copyChannelPermissions = destructiveTool({
 		"Give channels exactly the permissions of another one; those they have are gone. Those that have them already are left alone.",
 	idempotent: true,
 	dryRunByDefault: true,
-	turns: ["channel_id", "target_channel_ids"],
+	lock: ["channel_id", "target_channel_ids"],
 	permissions: ["ManageChannels", "ManageRoles"],
 	permissionsIn: "target_channel_ids",
 	input: v.strictObject({

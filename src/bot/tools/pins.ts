@@ -32,7 +32,7 @@ export const pinMessage = tool({
 		"Pin a message to its channel, which has room for 250. A notice in the channel tells of it.",
 	effect: "write",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	permissions: ["PinMessages", "ReadMessageHistory"],
 	input: v.strictObject(pinned),
 	async run({ message_id }, { discord, channel }) {
@@ -54,7 +54,7 @@ export const unpinMessage = tool({
 	description: "Take a message from the pins of its channel; it stays there.",
 	effect: "write",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	permissions: ["PinMessages", "ReadMessageHistory"],
 	input: v.strictObject(pinned),
 	async run({ message_id }, { discord, channel }) {

@@ -107,7 +107,7 @@ export const endPoll = destructiveTool({
 	description:
 		"End a poll that the bot asked, at once. It cannot be opened again. Answers with the votes.",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject(onPoll),
 	async plan({ message_id }, { discord, channel }) {

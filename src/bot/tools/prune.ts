@@ -57,7 +57,7 @@ export const pruneMembers = destructiveTool({
 	description:
 		"Remove all members who have been away for some days and have no roles; they can join again. Discord does not tell who they are.",
 	permissions: ["ManageGuild", "KickMembers"],
-	turns: "guild_id",
+	lock: "guild_id",
 	dryRunByDefault: true,
 	input: v.strictObject({
 		...fields,

@@ -38,7 +38,7 @@ export const addReaction = tool({
 	description: "Put an emoji on a message, as the bot.",
 	effect: "write",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({ ...onMessage, emoji }),
 	async run({ message_id, emoji }, { discord, guild, channel }) {
@@ -73,7 +73,7 @@ export const removeReaction = tool({
 		"Take an emoji off a message: the bot's own, or with `user_id` that of someone else.",
 	effect: "write",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	permissions: [
 		"ReadMessageHistory",
 		{ permission: "ManageMessages", with: "user_id" },
@@ -151,7 +151,7 @@ export const clearReactions = destructiveTool({
 	description:
 		"Take everyone's reactions off a message: all of them, or those with one emoji.",
 	permissions: ["ReadMessageHistory", "ManageMessages"],
-	turns: "message_id",
+	lock: "message_id",
 	idempotent: true,
 	input: v.strictObject({ ...onMessage, emoji: v.optional(emoji) }),
 	async plan({ message_id, emoji }, { discord, guild, channel }) {

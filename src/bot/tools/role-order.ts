@@ -20,7 +20,7 @@ export const moveRoles = tool({
 		"Put roles right below or right above another one, in the given order. Who has a higher role ranks higher. Answers with the new order.",
 	effect: "write",
 	idempotent: true,
-	turns: "guild_id",
+	lock: "guild_id",
 	permissions: ["ManageRoles"],
 	ranked: true,
 	input: v.strictObject({

@@ -148,7 +148,7 @@ export const editScheduledEvent = tool({
 		"Change a scheduled event, or begin (active), end (completed) or cancel it; what is not given stays.",
 	effect: "write",
 	idempotent: true,
-	turns: "event_id",
+	lock: "event_id",
 	permissions: [othersEvents],
 	input: v.strictObject({
 		guild_id,
@@ -200,7 +200,7 @@ export const deleteScheduledEvent = destructiveTool({
 	title: "Delete a scheduled event",
 	description:
 		"Delete a scheduled event for good, with all its repetitions; edit_scheduled_event cancels one.",
-	turns: "event_id",
+	lock: "event_id",
 	idempotent: true,
 	permissions: [othersEvents],
 	input: v.strictObject({ guild_id, event_id: eventId, reason }),

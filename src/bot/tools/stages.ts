@@ -53,7 +53,7 @@ export const startStage = tool({
 		"Make a stage channel live, for the members of the guild. Discord ends it when nobody speaks for some minutes.",
 	effect: "write",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	permissions: [
 		...moderates,
 		{ permission: "MentionEveryone", with: "send_start_notification" },
@@ -82,7 +82,7 @@ export const editStage = tool({
 	description: "Change the topic of a stage channel that is live.",
 	effect: "write",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	permissions: moderates,
 	input: v.strictObject({ guild_id, channel_id: stage, topic, reason }),
 	async run({ topic }, { discord, channel }) {
@@ -105,7 +105,7 @@ export const endStage = destructiveTool({
 	title: "End a stage",
 	description:
 		"End what is live in a stage channel. Who is in it stays connected; start_stage begins anew.",
-	turns: "channel_id",
+	lock: "channel_id",
 	idempotent: true,
 	permissions: moderates,
 	input: v.strictObject({ guild_id, channel_id: stage, reason }),
@@ -132,7 +132,7 @@ export const setVoiceChannelStatus = tool({
 		"Set the text that a voice channel shows under its name. It goes when everyone has left.",
 	effect: "write",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	// Who is not in the channel has to manage it, and the bot is in none.
 	permissions: ["SetVoiceChannelStatus", "ManageChannels"],
 	input: v.strictObject({

@@ -186,7 +186,7 @@ export const editThread = tool({
 		"Rename, archive, reopen or lock a thread or forum post, or change its slow mode, its time until it is archived or its tags.",
 	effect: "write",
 	idempotent: true,
-	turns: "thread_id",
+	lock: "thread_id",
 	permissions: [managed("locked"), managed("slowmode_seconds")],
 	permissionsIn: "thread_id",
 	input: v.strictObject({
@@ -310,7 +310,7 @@ export const deleteThread = destructiveTool({
 	description: "Delete a thread or forum post with all messages in it.",
 	permissions: ["ManageThreads"],
 	permissionsIn: "thread_id",
-	turns: "thread_id",
+	lock: "thread_id",
 	idempotent: true,
 	input: v.strictObject({
 		guild_id,

@@ -50,7 +50,7 @@ export const timeout = destructiveTool({
 		"Time a member out: they can read, and neither write, react nor speak. It replaces an earlier one. Administrators cannot be timed out.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
-	turns: "user_id",
+	lock: "user_id",
 	input: v.strictObject({
 		guild_id,
 		user_id: found(currentMember, "member"),
@@ -88,7 +88,7 @@ export const removeTimeout = tool({
 	idempotent: true,
 	permissions: ["ModerateMembers"],
 	ranked: true,
-	turns: "user_id",
+	lock: "user_id",
 	input: v.strictObject({
 		guild_id,
 		user_id: found(currentMember, "member"),

@@ -83,7 +83,7 @@ export const editVoiceChannel = tool({
 		"Change a voice or stage channel's name, bitrate, user limit, region or category; what is not given stays.",
 	effect: "write",
 	idempotent: true,
-	turns: "channel_id",
+	lock: "channel_id",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
 		guild_id,
@@ -164,7 +164,7 @@ export const moveVoiceMember = tool({
 	description: "Move a member from one voice channel to another.",
 	effect: "write",
 	idempotent: true,
-	turns: "user_id",
+	lock: "user_id",
 	permissions: ["MoveMembers"],
 	input: v.strictObject({
 		guild_id,
@@ -188,7 +188,7 @@ export const disconnectVoiceMember = destructiveTool({
 	title: "Disconnect a member from voice",
 	description:
 		"Put a member out of the voice channel that they are in. They can join again.",
-	turns: "user_id",
+	lock: "user_id",
 	idempotent: true,
 	permissions: ["MoveMembers"],
 	input: v.strictObject({ guild_id, user_id: speaker, reason }),
@@ -212,7 +212,7 @@ export const modifyVoiceState = tool({
 		"Mute or deafen a member who is in voice, in all voice channels, or undo that.",
 	effect: "write",
 	idempotent: true,
-	turns: "user_id",
+	lock: "user_id",
 	permissions: [
 		{
 			permission: "MuteMembers",

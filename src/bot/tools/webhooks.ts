@@ -112,7 +112,7 @@ export const editWebhook = tool({
 	description: "Rename a webhook, or move it to another channel.",
 	effect: "write",
 	idempotent: true,
-	turns: "webhook_id",
+	lock: "webhook_id",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
 		guild_id,
@@ -136,7 +136,7 @@ export const deleteWebhook = destructiveTool({
 	title: "Delete a webhook",
 	description:
 		"Delete a webhook: whoever writes by it no longer can. It cannot be brought back; its messages stay.",
-	turns: "webhook_id",
+	lock: "webhook_id",
 	idempotent: true,
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({ guild_id, webhook_id, reason }),
@@ -218,7 +218,7 @@ export const editWebhookMessage = tool({
 		"Change the content or the embeds of a message that a webhook wrote; what is not given stays.",
 	effect: "write",
 	idempotent: true,
-	turns: "message_id",
+	lock: "message_id",
 	permissions: ["ManageWebhooks", pingsMany],
 	input: v.strictObject({
 		...sentByWebhook,
@@ -249,7 +249,7 @@ export const deleteWebhookMessage = destructiveTool({
 	title: "Delete a webhook's message",
 	description:
 		"Delete a message that a webhook wrote. It cannot be brought back.",
-	turns: "message_id",
+	lock: "message_id",
 	idempotent: true,
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject(sentByWebhook),

@@ -8,7 +8,7 @@ import type {
 import { toml } from "../../../src/bot/config/settings.ts";
 import { Connection } from "../../../src/bot/discord/connection.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
-import type { Turns } from "../../../src/lib/keyed-mutex.ts";
+import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import {
 	type Simulator,
 	type SimulatorOptions,
@@ -42,7 +42,7 @@ export interface Stage extends AsyncDisposable {
 	simulator: Simulator;
 	guild: Guild;
 	logged: RecordedLog;
-	turns: Turns;
+	mutex: KeyedMutex;
 	readonly store: Store;
 	readonly connection: Connection;
 	/** The member of the guild who is called so. */
@@ -73,7 +73,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 			directory: botConfig().dataDirectory,
 		},
 	};
-	const turns: Turns = new Map();
+	const mutex = new KeyedMutex();
 	const abandoned: Feature[] = [];
 	let running:
 		| {
@@ -107,7 +107,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 			}),
 		});
 		const feature = options.create({
-			...{ config, connection, log, turns, ...given },
+			...{ config, connection, log, mutex, ...given },
 			store: options.store?.(store) ?? store,
 		});
 		if (!feature) throw new Error("the feature is off");
@@ -135,7 +135,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 	};
 	await start();
 	return {
-		...{ simulator, guild, logged, turns, start },
+		...{ simulator, guild, logged, mutex, start },
 		get store() {
 			return current().store;
 		},

@@ -29,6 +29,7 @@ import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
 import type { Sql } from "../../../src/bot/store/statement.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
+import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";
 import type { Fault } from "../../../src/simulator/rest/faults.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
@@ -1061,7 +1062,7 @@ async function startAlone(
 		around(() => store.sql(strings, ...values), strings.join("?"))) as Sql;
 	const chargebacks = createChargebacks({
 		...{ store: { sql }, log, secret: "s", guildId: undefined },
-		...{ game: { ban: async () => {} }, turns: new Map() },
+		...{ game: { ban: async () => {} }, mutex: new KeyedMutex() },
 		connection: connection as Connection,
 		settings: { restrictedRole: "1", staffChannel: "2", staffRoles: [] },
 	});

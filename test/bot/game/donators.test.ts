@@ -14,6 +14,7 @@ import {
 } from "../../../src/bot/game/donators.ts";
 import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
+import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import { startGameServer } from "../../../src/simulator/game/game-server.ts";
 import type { Misbehaviour } from "../../../src/simulator/game/misbehaviour.ts";
 import {
@@ -92,7 +93,7 @@ async function startStage(options: StageOptions = {}) {
 			tiers: options.tiers?.(roles, simulator) ?? ids,
 			intervalMs: 3_600_000,
 			restrictedRole: undefined,
-			turns: new Map(),
+			mutex: new KeyedMutex(),
 			log,
 			...options.sync,
 		});

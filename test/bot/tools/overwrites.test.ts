@@ -435,7 +435,7 @@ describe("copy_channel_permissions", () => {
 		};
 	}
 
-	test("takes turns with whatever else changes one of the channels", async () => {
+	test("takes mutex with whatever else changes one of the channels", async () => {
 		await using scene = await copier();
 		const { world, from, more, regular, copy } = scene;
 		const patch = `PATCH /channels/${more.id}`;

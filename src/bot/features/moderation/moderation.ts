@@ -19,7 +19,7 @@ export function createModeration({
 	connection,
 	store,
 	log,
-	turns,
+	mutex,
 }: FeatureOptions): Feature | undefined {
 	const { features, moderation: settings } = config.toml;
 	if (!features.moderation || !settings) return undefined;
@@ -30,10 +30,10 @@ export function createModeration({
 		defaultChannel: settings.log_channel,
 	});
 	const bans = createTempBans({
-		...{ connection, store, log, turns },
+		...{ connection, store, log, mutex },
 		tell: (guildId, note) => moderationLog.tell(guildId, note),
 	});
-	const nuke = createNuke({ prefix, limiter, moderationLog, turns, log });
+	const nuke = createNuke({ prefix, limiter, moderationLog, mutex, log });
 	return {
 		commands: [
 			banCommand({ prefix, bans, limiter, now: Date.now }),

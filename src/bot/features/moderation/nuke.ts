@@ -5,7 +5,7 @@ import {
 	type Message,
 	PermissionFlagsBits,
 } from "discord.js";
-import { inTurn, type Turns } from "../../../lib/keyed-mutex.ts";
+import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Command } from "../../commands/commands.ts";
@@ -36,7 +36,7 @@ export interface NukeOptions {
 	limiter: Limiter;
 	moderationLog: Pick<ModerationLog, "tell">;
 	/** What deletes in a channel, by its id. */
-	turns: Turns;
+	mutex: KeyedMutex;
 	log: Log;
 	noticeMs?: number;
 }
@@ -46,7 +46,7 @@ export function createNuke(options: NukeOptions): {
 	command: Command;
 	close(): Promise<void>;
 } {
-	const { prefix, limiter, moderationLog, turns, log } = options;
+	const { prefix, limiter, moderationLog, mutex, log } = options;
 	const notices = new Map<Message, Timer>();
 	const sending = new Set<Promise<void>>();
 	let closed = false;
@@ -105,14 +105,14 @@ export function createNuke(options: NukeOptions): {
 			const reason = auditReason(`nuke ${count} by ${userName(member.user)}`);
 			const where = `in <#${channel.id}> (ID: ${channel.id})`;
 			const note = { title: "Nuke", by };
-			const { deleted, left } = await inTurn(turns, channel.id, () =>
-				deleteBefore(message, count, reason),
-			).catch((error) => {
-				const what = `It is not known whether up to ${count} message(s) were deleted ${where}.`;
-				if (!wasNotDone(error))
-					moderationLog.tell(guild.id, { ...note, isTrouble: true, what });
-				throw error;
-			});
+			const { deleted, left } = await mutex
+				.withLock(channel.id, () => deleteBefore(message, count, reason))
+				.catch((error) => {
+					const what = `It is not known whether up to ${count} message(s) were deleted ${where}.`;
+					if (!wasNotDone(error))
+						moderationLog.tell(guild.id, { ...note, isTrouble: true, what });
+					throw error;
+				});
 			const what = `${deleted} message(s) deleted ${where}.`;
 			moderationLog.tell(guild.id, { ...note, what });
 			const kept =

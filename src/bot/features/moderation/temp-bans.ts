@@ -10,7 +10,7 @@ import {
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
-import { inTurn, type Turns } from "../../../lib/keyed-mutex.ts";
+import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection.ts";
@@ -71,13 +71,13 @@ export interface TempBansOptions
 	store: Pick<Store, "sql">;
 	log: Log;
 	/** What changes something of somebody's, by their id. */
-	turns: Turns;
+	mutex: KeyedMutex;
 	/** Is told of what was done. */
 	tell(guildId: string, note: Note): void;
 }
 
 export function createTempBans(options: TempBansOptions): TempBans {
-	const { connection, store, log, turns, tell, now = Date.now } = options;
+	const { connection, store, log, mutex, tell, now = Date.now } = options;
 	const { sql } = store;
 	const underWay = new Set<Promise<unknown>>();
 	/** Bans whose end Discord was told of, without our having heard that it has done it. */
@@ -93,7 +93,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 
 	/** One thing at a time for each person, waited for at the end. */
 	function alone<T>(userId: string, work: () => Promise<T>): Promise<T> {
-		const turn = inTurn(turns, userId, work);
+		const turn = mutex.withLock(userId, work);
 		underWay.add(turn);
 		const end = () => underWay.delete(turn);
 		turn.then(end, end);

@@ -9,6 +9,7 @@ import { StoreUnavailable } from "../../../../src/bot/store/faults.ts";
 import type { Sql } from "../../../../src/bot/store/statement.ts";
 import type { Store } from "../../../../src/bot/store/store.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";
+import { KeyedMutex } from "../../../../src/lib/keyed-mutex.ts";
 import { startSimulator } from "../../../../src/simulator/simulator.ts";
 import { botConfig } from "../../../support/bot-config.ts";
 import { recordLog } from "../../../support/log.ts";
@@ -258,7 +259,7 @@ async function startStage(place?: Place) {
 	});
 	stack.defer(() => connection.close());
 	const bans = createTempBans({
-		...{ connection, log, turns: new Map() },
+		...{ connection, log, mutex: new KeyedMutex() },
 		store: { sql } as Pick<Store, "sql">,
 		tell: (_, note) => notes.push(note),
 		now: () => clock.now,
