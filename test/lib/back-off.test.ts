@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
-import { backOffMs } from "../../src/lib/back-off.ts";
+import { backOffMs, doubledMs } from "../../src/lib/back-off.ts";
 
 test.each([
 	[0, 100, 0, 50],
@@ -19,3 +19,8 @@ test.each([
 		}
 	},
 );
+
+test("without chance it is doubled with each failure, up to the most", () => {
+	const waits = [0, 1, 2, 3, 4].map((count) => doubledMs(count, [100, 1_000]));
+	expect(waits).toEqual([100, 200, 400, 800, 1_000]);
+});

@@ -1,5 +1,6 @@
 // The AI that features ask: several providers behind one, each of which is asked when those before it cannot answer.
 
+import { doubledMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import {
@@ -222,7 +223,7 @@ class Backend {
 		if (kind === "key") return keyRestMs;
 		if (kind === "limited")
 			return Math.min(Math.max(retryAfterMs, second), maxLimitedRestMs);
-		return Math.min(firstRestMs * 2 ** (this.#failures - 1), maxRestMs);
+		return doubledMs(this.#failures - 1, [firstRestMs, maxRestMs]);
 	}
 }
 

@@ -1,5 +1,6 @@
 // When the bot sends no requests: after too many that Discord refused, and after an answer that was not from its API.
 
+import { doubledMs } from "../../lib/back-off.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
 
 /**
@@ -88,10 +89,10 @@ export class RequestGuard {
 					if (isOld() && retryAfterMs === undefined) return;
 					if (!isOld()) this.#foreign += 1;
 					const kind = status >= 500 ? "failed" : "refused";
-					const doubledMs = firstPauseMs[kind] * 2 ** (this.#foreign - 1);
+					const range = [firstPauseMs[kind], maxPauseMs[kind]] as const;
 					const ms =
 						retryAfterMs === undefined
-							? Math.min(doubledMs, maxPauseMs[kind])
+							? doubledMs(this.#foreign - 1, range)
 							: Math.min(retryAfterMs, maxRetryAfterMs);
 					const endsAt = this.#now() + ms;
 					if (endsAt <= this.#endsAt) return;

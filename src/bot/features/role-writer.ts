@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, RESTJSONErrorCodes } from "discord.js";
+import { doubledMs } from "../../lib/back-off.ts";
 import type { FeatureOptions } from "../commands/feature.ts";
 import type { Connection } from "../discord/connection.ts";
 import {
@@ -92,8 +93,7 @@ export class RoleWriter {
 
 	/** Something failed that will fail again at once. */
 	holdBack(): void {
-		const [first, most] = this.#backOffMs;
-		this.#hold(Math.min(first * 2 ** this.#failures, most));
+		this.#hold(doubledMs(this.#failures, this.#backOffMs));
 		this.#failures += 1;
 	}
 

@@ -3,6 +3,7 @@
 // done, for whichever reason, is still a difference the next time.
 
 import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
+import { doubledMs } from "../../lib/back-off.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
@@ -335,8 +336,8 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 
 /** How long after the beginning of a run the next one begins, after so many failed ones in a row. */
 export function waitAfter(failures: number, intervalMs: number): number {
-	const most = Math.max(intervalMs, maxBackOffMs);
-	return Math.min(intervalMs * 2 ** Math.max(failures - 1, 0), most);
+	const maxMs = Math.max(intervalMs, maxBackOffMs);
+	return doubledMs(Math.max(failures - 1, 0), [intervalMs, maxMs]);
 }
 
 async function carryOutOne({ kind, member, role, reason }: Change) {

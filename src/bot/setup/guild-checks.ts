@@ -20,7 +20,8 @@ import {
 import { oneField } from "../discord/text.ts";
 import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 
-export function guildName({ name, id }: Guild): string {
+/** Discord tells only the id of a guild that is unavailable. */
+export function guildName({ name = "(unavailable)", id }: Guild): string {
 	return `${oneField(name)} (ID: ${id})`;
 }
 

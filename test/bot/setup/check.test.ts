@@ -266,6 +266,21 @@ const rows: Row[] = [
 		next: /^ {4}Invite it: https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot%20applications\.commands&permissions=\d+$/,
 	},
 	{
+		what: "the bot is not in the guild, and the one that it is in is unavailable",
+		change({ env, simulator }) {
+			env.guildId = simulator.guild("The Bakers").id;
+			const { id } = simulator.guild("The Cooks");
+			simulator.sockets.alterEvents((type, data) =>
+				type === "GUILD_CREATE" ? { id, unavailable: true } : data,
+			);
+		},
+		crosses: ({ env }) => [
+			new RegExp(
+				`^guild: the bot is not in the guild ${env.guildId} of GUILD_ID, but in \\(unavailable\\) \\(ID: \\d+\\)$`,
+			),
+		],
+	},
+	{
 		what: "the bot is in no guild",
 		change({ env, simulator, guild }) {
 			env.guildId = undefined;
