@@ -6,6 +6,7 @@ import type {
 	GuildChannel,
 	Overwrite,
 } from "../../../src/simulator/world/state/entities.ts";
+import { shareWorld } from "../../support/shared-world.ts";
 import {
 	channelNamed,
 	roleNamed,
@@ -13,6 +14,8 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 const { Connect, ManageChannels, PrioritySpeaker, SendMessages, ViewChannel } =
 	PermissionFlagsBits;
@@ -50,15 +53,15 @@ describe("create_channel", () => {
 	])(
 		"makes a %s channel with all its fields",
 		async (channel_type, type, fields) => {
-			await using world = await startWorld();
+			const world = await shared();
 			const { text, isError } = await world.call("create_channel", {
-				name: "fresh",
+				name: `a-${channel_type}`,
 				channel_type,
 				...fields,
 			});
-			const channel = channelNamed(world, "fresh");
+			const channel = channelNamed(world, `a-${channel_type}`);
 			expect(text).toBe(
-				`Created the ${channel_type} channel #fresh (ID: ${channel.id}).`,
+				`Created the ${channel_type} channel #a-${channel_type} (ID: ${channel.id}).`,
 			);
 			expect(isError).toBe(false);
 			const {
@@ -168,7 +171,7 @@ describe("create_channel", () => {
 		[{ channel_type: "thread" }, "channel_type: expected"],
 		[{ channel_type: 0 }, "channel_type: expected"],
 	])("refuses %j before Discord sees it", async (args, fault) => {
-		await using world = await startWorld();
+		const world = await shared();
 		const { category_id, ...rest } = { category_id: undefined, ...args };
 		const { code, text } = await world.call("create_channel", {
 			name: "fresh",

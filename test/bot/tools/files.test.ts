@@ -1,11 +1,14 @@
 // Files that are sent: what is in them, what they are called, and whom what is said of them pings.
 
 import { expect, test } from "bun:test";
+import { shareWorld } from "../../support/shared-world.ts";
 import {
 	channelNamed,
 	startWorld,
 	type TestWorld,
 } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 function sendTo(world: TestWorld) {
 	const channel_id = channelNamed(world, "general").id;
@@ -60,7 +63,7 @@ test.each([
 	["a lone surrogate", "a\ud800b.txt"],
 	["a stream of NTFS", "a.txt:b"],
 ])("a name with %s is refused, and nothing is sent", async (_, filename) => {
-	await using world = await startWorld();
+	const world = await shared();
 	const { send } = sendTo(world);
 	const { code, text } = await send({ filename });
 	expect(code).toBe(-32602);
@@ -75,7 +78,7 @@ test.each([
 	"献立.md",
 	`${"a".repeat(96)}.txt`,
 ])("%s is a plain file name", async (filename) => {
-	await using world = await startWorld();
+	const world = await shared();
 	const { send } = sendTo(world);
 	expect((await send({ filename })).isError).toBe(false);
 });

@@ -1,6 +1,7 @@
 // The tools that change a guild as a whole: its settings, and the order of its roles.
 
 import { describe, expect, test } from "bun:test";
+import { shareWorld } from "../../support/shared-world.ts";
 import {
 	channelNamed,
 	roleNamed,
@@ -8,6 +9,8 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 describe("edit_guild", () => {
 	test("changes what is given and nothing else, and says what it was and is", async () => {
@@ -96,7 +99,7 @@ describe("edit_guild", () => {
 		[{ preferred_locale: "xx" }, "preferred_locale: expected "],
 		[{ name: "x" }, "name: expected 2 to 100 characters"],
 	])("refuses %j before Discord sees it", async (args, fault) => {
-		await using world = await startWorld();
+		const world = await shared();
 		const { code, text } = await world.call("edit_guild", args);
 		expect(code).toBe(-32602);
 		expect(text).toContain(fault);

@@ -4,7 +4,10 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { shareWorld } from "../../support/shared-world.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 const messages = "POST /channels/:channel_id/messages";
 const bulk = "POST /channels/:channel_id/messages/bulk-delete";
@@ -134,7 +137,7 @@ test.each([
 ])(
 	"arguments %# that do not match are refused, each by its name",
 	async (args, faults) => {
-		await using world = await startWorld();
+		const world = await shared();
 		const { text, code } = await world.call("send_message", args);
 		expect(code).toBe(-32602);
 		expect(text).toStartWith("Invalid parameters: ");
@@ -549,7 +552,7 @@ test.each([
 	[{ count: 0 }, "count: expected an integer from 1 to 100"],
 	[{ message_ids: ["x"] }, "message_ids.0: expected an id"],
 ])("delete_messages refuses %j", async (args, fault) => {
-	await using world = await startWorld();
+	const world = await shared();
 	const { channel } = write(world, ["a"]);
 	const { text, code } = await world.call("delete_messages", {
 		channel_id: channel.id,

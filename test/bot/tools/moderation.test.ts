@@ -1,7 +1,10 @@
 // ban, seen on the platform.
 
 import { expect, test } from "bun:test";
+import { shareWorld } from "../../support/shared-world.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 const put = "PUT /guilds/:guild_id/bans/:user_id";
 const daySeconds = 86_400;
@@ -146,7 +149,7 @@ test.each([
 	],
 	[{ delete_message_seconds: "60" }, "delete_message_seconds: expected number"],
 ])("ban refuses %j", async (args, fault) => {
-	await using world = await startWorld();
+	const world = await shared();
 	const { id: user_id } = world.simulator.user("zoe");
 	const { text, code } = await world.call("ban", { user_id, ...args });
 	expect(code).toBe(-32602);

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { shareWorld } from "../../support/shared-world.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
@@ -11,6 +12,8 @@ import {
 	type TestWorld,
 	writes,
 } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 const {
 	Connect,
@@ -139,7 +142,7 @@ describe("set_channel_permissions", () => {
 			"allow, deny: SEND_MESSAGES cannot be both",
 		],
 	])("refuses %j before Discord sees it", async (args, fault) => {
-		await using world = await startWorld();
+		const world = await shared();
 		const { code, text, allow } = await setter(world)(args);
 		expect(code).toBe(-32602);
 		expect(text).toContain(fault);

@@ -2,8 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { shareWorld } from "../../support/shared-world.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 import { startScene } from "../tool-rows/scene.ts";
+
+const shared = shareWorld();
 
 function write({ simulator, guild }: TestWorld) {
 	const { world } = simulator;
@@ -61,7 +64,7 @@ test.each([
 test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])(
 	"%j is no emoji",
 	async (emoji) => {
-		await using world = await startWorld();
+		const world = await shared();
 		const { at } = write(world);
 		const { code, text } = await world.call("add_reaction", { ...at, emoji });
 		expect(code).toBe(-32602);

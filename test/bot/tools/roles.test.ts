@@ -2,7 +2,10 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { shareWorld } from "../../support/shared-world.ts";
 import { roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 const {
 	Administrator,
@@ -33,8 +36,13 @@ test.each([
 ])(
 	"edit_role changes %s to %j and nothing else",
 	async (field, value, expected) => {
-		await using world = await startWorld();
-		const role = roleNamed(world, "Staff");
+		const world = await shared();
+		const { id, position, tags, ...staff } = roleNamed(world, "Staff");
+		const role = world.simulator.world.addRole(
+			world.guild,
+			structuredClone(staff),
+		);
+		await world.heard();
 		const { colors: _, ...before } = structuredClone(role);
 		const { text, isError } = await world.call("edit_role", {
 			role_id: role.id,
@@ -100,7 +108,7 @@ test.each([
 	[{ name: "😀".repeat(101) }, "received 101"],
 	[{ hoist: "yes" }, "hoist: expected boolean"],
 ])("edit_role refuses %j before Discord sees it", async (args, fault) => {
-	await using world = await startWorld();
+	const world = await shared();
 	const { code, text } = await world.call("edit_role", {
 		role_id: roleNamed(world, "Staff").id,
 		...args,

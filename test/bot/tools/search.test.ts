@@ -1,7 +1,10 @@
 // Searching a channel: what fits, how far it looks, and where to go on.
 
 import { expect, test } from "bun:test";
+import { shareWorld } from "../../support/shared-world.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 // A fixed day, not today: a border given as a date is midnight in UTC, so what it excludes would depend on the hour.
 const at = (days: number) => Date.UTC(2020, 2, 2, 12) - days * 86_400_000;
@@ -36,7 +39,7 @@ test.each([
 	[{ after: "2020-02-28", before: "2020-03-01" }, ["b", "Crêpe"]],
 	[{ content: "nothing like it" }, []],
 ])("search_messages with %j finds %j", async (args, expected) => {
-	await using world = await startWorld();
+	const world = await shared();
 	const { channel_id } = write(world, [
 		["a", "ada", 4],
 		["Crêpe", "jose.garcia", 3],
@@ -173,7 +176,7 @@ test.each([
 	[{ before: "yesterday" }, "before: expected a date"],
 	[{ after: "2026-01-31T25:00:00Z" }, "after: expected a date"],
 ])("search_messages refuses %j", async (args, fault) => {
-	await using world = await startWorld();
+	const world = await shared();
 	const { channel_id } = write(world, []);
 	const { text, code } = await world.call("search_messages", {
 		channel_id,

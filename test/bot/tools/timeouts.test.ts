@@ -2,7 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { shareWorld } from "../../support/shared-world.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const shared = shareWorld();
 
 const patch = "PATCH /guilds/:guild_id/members/:user_id";
 
@@ -21,15 +24,20 @@ test.each([
 	["4w", 2_419_200],
 	["28d", 2_419_200],
 ])("timeout for %j is %d seconds", async (duration, seconds) => {
-	await using world = await startWorld();
-	const zoe = zoeIn(world);
+	const world = await shared();
+	const { world: platform } = world.simulator;
+	const member = platform.addMember(
+		world.guild,
+		platform.addUser({ username: `quiet ${duration}` }),
+	);
+	await world.heard();
 	const before = Date.now();
 	const { text, isError } = await world.call("timeout", {
-		user_id: zoe.user.id,
+		user_id: member.user.id,
 		duration,
 	});
 	expect(isError).toBe(false);
-	const until = Date.parse(zoe.communication_disabled_until ?? "");
+	const until = Date.parse(member.communication_disabled_until ?? "");
 	expect(until).toBeGreaterThanOrEqual(before + seconds * 1000);
 	expect(until).toBeLessThanOrEqual(Date.now() + seconds * 1000);
 	expect(text).toContain(
@@ -54,7 +62,7 @@ test.each([
 	"",
 	"1y",
 ])("timeout refuses %j", async (duration) => {
-	await using world = await startWorld();
+	const world = await shared();
 	const zoe = zoeIn(world);
 	const { text, code } = await world.call("timeout", {
 		user_id: zoe.user.id,
