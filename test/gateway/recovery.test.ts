@@ -172,17 +172,6 @@ describe("a bot that is away", () => {
 		expect(await world.text("list_instances")).toContain("C (300)");
 	});
 
-	test("and is not told of an end of the gateway, which asks no more", async () => {
-		const world = await startWorld();
-		await world.bot.stop();
-		expect(await world.text("act")).toContain("BackendOffline");
-		await world.close();
-		await using back = startStubBackend({ port: world.bot.port });
-		// Longer than the first wait between two attempts.
-		await Bun.sleep(1_200);
-		expect(back.requests).toEqual([]);
-	});
-
 	test("for its guilds alone, having just started, is asked for them again", async () => {
 		await using world = await startWorld();
 		world.bot.on.list_guilds = ({ id }) =>
