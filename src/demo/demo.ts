@@ -83,7 +83,7 @@ export async function startDemo({
 			if (!guild) throw new Error(`${name} is in no guild`);
 			const roles = {
 				staff: [...guild.roles.values()].find((role) => role.name === "Staff"),
-				restricted: simulator.world.addRole(guild, { name: "Restricted" }),
+				restricted: simulator.world.roles.add(guild, { name: "Restricted" }),
 			};
 			const staffChannel = [...guild.channels.values()].find(
 				(channel) => channel.name === "staff",

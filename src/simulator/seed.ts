@@ -72,9 +72,9 @@ export interface SeedMember {
 export function plant(world: World, seed: Seed): void {
 	const users = new Map<string, User>();
 	for (const given of seed.users)
-		users.set(given.username, world.addPerson(given).user);
+		users.set(given.username, world.users.addPerson(given).user);
 	for (const given of seed.bots)
-		users.set(given.username, world.addBot(given).user);
+		users.set(given.username, world.users.addBot(given).user);
 	for (const given of seed.guilds) plantGuild(world, given, users);
 }
 
@@ -84,7 +84,7 @@ function plantGuild(
 	users: ReadonlyMap<string, User>,
 ): void {
 	const user = (name: string) => named(users, name, "user");
-	const guild = world.addGuild({ name: seed.name, owner: user(seed.owner) });
+	const guild = world.guilds.add({ name: seed.name, owner: user(seed.owner) });
 
 	const roles = new Map<string, string>();
 	for (const { permissions = 0n, color = 0, ...role } of seed.roles ?? []) {
@@ -93,14 +93,14 @@ function plantGuild(
 			secondary_color: null,
 			tertiary_color: null,
 		};
-		const { id } = world.addRole(guild, {
+		const { id } = world.roles.add(guild, {
 			...role,
 			...{ color, colors, permissions: String(permissions) },
 		});
 		roles.set(role.name, id);
 	}
 	for (const bot of seed.bots ?? [])
-		world.addMember(guild, user(bot.username), {
+		world.members.add(guild, user(bot.username), {
 			botPermissions: bot.permissions,
 		});
 	liftBotRoles(world, guild);
@@ -111,11 +111,11 @@ function plantGuild(
 			roles: held.map((name) => named(roles, name, "role")),
 		};
 		const known = guild.members.get(user(username).id);
-		if (known) world.editMember(guild, known, changes);
-		else world.addMember(guild, user(username), changes);
+		if (known) world.members.edit(guild, known, changes);
+		else world.members.add(guild, user(username), changes);
 	}
 	plantChannels(world, guild, seed, roles);
-	world.addMembers(guild, seed.crowd ?? 0);
+	world.members.addMany(guild, seed.crowd ?? 0);
 }
 
 function plantChannels(
@@ -126,7 +126,7 @@ function plantChannels(
 ): void {
 	const channels = new Map<string, string>();
 	for (const { parent, onlyFor, ...channel } of seed.channels ?? []) {
-		const { id } = world.addChannel(guild, {
+		const { id } = world.channels.add(guild, {
 			...channel,
 			parent_id: parent ? named(channels, parent, "channel") : null,
 			permission_overwrites: onlyFor
@@ -142,7 +142,10 @@ function plantChannels(
 
 function liftBotRoles(world: World, guild: Guild): void {
 	const bots = [...guild.roles.values()].filter((role) => role.managed);
-	world.moveRoles(guild, new Map(bots.map((role) => [role, guild.roles.size])));
+	world.roles.move(
+		guild,
+		new Map(bots.map((role) => [role, guild.roles.size])),
+	);
 }
 
 function visibleTo(guild: Guild, roleIds: readonly string[]): Overwrite[] {

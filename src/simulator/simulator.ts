@@ -3,13 +3,16 @@
 import { ConfigError } from "../lib/config.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import { createControl, urlOf } from "./control/control.ts";
-import { controlRoutes } from "./control/routes.ts";
+import { type Controllable, controlRoutes } from "./control/routes.ts";
 import {
 	discordInteractionTiming,
 	Interactions,
 	type InteractionTiming,
 } from "./interactions/interactions.ts";
-import { createPerson, type Person } from "./interactions/user-client.ts";
+import {
+	createUserClient,
+	type UserClient,
+} from "./interactions/user-client.ts";
 import { Faults } from "./rest/faults.ts";
 import { Journal, RequestLog } from "./rest/journal.ts";
 import {
@@ -17,7 +20,8 @@ import {
 	RateLimiter,
 	type RateLimits,
 } from "./rest/rate-limits.ts";
-import { Router, type UnknownRoute } from "./rest/router.ts";
+import { Router } from "./rest/router.ts";
+import { allRoutes } from "./rest/routes/all.ts";
 import { demoSeed, plant, type Seed } from "./seed.ts";
 import {
 	discordTiming,
@@ -54,35 +58,15 @@ export interface ChannelView {
 	transcript(): string;
 }
 
-export interface Simulator extends AsyncDisposable {
-	/** "http://127.0.0.1:PORT" */
-	readonly url: string;
-	/** What discord.js takes as `rest.api`; it appends the version itself. */
-	readonly api: string;
+export interface Simulator extends Controllable, AsyncDisposable {
 	readonly port: number;
-	/** The state: read it, or change it and so cause the events of a real change. */
-	readonly world: World;
-	/** Every write that was executed. */
-	readonly journal: Journal;
-	/** Every REST request that arrived. */
-	readonly requests: RequestLog;
-	/** What was asked for and is not simulated. */
-	readonly unknownRoutes: readonly UnknownRoute[];
-	readonly faults: Faults;
-	/** Every use of a command or a button, and what was answered. */
-	readonly interactions: Interactions;
-	/** Answers a request to the API that does not come over the network. */
+	/** Handles an API request without the network. */
 	handle(request: Request): Promise<Response>;
 	clearFaults(): void;
-	/** Discord's Gateway: who is connected, and its faults. */
-	readonly sockets: SocketHub;
-	/** Closes the connections to Discord's Gateway; without `resumable` their sessions are lost too. */
+	/** Closes the connections to Discord's Gateway. With `resumable: false` their sessions are lost. */
 	disconnectSockets(given?: { code?: number; resumable?: boolean }): void;
-
-	/** A bot by its user name. */
-	bot(username: string): Person;
-	/** A person, or a bot, by their user name. */
-	user(username: string): Person;
+	/** The client of a bot, by user name. */
+	bot(username: string): UserClient;
 	guild(name: string): Guild;
 	/** A channel by its id, its name, or "guild name/channel name" where several guilds have that name. */
 	channel(name: string): ChannelView;
@@ -108,6 +92,7 @@ export async function startSimulator(
 	});
 	const files = new Map<string, Blob>();
 	const router = new Router({
+		routes: allRoutes,
 		...{ world, interactions, journal, requests, faults, log },
 		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
 		keepFile: (host, path, file) => {
@@ -156,8 +141,8 @@ export async function startSimulator(
 		throw new Error(`nobody with a token is called ${username}`);
 	};
 	const findChannel = (name: string): Channel => findIn(world, name);
-	const person = (account: Account): Person =>
-		createPerson(account, {
+	const person = (account: Account): UserClient =>
+		createUserClient(account, {
 			...{ world, interactions, findChannel },
 			call: async (path, body) => {
 				const { user, token } = account;
@@ -244,7 +229,7 @@ function findIn(world: World, name: string): Channel {
 	const found: GuildPlace[] = [];
 	for (const channel of world.channels.values()) {
 		if (!inGuild(channel)) continue;
-		const guild = world.guildOf(channel).name;
+		const guild = world.guilds.of(channel).name;
 		if (name === channel.name || name === `${guild}/${channel.name}`)
 			found.push(channel);
 	}
@@ -252,7 +237,7 @@ function findIn(world: World, name: string): Channel {
 	if (!channel) throw new Error(`no channel is called ${name}`);
 	if (others.length > 0)
 		throw new Error(
-			`${found.length} channels are called ${name}; say "${world.guildOf(channel).name}/${channel.name}"`,
+			`${found.length} channels are called ${name}; say "${world.guilds.of(channel).name}/${channel.name}"`,
 		);
 	return channel;
 }

@@ -26,16 +26,16 @@ function hundredCalls({ simulator, guild }: TestWorld): Call[] {
 	const author = world.users.get(simulator.user("ada").id);
 	if (!author) throw new Error("ada has an account");
 	const halls = [1, 2, 3].map((number) =>
-		world.addChannel(guild, { name: `hall-${number}` }),
+		world.channels.add(guild, { name: `hall-${number}` }),
 	);
 	return Array.from({ length: 10 }, (_, index): Call[] => {
 		const mark = `call-${index}-end`;
 		const shared = halls[index % halls.length]?.id;
-		const channel = world.addChannel(guild, { name: `room-${index}` });
-		const role = world.addRole(guild, { name: `role-${index}` });
-		const user = world.addUser({ username: `victim-${index}` });
-		world.addMember(guild, user);
-		const message = world.addMessage(channel, author, { content: "x" });
+		const channel = world.channels.add(guild, { name: `room-${index}` });
+		const role = world.roles.add(guild, { name: `role-${index}` });
+		const user = world.users.add({ username: `victim-${index}` });
+		world.members.add(guild, user);
+		const message = world.messages.add(channel, author, { content: "x" });
 		return [
 			{ tool: "list_guilds", args: {}, mark: undefined },
 			{ tool: "list_members", args: {}, mark: undefined },
@@ -269,18 +269,18 @@ test.concurrent("in a guild of ten thousand look-ups are right from the start an
 			const what = random(4);
 			if (what === 0) {
 				const username = `new_${round}_${step}`;
-				const user = platform.addUser({ username, global_name: name });
-				platform.addMember(guild, user);
+				const user = platform.users.add({ username, global_name: name });
+				platform.members.add(guild, user);
 				continue;
 			}
 			// Those with a token stay as they are: one of them is looked for below.
 			if (!member || withToken.has(member.user.id)) continue;
-			if (what === 1) platform.editMember(guild, member, { nick: name });
+			if (what === 1) platform.members.edit(guild, member, { nick: name });
 			if (what === 2) {
 				member.user.global_name = name;
-				platform.editMember(guild, member, { nick: null });
+				platform.members.edit(guild, member, { nick: null });
 			}
-			if (what === 3) platform.removeMember(guild, member);
+			if (what === 3) platform.members.remove(guild, member);
 		}
 		// Whoever does not change is found while all this is on its way.
 		const { text } = await world.call("lookup_user_by_name", {

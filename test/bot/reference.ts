@@ -92,7 +92,7 @@ async function quiet({ call }: TestWorld): Promise<void> {
 async function gameExamples(examples: Map<string, Example>): Promise<void> {
 	await using world = await startGameWorld({
 		settings: ({ world, guild }) => {
-			const gold = world.addRole(guild("The Cooks"), { name: "gold" }).id;
+			const gold = world.roles.add(guild("The Cooks"), { name: "gold" }).id;
 			return { donator_sync: true, donators: { tiers: { gold } } };
 		},
 	});

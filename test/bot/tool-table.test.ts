@@ -270,12 +270,12 @@ function forbid(
 	const bit = PermissionFlagsBits[needs.permission];
 	if (needs.in === "the guild") {
 		const { permissions } = role;
-		platform.editRole(guild, role, {
+		platform.roles.edit(guild, role, {
 			permissions: String(BigInt(permissions) & ~bit),
 		});
 		return {
 			...{ role, thing: guild.id },
-			[Symbol.dispose]: () => platform.editRole(guild, role, { permissions }),
+			[Symbol.dispose]: () => platform.roles.edit(guild, role, { permissions }),
 		};
 	}
 	const named = platform.channels.get(channelId);
@@ -290,10 +290,11 @@ function forbid(
 		allow: "0",
 		deny: String(bit),
 	} as const;
-	platform.setOverwrite(channel, overwrite);
+	platform.channels.setOverwrite(channel, overwrite);
 	return {
 		...{ role, thing: named.id },
-		[Symbol.dispose]: () => platform.removeOverwrite(channel, overwrite),
+		[Symbol.dispose]: () =>
+			platform.channels.removeOverwrite(channel, overwrite),
 	};
 }
 

@@ -36,8 +36,8 @@ test("list_guilds names each guild with its id at the end of one line, whatever 
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!owner || !alpha) throw new Error("the demo's world has both");
 	const name = "Evil\n | ID: 123456789012345678";
-	const evil = simulator.world.addGuild({ name, owner });
-	simulator.world.addMember(evil, alpha, {});
+	const evil = simulator.world.guilds.add({ name, owner });
+	simulator.world.members.add(evil, alpha, {});
 	await world.heard();
 	const { text } = await world.call("list_guilds", {});
 	expect(text.split("\n")).toEqual([

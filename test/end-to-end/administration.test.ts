@@ -84,11 +84,11 @@ const kinds: Record<Kind, ChannelType> = {
 /** A guild with nothing in it but people, and the bot. */
 async function foundGuild({ simulator, heard }: TestWorld) {
 	const { world } = simulator;
-	const owner = world.addPerson({ username: "founder" });
-	const guild = world.addGuild({ name: "Harbour", owner: owner.user });
+	const owner = world.users.addPerson({ username: "founder" });
+	const guild = world.guilds.add({ name: "Harbour", owner: owner.user });
 	const alpha = world.users.get(simulator.bot("alpha").id);
 	if (!alpha) throw new Error("alpha has an account");
-	world.addMember(guild, alpha, {
+	world.members.add(guild, alpha, {
 		botPermissions:
 			moderatorPermissions |
 			PermissionFlagsBits.ManageGuild |
@@ -96,8 +96,8 @@ async function foundGuild({ simulator, heard }: TestWorld) {
 	});
 	const people: Member[] = [];
 	for (let number = 1; number <= 30; number += 1) {
-		const user = world.addUser({ username: `settler${number}` });
-		people.push(world.addMember(guild, user));
+		const user = world.users.add({ username: `settler${number}` });
+		people.push(world.members.add(guild, user));
 	}
 	await heard();
 	return { guild, people, owner };
@@ -284,8 +284,8 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	const { world: platform } = world.simulator;
 	const said = ["the lighthouse is lit", "cheap rum, click here", "cheap rum!"];
 	for (const content of said)
-		platform.addMessage(general, person(6).user, { content });
-	platform.addMessage(general, owner.user, { content: "behave" });
+		platform.messages.add(general, person(6).user, { content });
+	platform.messages.add(general, owner.user, { content: "behave" });
 	const before = structuredClone(general.permission_overwrites);
 	await act("lock_channel", { channel_id: general.id, reason: "a raid" });
 	await world.heard();
@@ -333,7 +333,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 	// Who has not been here for a month leaves, if they never rose above newcomer.
 	const away = [20, 21, 22, 4];
 	for (const number of away)
-		platform.activity.setLastSeen(
+		platform.members.setLastSeen(
 			person(number),
 			new Date(Date.now() - 40 * dayMs),
 		);

@@ -570,7 +570,7 @@ async function startChaos(stack: AsyncDisposableStack): Promise<Chaos> {
 		const channelIds = Array.from(
 			{ length: clientCount },
 			(_, client) =>
-				simulator.world.addChannel(guild, { name: `room-${client}` }).id,
+				simulator.world.channels.add(guild, { name: `room-${client}` }).id,
 		);
 		const bot = stack.use(
 			await startBotProcess(

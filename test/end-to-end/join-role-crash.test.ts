@@ -32,7 +32,7 @@ test("whoever joins around a kill gets the role, and hardly anybody is given it 
 	);
 	const raid = (name: string, count: number) =>
 		Array.from({ length: count }, (_, at) =>
-			world.addMember(guild, world.addUser({ username: `${name}${at}` })),
+			world.members.add(guild, world.users.add({ username: `${name}${at}` })),
 		);
 	// From then on it knows who joins while it is away.
 	await until("it has noted who was there before", async () => {

@@ -1,7 +1,7 @@
 // What the simulator's tests share: plain REST calls, a real discord.js client, and a bare socket.
 
 import { Client, GatewayIntentBits as Intent } from "discord.js";
-import type { Person } from "../../src/simulator/interactions/user-client.ts";
+import type { UserClient } from "../../src/simulator/interactions/user-client.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { until } from "../support/until.ts";
 
@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** Calls the REST API as a bot or a person: `as(simulator, who)("GET", "/users/@me")`. */
-export function as(simulator: Simulator, who: Person) {
+export function as(simulator: Simulator, who: UserClient) {
 	const { user } = simulator.world.accounts.get(who.token) ?? {};
 	const authorization = user?.bot ? `Bot ${who.token}` : who.token;
 	return async (

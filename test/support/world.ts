@@ -80,13 +80,13 @@ export async function startWorld(
 		async heard() {
 			marks += 1;
 			const nick = `mark-${marks}-`;
-			simulator.world.editMember(guild, me, { nick });
+			simulator.world.members.edit(guild, me, { nick });
 			await until("the bot has heard", async () =>
 				(
 					await mcp.call("lookup_user_by_name", { query: nick })
 				).text.startsWith("1 match"),
 			);
-			simulator.world.editMember(guild, me, { nick: null });
+			simulator.world.members.edit(guild, me, { nick: null });
 		},
 		async [Symbol.asyncDispose]() {
 			await bot.close();

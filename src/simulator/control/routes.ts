@@ -1,12 +1,19 @@
 // The simulator's own routes: what happened, faults on demand, and who is in the world.
 
 import * as v from "valibot";
-import type { Interaction } from "../interactions/interactions.ts";
-import { type Fault, isMatch } from "../rest/faults.ts";
+import type {
+	Interaction,
+	Interactions,
+} from "../interactions/interactions.ts";
+import type { UserClient } from "../interactions/user-client.ts";
+import { type Fault, type Faults, isMatch } from "../rest/faults.ts";
+import type { Journal, RequestLog } from "../rest/journal.ts";
+import type { UnknownRoute } from "../rest/router.ts";
 import { allRoutes } from "../rest/routes/all.ts";
-import type { Simulator } from "../simulator.ts";
+import type { SocketHub } from "../socket/socket.ts";
 import type { Message } from "../world/state/entities.ts";
 import { inGuild, isThread, isVoice } from "../world/state/entities.ts";
+import type { World } from "../world/world.ts";
 import { BadRequest, type ControlRoutes, read } from "./control.ts";
 
 const match = v.pipe(
@@ -100,8 +107,31 @@ const refusalRequest = v.strictObject({ status: v.nullable(status) });
 
 const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
 
+/** The parts of a simulator that its control routes use. */
+export interface Controllable {
+	/** "http://127.0.0.1:PORT" */
+	readonly url: string;
+	/** The base URL of the REST API without its version: `rest.api` of discord.js. */
+	readonly api: string;
+	/** The state. Changes to it dispatch the events of a real change. */
+	readonly world: World;
+	/** The writes that were executed. */
+	readonly journal: Journal;
+	/** The REST requests that arrived. */
+	readonly requests: RequestLog;
+	/** Requested routes that are not simulated. */
+	readonly unknownRoutes: readonly UnknownRoute[];
+	readonly faults: Faults;
+	/** Every use of a command or button, with its response. */
+	readonly interactions: Interactions;
+	/** The connections to Discord's Gateway, and their faults. */
+	readonly sockets: SocketHub;
+	/** The client of a person or bot, by user name. */
+	user(username: string): UserClient;
+}
+
 /** The simulator's control routes. */
-export function controlRoutes(simulator: Simulator): ControlRoutes {
+export function controlRoutes(simulator: Controllable): ControlRoutes {
 	return {
 		"GET /simulator/journal": () => simulator.journal.entries(),
 		"GET /simulator/requests": () => ({
@@ -117,7 +147,7 @@ export function controlRoutes(simulator: Simulator): ControlRoutes {
 		"POST /simulator/faults": async (request) =>
 			shown(inject(simulator, await read(faultRequest, request))),
 		"DELETE /simulator/faults": () => {
-			simulator.clearFaults();
+			simulator.faults.clear();
 			return [];
 		},
 		"POST /simulator/sockets/disconnect": async (request) => {
@@ -147,7 +177,7 @@ export function controlRoutes(simulator: Simulator): ControlRoutes {
 }
 
 function inject(
-	{ faults }: Simulator,
+	{ faults }: Controllable,
 	request: v.InferOutput<typeof faultRequest>,
 ): Fault {
 	switch (request.kind) {
@@ -170,7 +200,7 @@ function inject(
 
 /** Someone joins a voice channel, or leaves the one they are in; who or what there is not is answered as such. */
 function speak(
-	{ world }: Simulator,
+	{ world }: Controllable,
 	{ user_id, channel_id, ...own }: v.InferOutput<typeof voiceRequest>,
 ) {
 	const channel = world.channels.get(channel_id ?? "");
@@ -180,7 +210,7 @@ function speak(
 	if (channel_id === null) {
 		for (const guild of guilds) {
 			const member = guild.members.get(user_id);
-			if (member) world.leaveVoice(guild, member);
+			if (member) world.voice.leave(guild, member);
 		}
 		return { user_id, channel_id };
 	}
@@ -188,16 +218,16 @@ function speak(
 		channel && inGuild(channel) && !isThread(channel) && isVoice(channel);
 	if (!speakable)
 		throw new BadRequest(`channel_id: ${channel_id} is no voice channel`);
-	const member = world.guildOf(channel).members.get(user_id);
+	const member = world.guilds.of(channel).members.get(user_id);
 	if (!member)
 		throw new BadRequest(`user_id: ${user_id} is no member of that guild`);
-	world.joinVoice(channel, member, own);
+	world.voice.join(channel, member, own);
 	return { user_id, channel_id };
 }
 
 /** Someone votes; what they cannot do is answered as such. */
 async function vote(
-	simulator: Simulator,
+	simulator: Controllable,
 	given: v.InferOutput<typeof voteRequest>,
 ) {
 	const { username, channel_id, message_id, answer_ids } = given;
@@ -216,7 +246,7 @@ function shown({ match, effect, hits }: Fault) {
 }
 
 /** What a person sees of an interaction. Its token is the application's, and not shown. */
-function answered({ interactions }: Simulator, interaction: Interaction) {
+function answered({ interactions }: Controllable, interaction: Interaction) {
 	const { id, state, user, application, channel, data } = interaction;
 	const shown = (message: Message) => ({
 		id: message.id,
@@ -237,7 +267,7 @@ function answered({ interactions }: Simulator, interaction: Interaction) {
 	};
 }
 
-function summary({ world, sockets, url, api }: Simulator) {
+function summary({ world, sockets, url, api }: Controllable) {
 	const accounts = [...world.accounts.values()].map(({ token, user }) => ({
 		id: user.id,
 		username: user.username,

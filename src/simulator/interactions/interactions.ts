@@ -5,16 +5,43 @@
 import { randomBytes } from "node:crypto";
 import {
 	type InteractionResponseType,
+	type InteractionType,
 	MessageFlags,
 	MessageType,
 } from "discord.js";
-import type { Invocation } from "../rest/invocation.ts";
-import { type NewMessage, newMessage } from "../world/messages/messages.ts";
-import type { Channel, Message, User } from "../world/state/entities.ts";
+import {
+	type MessageChanges,
+	type NewMessage,
+	newMessage,
+} from "../world/messages/messages.ts";
+import type {
+	Account,
+	Channel,
+	Command,
+	Message,
+	User,
+} from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { timeOf } from "../world/state/snowflake.ts";
 import { apply } from "../world/state/state.ts";
-import type { MessageChanges, World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
+
+/** A command or button that someone may use, as the application receives it. */
+export interface Invocation {
+	readonly type:
+		| InteractionType.ApplicationCommand
+		| InteractionType.MessageComponent;
+	readonly application: Account;
+	readonly user: User;
+	readonly channel: Channel;
+	/** The command with its options, or the button. */
+	readonly data: Readonly<Record<string, unknown>>;
+	/** The guild, channel and member or user. */
+	readonly place: Readonly<Record<string, unknown>>;
+	readonly command?: Command;
+	/** The message with the button. */
+	readonly message?: Message;
+}
 
 export interface InteractionTiming {
 	/** How long an application may take for its first answer. */
@@ -90,7 +117,7 @@ export class Interactions {
 
 	/** Tells the application; from now on the time for its answer runs. */
 	begin(invocation: Invocation): Interaction {
-		const id = this.#world.newId();
+		const id = this.#world.state.newId();
 		const interaction: Live = {
 			...invocation,
 			id,
@@ -108,7 +135,7 @@ export class Interactions {
 		this.#all.set(id, interaction);
 		const { application, channel } = interaction;
 		const data = this.#event(interaction);
-		this.#world.emit({
+		this.#world.state.dispatch({
 			type: "INTERACTION_CREATE",
 			...(inGuild(channel) ? { guildId: channel.guild_id } : {}),
 			only: [application.user.id],
@@ -156,8 +183,8 @@ export class Interactions {
 		const whole = { ...given, ...this.#origin(interaction) };
 		const ephemeral = ((given.flags ?? 0) & MessageFlags.Ephemeral) !== 0;
 		if (!ephemeral)
-			return this.#world.addMessage(channel, application.user, whole);
-		const id = this.#world.newId();
+			return this.#world.messages.add(channel, application.user, whole);
+		const id = this.#world.state.newId();
 		const message = newMessage(id, channel.id, application.user, whole);
 		this.#ephemeral.set(id, { message, userId: user.id });
 		return message;
@@ -185,7 +212,7 @@ export class Interactions {
 		if (this.#ephemeral.has(message.id)) {
 			apply(message, whole);
 			message.edited_timestamp = new Date().toISOString();
-		} else this.#world.editMessage(interaction.channel, message, whole);
+		} else this.#world.messages.edit(interaction.channel, message, whole);
 		if (!thinking)
 			this.#edits.set(message.id, [...this.editsOf(message), message.content]);
 		tellChange(live);
@@ -193,7 +220,7 @@ export class Interactions {
 
 	remove(interaction: Interaction, message: Message): void {
 		if (!this.#ephemeral.delete(message.id))
-			this.#world.removeMessage(interaction.channel, message, {
+			this.#world.messages.remove(interaction.channel, message, {
 				actor: interaction.application.user.id,
 			});
 		tellChange(this.#live(interaction));
@@ -266,7 +293,7 @@ export class Interactions {
 			...interaction.place,
 			...(message
 				? {
-						message: this.#world.readMessage(message, {
+						message: this.#world.messages.serialize(message, {
 							id: application.user.id,
 							seesContent: true,
 						}),

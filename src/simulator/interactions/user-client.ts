@@ -2,7 +2,7 @@
 // the REST API, and see of the answers what Discord would show them.
 
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
-import { type Button, buttonsIn } from "../rest/components.ts";
+import { type Button, buttonsIn } from "../world/messages/buttons.ts";
 import type {
 	Account,
 	Channel,
@@ -14,7 +14,7 @@ import { channelPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
 import type { Interaction, Interactions } from "./interactions.ts";
 
-export interface Person {
+export interface UserClient {
 	readonly id: string;
 	readonly username: string;
 	readonly token: string;
@@ -91,7 +91,7 @@ interface Ground {
 	findChannel(name: string): Channel;
 }
 
-export function createPerson(account: Account, ground: Ground): Person {
+export function createUserClient(account: Account, ground: Ground): UserClient {
 	const { user, token } = account;
 	const { world, interactions } = ground;
 
@@ -160,7 +160,7 @@ export function createPerson(account: Account, ground: Ground): Person {
 }
 
 function findCommand(world: World, channel: Channel, name: string) {
-	const guild = inGuild(channel) ? world.guildOf(channel) : undefined;
+	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
 	const [command, bot] = name.split("/").reverse();
 	const bots = inGuild(channel)
 		? [...world.accounts.values()].filter((one) =>
@@ -199,7 +199,11 @@ function findButton(message: Message, wanted: string): Button {
 
 function isSeenBy(world: World, channel: Channel, user: User): boolean {
 	if (!inGuild(channel)) return channel.recipients.includes(user);
-	const granted = channelPermissions(world.guildOf(channel), channel, user.id);
+	const granted = channelPermissions(
+		world.guilds.of(channel),
+		channel,
+		user.id,
+	);
 	return has(granted, PermissionFlagsBits.ViewChannel);
 }
 

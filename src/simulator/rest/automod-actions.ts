@@ -42,7 +42,7 @@ export function moderate(
 ): (message: Message) => void {
 	const { world, actor } = call;
 	if (!inGuild(channel)) return () => {};
-	const guild = world.guildOf(channel);
+	const guild = world.guilds.of(channel);
 	const member = guild.members.get(actor.user.id);
 	const mayAll = has(
 		guildPermissions(guild, actor.user.id),
@@ -78,11 +78,11 @@ function carryOut(action: APIAutoModerationAction, offence: Offence): void {
 			: undefined;
 	if (action.type === Action.Timeout) {
 		const ms = (action.metadata?.duration_seconds ?? 0) * 1000;
-		world.editMember(guild, member, {
+		world.members.edit(guild, member, {
 			communication_disabled_until: new Date(Date.now() + ms).toISOString(),
 		});
 	}
-	world.tell(
+	world.state.dispatchToGuild(
 		"AUTO_MODERATION_ACTION_EXECUTION",
 		guild,
 		({ seesContent }) => ({
@@ -107,7 +107,7 @@ function sendAlert(
 	if (!to) return undefined;
 	const field = (name: string, value: string | null) =>
 		value === null ? [] : [{ name, value, inline: false }];
-	return world.addMessage(to, member.user, {
+	return world.messages.add(to, member.user, {
 		content: "",
 		type: MessageType.AutoModerationAction,
 		embeds: [

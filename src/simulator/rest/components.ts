@@ -18,19 +18,6 @@ import {
 	text,
 } from "./fields.ts";
 
-/** A button as it is stored: one of custom_id and url is there. */
-export interface Button {
-	readonly type: ComponentType.Button;
-	/** A number of its own in the message. */
-	readonly id: number;
-	readonly style: ButtonStyle;
-	readonly label?: string;
-	readonly emoji?: Readonly<Record<string, unknown>>;
-	readonly custom_id?: string;
-	readonly url?: string;
-	readonly disabled?: boolean;
-}
-
 type Stored = Record<string, unknown> & { type: number };
 
 const rowsPerMessage = 5;
@@ -207,18 +194,5 @@ function numbered(rows: readonly Stored[]): Stored[] {
 		if (one.type !== ComponentType.ActionRow) return number(one);
 		const outer = number(one);
 		return { ...outer, components: (one.components as Stored[]).map(number) };
-	});
-}
-
-/** Every button of a message, in order, wherever it is. */
-export function buttonsIn(components: readonly unknown[]): Button[] {
-	return components.flatMap((one) => {
-		if (typeof one !== "object" || one === null) return [];
-		const { type, components, accessory } = one as Record<string, unknown>;
-		if (type === ComponentType.Button) return [one as Button];
-		return buttonsIn([
-			...(Array.isArray(components) ? components : []),
-			accessory,
-		]);
 	});
 }

@@ -227,6 +227,25 @@ export function plainError(status: number, name: string): ApiError {
 	return new ApiError(status, { message: `${status}: ${name}`, code: 0 });
 }
 
+/** Discord's 429. */
+export function rateLimited(
+	retryAfterMs: number,
+	{ global, scope }: { global: boolean; scope: string },
+	headers: Readonly<Record<string, string>> = {},
+): ApiError {
+	const seconds = retryAfterMs / 1000;
+	return new ApiError(
+		429,
+		{ message: "You are being rate limited.", retry_after: seconds, global },
+		{
+			...headers,
+			"retry-after": String(Math.ceil(seconds)),
+			"x-ratelimit-scope": scope,
+			...(global ? { "x-ratelimit-global": "true" } : {}),
+		},
+	);
+}
+
 /** Something that Discord has and the simulator has not: an answer no bot can take for Discord's. */
 export function notSimulated(what: string): ApiError {
 	return new ApiError(501, {

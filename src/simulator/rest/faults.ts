@@ -1,7 +1,7 @@
 // Faults on demand: requests that match are refused, held, dropped, limited or failed instead of being answered.
 
 import { RESTJSONErrorCodes } from "discord.js";
-import { ApiError, plainError, refusal } from "./errors.ts";
+import { ApiError, plainError, rateLimited, refusal } from "./errors.ts";
 
 /** Which requests: a method and a route, such as "POST /channels/:channel_id/messages", "POST /channels/123/*" or "* *". */
 export type Match = string;
@@ -220,25 +220,6 @@ export class Faults {
 		if (effect.kind === "stall") this.#holding.add(fault);
 		return fault;
 	}
-}
-
-/** A 429 as Discord answers it. */
-export function rateLimited(
-	retryAfterMs: number,
-	{ global, scope }: { global: boolean; scope: string },
-	headers: Readonly<Record<string, string>> = {},
-): ApiError {
-	const seconds = retryAfterMs / 1000;
-	return new ApiError(
-		429,
-		{ message: "You are being rate limited.", retry_after: seconds, global },
-		{
-			...headers,
-			"retry-after": String(Math.ceil(seconds)),
-			"x-ratelimit-scope": scope,
-			...(global ? { "x-ratelimit-global": "true" } : {}),
-		},
-	);
 }
 
 /** Whether `match` has the form of one: a method or *, and a path or *. */

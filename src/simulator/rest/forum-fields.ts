@@ -107,7 +107,7 @@ function tagsOf(
 		if (typeof id === "string" && !known.has(id))
 			throw refusal(Code.UnknownTag);
 		return {
-			id: id ?? world.newId(),
+			id: id ?? world.state.newId(),
 			name,
 			moderated: moderated ?? false,
 			emoji_id: emoji_id ?? null,

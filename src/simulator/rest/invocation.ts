@@ -8,7 +8,9 @@ import {
 	InteractionType,
 	PermissionFlagsBits,
 } from "discord.js";
+import type { Invocation } from "../interactions/interactions.ts";
 import { mayUse } from "../world/accounts/commands.ts";
+import { buttonsIn } from "../world/messages/buttons.ts";
 import {
 	type Account,
 	type Channel,
@@ -25,9 +27,8 @@ import {
 	channelPermissions,
 	has,
 } from "../world/state/permissions.ts";
-import * as present from "../world/state/serialize.ts";
+import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
-import { buttonsIn } from "./components.ts";
 import { fieldFault, refusal } from "./errors.ts";
 import {
 	anything,
@@ -40,23 +41,6 @@ import {
 	text,
 } from "./fields.ts";
 import type { ReadForm } from "./route.ts";
-
-/** A use of a command or a button that nothing speaks against. */
-export interface Invocation {
-	readonly type:
-		| InteractionType.ApplicationCommand
-		| InteractionType.MessageComponent;
-	readonly application: Account;
-	readonly user: User;
-	readonly channel: Channel;
-	/** Which command with which options, or which button. */
-	readonly data: Readonly<Record<string, unknown>>;
-	/** Where and by whom, as the application is told. */
-	readonly place: Readonly<Record<string, unknown>>;
-	readonly command?: Command;
-	/** The message with the button. */
-	readonly message?: Message;
-}
 
 /** What Discord's clients send, as far as it matters. */
 export const invocationForm = {
@@ -100,7 +84,7 @@ export function invoke(
 	const permissions = permissionsOf(world, channel, user);
 	if (!has(permissions, PermissionFlagsBits.ViewChannel))
 		throw refusal(Code.MissingAccess);
-	const guild = inGuild(channel) ? world.guildOf(channel) : undefined;
+	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
 	if ((asked.guild_id ?? undefined) !== guild?.id)
 		throw refusal(Code.UnknownGuild);
 	if (!isIn(channel, guild, application.user))
@@ -173,7 +157,7 @@ function applicationOf(world: World, id: string): Account {
 /** What someone may do in a channel; nothing where they are not. Between two who talk directly, everything. */
 function permissionsOf(world: World, channel: Channel, user: User): bigint {
 	if (inGuild(channel))
-		return channelPermissions(world.guildOf(channel), channel, user.id);
+		return channelPermissions(world.guilds.of(channel), channel, user.id);
 	return channel.recipients.includes(user) ? allPermissions : 0n;
 }
 
@@ -202,10 +186,10 @@ function placeOf(
 		permissionsOf(world, channel, application.user),
 	);
 	const permissions = String(permissionsOf(world, channel, user));
-	const shown = present.channel(channel, application);
+	const shown = serialize.channel(channel, application);
 	if (!inGuild(channel))
 		return { channel: shown, channel_id: channel.id, user, app_permissions };
-	const guild = world.guildOf(channel);
+	const guild = world.guilds.of(channel);
 	const member = guild.members.get(user.id);
 	return {
 		guild: { id: guild.id, locale: "en-US", features: [] },
@@ -213,7 +197,7 @@ function placeOf(
 		guild_locale: "en-US",
 		channel: { ...shown, permissions },
 		channel_id: channel.id,
-		member: { ...(member && present.member(member)), permissions },
+		member: { ...(member && serialize.member(member)), permissions },
 		app_permissions,
 	};
 }
@@ -305,7 +289,7 @@ function named(
 			const member = guild?.members.get(id);
 			if (!user) return undefined;
 			if (!member) return { users: user };
-			const { deaf: _, mute: __, ...bare } = present.bareMember(member);
+			const { deaf: _, mute: __, ...bare } = serialize.bareMember(member);
 			return { users: user, members: bare };
 		}
 		case ApplicationCommandOptionType.Role: {
@@ -314,7 +298,7 @@ function named(
 		}
 		case ApplicationCommandOptionType.Channel: {
 			const channel = guild?.channels.get(id);
-			return channel && { channels: present.guildChannel(channel) };
+			return channel && { channels: serialize.guildChannel(channel) };
 		}
 		default:
 			return {};

@@ -6,6 +6,7 @@ import {
 	MessageFlags,
 	PermissionFlagsBits,
 } from "discord.js";
+import type { MessageChanges } from "../world/messages/messages.ts";
 import type {
 	Attachment,
 	Channel,
@@ -18,7 +19,6 @@ import {
 	channelPermissions,
 	has,
 } from "../world/state/permissions.ts";
-import type { MessageChanges } from "../world/world.ts";
 import { components } from "./components.ts";
 import { fieldFault, notSimulated, refusal } from "./errors.ts";
 import {
@@ -154,7 +154,7 @@ export function permissionsIn(call: Call, channel: Channel): bigint {
 	if (call.found.webhook) return allPermissions;
 	return inGuild(channel)
 		? channelPermissions(
-				call.world.guildOf(channel),
+				call.world.guilds.of(channel),
 				channel,
 				call.actor.user.id,
 			)
@@ -183,7 +183,7 @@ export function findMentions(
 	if (repliedTo && (!allowed || allowed.replied_user))
 		users.push(repliedTo.author);
 
-	const guild = inGuild(channel) ? call.world.guildOf(channel) : undefined;
+	const guild = inGuild(channel) ? call.world.guilds.of(channel) : undefined;
 	const roles = idsIn(content, /<@&(\d{1,20})>/g)
 		.filter((id) => parses("roles") || allowed?.roles?.includes(id))
 		.filter((id) => {
@@ -232,7 +232,7 @@ export function keepAttachments(
 		const known = described.find(({ id }) => String(id) === number);
 		const given = file instanceof File ? file.name : part;
 		const filename = (known?.filename ?? given).replace(/[^\w.-]+/g, "_");
-		const id = call.world.newId();
+		const id = call.world.state.newId();
 		const url = call.keepFile(`${channel.id}/${id}/${filename}`, file);
 		return {
 			id,

@@ -73,7 +73,10 @@ export function asForward(
 			"message_reference",
 		);
 	const { channel, message } = forwarded(call, reference);
-	if (call.world.isNsfw(channel) && !call.world.isNsfw(target))
+	if (
+		call.world.channels.isNsfw(channel) &&
+		!call.world.channels.isNsfw(target)
+	)
 		throw refusal(Code.NSFWChannelMessageReferenceNotAllowed);
 	return {
 		flags: MessageFlags.HasSnapshot,

@@ -1,7 +1,7 @@
 // Rate limits: a bucket for each route, actor and major parameter, and one for all requests of an actor.
 // https://discord.com/developers/docs/topics/rate-limits
 
-import { rateLimited } from "./faults.ts";
+import { rateLimited } from "./errors.ts";
 
 /** How many requests a bucket takes in how many milliseconds. */
 export interface Limit {

@@ -19,7 +19,7 @@ import type {
 	Webhook,
 } from "../world/state/entities.ts";
 import { inGuild, isThread } from "../world/state/entities.ts";
-import type { Doing } from "../world/state/state.ts";
+import type { Attribution } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 import { refusal } from "./errors.ts";
 import type { Field, Fields, Read } from "./fields.ts";
@@ -51,7 +51,7 @@ export interface Call<B = unknown, Q = unknown> {
 	/** Files of a multipart body, by the names of their parts. */
 	readonly files: ReadonlyMap<string, Blob>;
 	/** Who does it, and the reason given. */
-	readonly doing: Doing;
+	readonly by: Attribution;
 	/** The host and port that the client calls us by. */
 	readonly host: string;
 	/** Keeps a file that was sent, and says where it can be fetched. */

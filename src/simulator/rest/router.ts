@@ -34,7 +34,6 @@ import {
 } from "./paths.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Call, Found, Route } from "./route.ts";
-import { allRoutes } from "./routes/all.ts";
 import { holderOf } from "./token-auth.ts";
 
 /** Parts of a path that are no ids. */
@@ -47,6 +46,7 @@ const freeParts = new Set([
 ]);
 
 interface Parts {
+	readonly routes: readonly Route[];
 	readonly world: World;
 	readonly interactions: Interactions;
 	readonly journal: Journal;
@@ -69,19 +69,19 @@ export interface UnknownRoute {
 	readonly count: number;
 }
 
-/** By the number of their paths' parts. */
-const routesByLength = Map.groupBy(
-	allRoutes,
-	({ path }) => path.split("/").length,
-);
-
 export class Router {
 	readonly #parts: Parts;
+	/** By the number of segments in their paths. */
+	readonly #routesByLength: ReadonlyMap<number, readonly Route[]>;
 	readonly #unknown = new Map<string, UnknownRoute>();
 	#closed = false;
 
 	constructor(parts: Parts) {
 		this.#parts = parts;
+		this.#routesByLength = Map.groupBy(
+			parts.routes,
+			({ path }) => path.split("/").length,
+		);
 	}
 
 	/** What was asked for and is not simulated. */
@@ -178,7 +178,7 @@ export class Router {
 			params,
 			...content,
 			query: queryOf(url.searchParams),
-			doing: { actor: actor.user.id, reason },
+			by: { actor: actor.user.id, reason },
 			host: url.host,
 			keepFile: (at, file) => this.#parts.keepFile(url.host, at, file),
 			changedNothing: () => {
@@ -216,8 +216,8 @@ export class Router {
 
 	#findRoute(method: string, path: string) {
 		const parts = path.split("/").map(decoded);
-		const fitting = (routesByLength.get(parts.length) ?? []).filter((route) =>
-			fits(route.path, parts),
+		const fitting = (this.#routesByLength.get(parts.length) ?? []).filter(
+			(route) => fits(route.path, parts),
 		);
 		// Webhooks and interactions share their paths: the id tells whose token it is.
 		const isWebhook = this.#parts.world.webhooks.has(parts[2] ?? "");
@@ -287,7 +287,11 @@ export class Router {
 			if (!channel) throw refusal(Code.UnknownChannel);
 			const visible = inGuild(channel)
 				? has(
-						channelPermissions(world.guildOf(channel), channel, actor.user.id),
+						channelPermissions(
+							world.guilds.of(channel),
+							channel,
+							actor.user.id,
+						),
 						PermissionFlagsBits.ViewChannel,
 					)
 				: channel.recipients.includes(actor.user);
@@ -309,7 +313,7 @@ export class Router {
 			const member = found.guild?.members.get(user_id);
 			if (!member)
 				throw refusal(
-					world.users.has(user_id) ? Code.UnknownMember : Code.UnknownUser,
+					world.users.get(user_id) ? Code.UnknownMember : Code.UnknownUser,
 				);
 			found.member = member;
 		}
@@ -329,7 +333,7 @@ export class Router {
 		// The two who talk directly may do there what routes of channels allow at all.
 		if (channel && !inGuild(channel)) return;
 		const permissions = channel
-			? channelPermissions(world.guildOf(channel), channel, actor.user.id)
+			? channelPermissions(world.guilds.of(channel), channel, actor.user.id)
 			: guild
 				? guildPermissions(guild, actor.user.id)
 				: 0n;

@@ -3,9 +3,9 @@
 
 import { GatewayIntentBits } from "discord.js";
 import * as v from "valibot";
-import { membersNamed } from "../rest/routes/members.ts";
+import { membersNamed } from "../world/guilds/members.ts";
 import type { Guild, Member } from "../world/state/entities.ts";
-import * as present from "../world/state/serialize.ts";
+import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import type { Session } from "./session.ts";
 
@@ -51,7 +51,7 @@ function* chunks(guild: Guild, request: MembersRequest, presences: boolean) {
 		const part = members.slice(index * chunkSize, (index + 1) * chunkSize);
 		yield {
 			guild_id: guild.id,
-			members: part.map(present.member),
+			members: part.map(serialize.member),
 			chunk_index: index,
 			chunk_count: count,
 			...(missing.length > 0 ? { not_found: missing } : {}),

@@ -17,6 +17,11 @@ import {
 import { readerOf } from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 
+/** The WebSocket URL for a client that uses this host and port. */
+export function socketUrl(host: string): string {
+	return `ws://${host}/socket`;
+}
+
 /** The connection a session has at the moment. */
 export interface Line {
 	send(text: string): void;

@@ -8,13 +8,12 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import type { Log } from "../../lib/log.ts";
-import { applicationFlags, socketUrl } from "../rest/routes/applications.ts";
 import type { PrivilegedIntent } from "../world/state/entities.ts";
-import * as present from "../world/state/serialize.ts";
+import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import { memberChunks } from "./member-chunks.ts";
 import { Gate } from "./pausable-queue.ts";
-import { type Alter, type Line, Session } from "./session.ts";
+import { type Alter, type Line, Session, socketUrl } from "./session.ts";
 
 export interface SocketTiming {
 	/** How often bots are asked to show that they live. */
@@ -97,7 +96,7 @@ export class SocketHub {
 		this.#world = world;
 		this.#log = log;
 		this.#timing = timing;
-		world.subscribe((event) => {
+		world.state.subscribe((event) => {
 			for (const session of this.#sessions.values()) session.tell(event, world);
 		});
 	}
@@ -342,7 +341,7 @@ export class SocketHub {
 		if ((asked & ~granted) !== 0)
 			throw new Refused(GatewayCloseCodes.DisallowedIntents);
 
-		const { total, used } = this.#world.sessionStarts;
+		const { total, used } = this.#world.users.sessionStarts;
 		const starts = (used.get(bot.user.id) ?? 0) + 1;
 		// Discord resets the token.
 		if (starts > total)
@@ -366,13 +365,13 @@ export class SocketHub {
 		);
 		session.dispatch("READY", {
 			v: Number(version),
-			user: present.ownUser(bot),
+			user: serialize.ownUser(bot),
 			guilds: guilds.map(({ id }) => ({ id, unavailable: true })),
 			session_id: session.id,
 			session_type: "normal",
 			resume_gateway_url: socketUrl(host),
 			shard: session.shard,
-			application: { id: bot.user.id, flags: applicationFlags(bot) },
+			application: { id: bot.user.id, flags: serialize.applicationFlags(bot) },
 			private_channels: [],
 			relationships: [],
 			user_settings: {},
@@ -390,8 +389,12 @@ export class SocketHub {
 			session.dispatch(
 				"GUILD_CREATE",
 				listed
-					? this.#world.guildCreate(guild, bot.user, guild.members.values())
-					: this.#world.guildCreate(guild, bot.user),
+					? this.#world.guilds.serializeFor(
+							guild,
+							bot.user,
+							guild.members.values(),
+						)
+					: this.#world.guilds.serializeFor(guild, bot.user),
 			);
 		}
 	}

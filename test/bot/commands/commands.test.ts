@@ -107,7 +107,7 @@ describe.concurrent("who is answered", () => {
 		const { channel } = simulator.channel(general);
 		const user = simulator.world.users.get(simulator.user(author).id);
 		if (!user) throw new Error(`${author} has an account`);
-		simulator.world.addMessage(channel, user, {
+		simulator.world.messages.add(channel, user, {
 			...fields,
 			content: "!m echo ignored",
 		});
@@ -149,7 +149,7 @@ describe.concurrent("who is answered", () => {
 		const everyone = guild.roles.get(guild.id);
 		if (!everyone) throw new Error("everyone has a role");
 		const { ViewChannel, SendMessages } = PermissionFlagsBits;
-		world.editRole(guild, everyone, {
+		world.roles.edit(guild, everyone, {
 			permissions: String(ViewChannel | SendMessages),
 		});
 		await until("the bot has heard", () => {
@@ -209,7 +209,7 @@ describe.concurrent("what fails", () => {
 		if (!("permission_overwrites" in channel)) throw new Error("it has none");
 		const bot = simulator.bot("alpha").id;
 		const deny = String(PermissionFlagsBits.SendMessages);
-		simulator.world.editChannel(channel, {
+		simulator.world.channels.edit(channel, {
 			permission_overwrites: [{ id: bot, type: 1, allow: "0", deny }],
 		});
 		await until("the bot has heard", () => {
@@ -288,9 +288,9 @@ test("in a raid that types commands, whoever may end it is heard", async () => {
 	const guild = simulator.guild("The Cooks");
 	const { channel } = simulator.channel(general);
 	for (let number = 0; number < 110; number++) {
-		const user = world.addUser({ username: `raider-${number}` });
-		world.addMember(guild, user);
-		world.addMessage(channel, user, { content: "!m slow" });
+		const user = world.users.add({ username: `raider-${number}` });
+		world.members.add(guild, user);
+		world.messages.add(channel, user, { content: "!m slow" });
 	}
 	const told = () =>
 		logged.entries("chat commands were not heard: too many at once");
@@ -325,13 +325,13 @@ test("that it was too often is said in each guild where it was", async () => {
 	const alpha = world.users.get(simulator.bot("alpha").id);
 	if (!ada || !alpha) throw new Error("both have an account");
 	const other = simulator.guild("The Bakers");
-	world.addMember(other, alpha);
-	world.addMember(other, ada);
+	world.members.add(other, alpha);
+	world.members.add(other, ada);
 	await until("the bot is there", () => client.guilds.cache.has(other.id));
 	const { channel } = simulator.channel("The Bakers/general");
 	for (const place of [channel, simulator.channel(general).channel])
 		for (let attempt = 0; attempt < 3; attempt++)
-			world.addMessage(place, ada, { content: "!m echo x" });
+			world.messages.add(place, ada, { content: "!m echo x" });
 	for (const place of [channel, simulator.channel(general).channel])
 		await until("both are answered", () => {
 			const own = world.messages

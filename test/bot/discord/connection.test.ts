@@ -161,19 +161,19 @@ test.concurrent("members who join, change and leave are known without asking, al
 	const { simulator, guild } = world;
 	const lookUp = async (query: string) =>
 		(await world.call("lookup_user_by_name", { query })).text;
-	const newcomer = simulator.world.addUser({ username: "newcomer" });
-	const member = simulator.world.addMember(guild, newcomer, {});
+	const newcomer = simulator.world.users.add({ username: "newcomer" });
+	const member = simulator.world.members.add(guild, newcomer, {});
 	await until("the newcomer is found", async () =>
 		(await lookUp("newcomer")).startsWith("1 match"),
 	);
-	simulator.world.editMember(guild, member, { nick: "Old Hand" });
+	simulator.world.members.edit(guild, member, { nick: "Old Hand" });
 	await until("the nickname is found", async () =>
 		(await lookUp("old hand")).startsWith("1 match"),
 	);
 
 	simulator.disconnectSockets({ resumable: false });
 	// Nobody is told of this.
-	simulator.world.removeMember(guild, member);
+	simulator.world.members.remove(guild, member);
 	await until("who left is known to have left", async () =>
 		(await lookUp("old hand")).startsWith("No member's name contains"),
 	);
@@ -186,9 +186,9 @@ test.concurrent("a connection that Discord lets resume misses nothing", async ()
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	simulator.disconnectSockets({ resumable: true });
-	simulator.world.addMember(
+	simulator.world.members.add(
 		guild,
-		simulator.world.addUser({ username: "newcomer" }),
+		simulator.world.users.add({ username: "newcomer" }),
 		{},
 	);
 	await until("the newcomer is found", async () =>

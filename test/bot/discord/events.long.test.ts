@@ -81,7 +81,7 @@ async function startAlpha() {
 		const me = guild.members.get(simulator.bot("alpha").id);
 		if (!me) throw new Error("alpha is a member");
 		const nick = `mark-${marks}-`;
-		simulator.world.editMember(guild, me, { nick });
+		simulator.world.members.edit(guild, me, { nick });
 		await until("the bot has heard", async () => {
 			const { text } = await mcp.call("lookup_user_by_name", { query: nick });
 			return text.startsWith("1 match");
@@ -224,7 +224,7 @@ test.concurrent("a guild that cannot be read is unavailable, and the others are 
 			? { ...(data as object), stickers: [null] }
 			: data,
 	);
-	world.addMember(bakers, user, {});
+	world.members.add(bakers, user, {});
 	await alpha.heard();
 	expect(await alpha.dropped("GUILD_CREATE")).toBe(1);
 	const inBakers = () => call("list_roles", { guild_id: bakers.id });
@@ -244,7 +244,7 @@ test.concurrent("a guild that cannot be read is unavailable, and the others are 
 	await alpha.works();
 	expect((await inBakers()).isError).toBe(true);
 	// One session more, and no loop.
-	expect(world.sessionStarts.used.get(user.id)).toBe(2);
+	expect(world.users.sessionStarts.used.get(user.id)).toBe(2);
 
 	sockets.alterEvents(undefined);
 	sockets.disconnect({ resumable: false });
@@ -332,7 +332,7 @@ test.concurrent("what our own listeners throw, at once or later, drops the event
 	await until("all are heard", () => heard === 50);
 	const [last] = simulator.world.messages.in(channel.id).slice(-1);
 	if (!last) throw new Error("there are messages");
-	simulator.world.removeMessage(channel, last);
+	simulator.world.messages.remove(channel, last);
 	await until("the rejection is counted", () => alpha.dropped("other") === 1);
 	expect(alpha.dropped("MESSAGE_CREATE")).toBe(50);
 	expect(
@@ -356,7 +356,7 @@ test.concurrent("a channel that was deleted while there was no session is forgot
 	expect(cache.has(staff.id)).toBe(true);
 	simulator.sockets.refuseConnections(502);
 	simulator.sockets.disconnect({ resumable: false });
-	simulator.world.removeChannel(staff);
+	simulator.world.channels.remove(staff);
 	simulator.sockets.refuseConnections(undefined);
 	await until("it is forgotten", () => !cache.has(staff.id));
 	expect(simulator.sockets.connected).toHaveLength(1);

@@ -267,7 +267,7 @@ test.concurrent("whoever writes under a new name before Discord tells of it is f
 	account.global_name = "Countess";
 	// The message tells the bot of her name, so that the event after it is no news to discord.js.
 	await ada.say("The Cooks/general", "guess who");
-	simulator.world.editMember(guild, member, { nick: null });
+	simulator.world.members.edit(guild, member, { nick: null });
 	await world.heard();
 	expect(await names(world, "countess")).toEqual(["Countess"]);
 	expect(await names(world, "ada")).toEqual(["Countess"]);
@@ -283,9 +283,9 @@ test.concurrent("who joined, left and changed their name while Discord's Gateway
 		return found;
 	};
 	simulator.disconnectSockets({ resumable: false });
-	platform.addMember(guild, platform.addUser({ username: "newcomer" }));
-	platform.editMember(guild, member("ada"), { nick: "Countess" });
-	platform.removeMember(guild, member("liwei"));
+	platform.members.add(guild, platform.users.add({ username: "newcomer" }));
+	platform.members.edit(guild, member("ada"), { nick: "Countess" });
+	platform.members.remove(guild, member("liwei"));
 	await until("who joined is known, and who left is not", async () => {
 		const [joined] = await names(world, "newcomer");
 		const [left] = await names(world, "liwei");
@@ -301,10 +301,10 @@ test.concurrent("a name that someone has everywhere is found in every guild that
 	const alpha = platform.users.get(simulator.bot("alpha").id);
 	const bakers = simulator.guild("The Bakers");
 	if (!alpha) throw new Error("alpha has an account");
-	platform.addMember(bakers, alpha);
-	const user = platform.addUser({ username: "wanderer" });
-	const here = platform.addMember(world.guild, user);
-	platform.addMember(bakers, user);
+	platform.members.add(bakers, alpha);
+	const user = platform.users.add({ username: "wanderer" });
+	const here = platform.members.add(world.guild, user);
+	platform.members.add(bakers, user);
 	const lookUp = async (query: string) => {
 		const guild_id = bakers.id;
 		return (await world.call("lookup_user_by_name", { guild_id, query })).text;
@@ -314,7 +314,7 @@ test.concurrent("a name that someone has everywhere is found in every guild that
 		return text.startsWith("1 match") && !text.includes("being loaded");
 	});
 	user.global_name = "Zugvogel";
-	platform.editMember(world.guild, here, { nick: "Gast" });
+	platform.members.edit(world.guild, here, { nick: "Gast" });
 	await world.heard();
 	expect(await lookUp("zugvogel")).toBe(
 		`1 match(es):\nZugvogel (@wanderer) | ID: ${user.id}`,

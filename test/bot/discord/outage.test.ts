@@ -109,7 +109,7 @@ test.concurrent("what happened while there was no session is known with the next
 	const zoe = guild.members.get(simulator.user("zoe").id);
 	if (!zoe) throw new Error("zoe is a member");
 	const staff = channelNamed({ guild }, "staff");
-	const role = world.addRole(guild, { name: "Before" });
+	const role = world.roles.add(guild, { name: "Before" });
 
 	sockets.refuseConnections(503);
 	sockets.disconnect({ resumable: false });
@@ -118,11 +118,11 @@ test.concurrent("what happened while there was no session is known with the next
 		() => alpha.recorded.entries(lost).length > 0,
 	);
 	expect((await alpha.get("/readyz")).status).toBe(503);
-	world.removeMember(guild, zoe);
-	world.addMember(guild, world.addUser({ username: "newcomer" }), {});
-	world.addRole(guild, { name: "After" });
-	world.removeRole(guild, role);
-	world.removeChannel(staff);
+	world.members.remove(guild, zoe);
+	world.members.add(guild, world.users.add({ username: "newcomer" }), {});
+	world.roles.add(guild, { name: "After" });
+	world.roles.remove(guild, role);
+	world.channels.remove(staff);
 	await alpha.say("!m nuke 2");
 	sockets.refuseConnections(undefined);
 	await until("its members are loaded again", () => alpha.loads() === 2);
@@ -155,7 +155,7 @@ test.concurrent("a guild that the bot has left while there was no session is for
 	if (!me) throw new Error("alpha is a member");
 	sockets.refuseConnections(502);
 	sockets.disconnect({ resumable: false });
-	world.removeMember(guild, me);
+	world.members.remove(guild, me);
 	sockets.refuseConnections(undefined);
 	await until("it is back", () => alpha.recorded.entries(back).length === 1);
 	expect((await call("list_guilds")).text).toStartWith("0 guild(s)");
@@ -170,7 +170,7 @@ test.concurrent("a session that Discord lets resume after refusing connections m
 	sockets.disconnect();
 	const upgrades = sockets.upgrades;
 	await until("it has tried twice", () => sockets.upgrades >= upgrades + 2);
-	world.addMember(guild, world.addUser({ username: "newcomer" }), {});
+	world.members.add(guild, world.users.add({ username: "newcomer" }), {});
 	sockets.refuseConnections(undefined);
 	await until("it is back", () => alpha.recorded.entries(back).length === 1);
 	expect(
@@ -230,7 +230,7 @@ test.concurrent.each([
 		await until("it has noticed", () => recorded.entries(lost).length === 1);
 		await simulator.user("zoe").say("The Cooks/general", "!m nuke 2");
 		const guild = simulator.guild("The Cooks");
-		const role = world.addRole(guild, { name: "Meanwhile" });
+		const role = world.roles.add(guild, { name: "Meanwhile" });
 		sockets.refuseConnections(undefined);
 		await until("it is back", () => recorded.entries(back).length === 1);
 		expect(connection.guilds[0]?.roles.cache.has(role.id)).toBe(true);

@@ -146,7 +146,7 @@ test("what is no count in the file, and what cannot be written, stops no login",
 
 test.concurrent("at the margin a bot waits, says so, and --check does, too; with room it logs in", async () => {
 	await using simulator = await startSimulator();
-	const { sessionStarts } = simulator.world;
+	const { sessionStarts } = simulator.world.users;
 	const { id, token } = simulator.bot("alpha");
 	sessionStarts.used.set(id, 900);
 	const recorded = recordLog("info");

@@ -36,7 +36,7 @@ async function startConnection(
 	const owned = stack.move();
 	return {
 		...{ simulator, recorded, connection, account, opened },
-		logins: () => simulator.world.sessionStarts.used.get(id),
+		logins: () => simulator.world.users.sessionStarts.used.get(id),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }

@@ -113,7 +113,7 @@ async function sceneOn({
 			({ user }) => user.username === "alpha",
 		);
 		if (!me) throw new Error("alpha is a member");
-		simulator.world.editMember(guild, me, { nick });
+		simulator.world.members.edit(guild, me, { nick });
 		await until("the bot has heard", () => {
 			const known = stage.connection.discord.guilds.cache.get(guild.id);
 			return known?.members.me?.nickname === nick;
@@ -130,7 +130,7 @@ async function sceneOn({
 				await simulator.user(name).say(general, `message ${at}`);
 		},
 		edit(name: string, changes: Partial<Member>) {
-			simulator.world.editMember(guild, stage.member(name), changes);
+			simulator.world.members.edit(guild, stage.member(name), changes);
 		},
 		async sweep() {
 			await heard();
@@ -334,12 +334,12 @@ onBoth((databases) => {
 		const { world } = scene.simulator;
 		for (const name of ["ada", "zoe"]) {
 			const { user } = scene.member(name);
-			world.removeMember(scene.guild, scene.member(name));
+			world.members.remove(scene.guild, scene.member(name));
 			const anew: Partial<Member> = {
 				roles: [scene.newcomer],
 				joined_at: new Date(begin + day).toISOString(),
 			};
-			world.addMember(scene.guild, user, anew);
+			world.members.add(scene.guild, user, anew);
 		}
 		await scene.sweep();
 		expect(scene.promoted()).toEqual(["ada", "zoe"]);
@@ -362,7 +362,7 @@ onBoth((databases) => {
 		).map(({ user }) => user);
 		for (let at = 0; at < 3_000; at++) {
 			const author = users[at % users.length];
-			if (author) world.addMessage(channel, author, { content: `${at}` });
+			if (author) world.messages.add(channel, author, { content: `${at}` });
 			// So that the sockets keep up.
 			if (at % 500 === 0) await scene.heard();
 		}

@@ -61,9 +61,9 @@ test("people who join get the role, with a reason; bots and who was there before
 	await using world = await stageOn();
 	const { stage } = world;
 	await world.looked();
-	const bot = stage.simulator.world.addUser({ username: "robot" });
+	const bot = stage.simulator.world.users.add({ username: "robot" });
 	Object.assign(bot, { bot: true });
-	stage.simulator.world.addMember(stage.guild, bot);
+	stage.simulator.world.members.add(stage.guild, bot);
 	stage.join("nora");
 	stage.join("omar");
 	await world.gets("nora", "omar");
@@ -139,7 +139,7 @@ test("whoever a chargeback sets apart gets it when it is over", async () => {
 	stage.join("omar");
 	await world.gets("omar");
 	expect(world.has("nora")).toBe(false);
-	stage.simulator.world.editMember(stage.guild, stage.member("nora"), {
+	stage.simulator.world.members.edit(stage.guild, stage.member("nora"), {
 		roles: [],
 	});
 	await world.gets("nora");
@@ -171,7 +171,7 @@ onBoth((databases) => {
 		stage.join("omar");
 		await world.gets("nora", "omar");
 		await stage.stop();
-		stage.simulator.world.editMember(stage.guild, stage.member("nora"), {
+		stage.simulator.world.members.edit(stage.guild, stage.member("nora"), {
 			roles: [],
 		});
 		await stage.start();
@@ -189,7 +189,7 @@ onBoth((databases) => {
 		stage.join("petra");
 		await world.gets("petra");
 		expect(world.given()).toEqual(["petra"]);
-		discord.editMember(stage.guild, stage.member("nora"), { pending: false });
+		discord.members.edit(stage.guild, stage.member("nora"), { pending: false });
 		await world.gets("nora");
 		await until("it is noted who is owed", async () => {
 			const rows = await stage.store.sql<{ user_id: string }>`
@@ -199,7 +199,7 @@ onBoth((databases) => {
 			);
 		});
 		await stage.kill();
-		discord.editMember(stage.guild, stage.member("omar"), { pending: false });
+		discord.members.edit(stage.guild, stage.member("omar"), { pending: false });
 		await stage.start();
 		await world.gets("omar");
 		expect(world.given()).toEqual(["petra", "nora", "omar"]);
@@ -240,8 +240,8 @@ onBoth((databases) => {
 			place: await databases.place(),
 			prepare(simulator) {
 				const guild = simulator.guild("The Cooks");
-				const user = simulator.world.addUser({ username: "just_before" });
-				simulator.world.addMember(guild, user);
+				const user = simulator.world.users.add({ username: "just_before" });
+				simulator.world.members.add(guild, user);
 			},
 		});
 		const { stage } = world;

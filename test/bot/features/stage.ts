@@ -149,7 +149,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 		},
 		join(username, changes) {
 			const { world } = simulator;
-			return world.addMember(guild, world.addUser({ username }), changes);
+			return world.members.add(guild, world.users.add({ username }), changes);
 		},
 		stop: () => end("stop"),
 		kill: () => end("kill"),

@@ -65,9 +65,9 @@ test("a person who joins is greeted with the operator's words, and alone is ping
 			message: "Hi {user} @everyone! {guild} has {member_count} members now.",
 		},
 	});
-	const bot = scene.simulator.world.addUser({ username: "robot" });
+	const bot = scene.simulator.world.users.add({ username: "robot" });
 	Object.assign(bot, { bot: true });
-	scene.simulator.world.addMember(scene.stage.guild, bot);
+	scene.simulator.world.members.add(scene.stage.guild, bot);
 	scene.join("nora");
 	const [greeting] = await scene.greeted(1);
 	const size = scene.stage.guild.members.size;
@@ -114,10 +114,10 @@ test("who leaves before the summary is not counted, and the only one who stays i
 	const { world } = scene.simulator;
 	for (const name of ["a1", "a2", "a3", "a4"]) scene.join(name);
 	for (const name of ["a1", "a2"])
-		world.removeMember(scene.stage.guild, scene.stage.member(name));
+		world.members.remove(scene.stage.guild, scene.stage.member(name));
 	expect((await scene.greeted(1))[0]?.content).toBe("2 more in The Cooks");
 	for (const name of ["b1", "b2"]) scene.join(name);
-	world.removeMember(scene.stage.guild, scene.stage.member("b1"));
+	world.members.remove(scene.stage.guild, scene.stage.member("b1"));
 	expect((await scene.greeted(2))[1]?.content).toBe(
 		`Welcome, <@${scene.idOf("b2")}>!`,
 	);
@@ -165,7 +165,7 @@ test("where it may not write it does not try, and says why, once", async () => {
 		scene.stage.logged.entries("could not greet those who join");
 	await until("it is told", () => warnings().length === 1);
 	if (!("permission_overwrites" in channel)) throw new Error("it has none");
-	world.editChannel(channel, {
+	world.channels.edit(channel, {
 		permission_overwrites: [
 			{
 				id: scene.simulator.bot("alpha").id,
@@ -336,9 +336,9 @@ test("in a raid the tools answer, everyone gets the join role, and the channel h
 	await until("the bot has loaded", () => bot.loaded);
 	const mcp = await connectTo(bot.url);
 	const members = Array.from({ length: 100 }, (_, at) =>
-		simulator.world.addMember(
+		simulator.world.members.add(
 			guild,
-			simulator.world.addUser({ username: `raider${at}` }),
+			simulator.world.users.add({ username: `raider${at}` }),
 		),
 	);
 	const has = () =>

@@ -1,7 +1,7 @@
 // What the tests of chargebacks have in common: roles and settings in the simulated guild, and what can be seen of a case.
 
-import { buttonsIn } from "../../../src/simulator/rest/components.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
 import type {
 	Guild,
 	Member,
@@ -39,9 +39,9 @@ export function setChargebackScene(simulator: Simulator): ChargebackScene {
 			if (role.name === name) return role.id;
 		throw new Error(`no role is called ${name}`);
 	};
-	const restricted = world.addRole(guild, { name: "Restricted" }).id;
-	const supporter = world.addRole(guild, { name: "Supporter" }).id;
-	const managed = world.addRole(guild, { name: "Booster", bot_id: "1" }).id;
+	const restricted = world.roles.add(guild, { name: "Restricted" }).id;
+	const supporter = world.roles.add(guild, { name: "Supporter" }).id;
+	const managed = world.roles.add(guild, { name: "Booster", bot_id: "1" }).id;
 	const roles = {
 		...{ restricted, supporter },
 		staff: roleNamed("Staff"),
@@ -51,7 +51,9 @@ export function setChargebackScene(simulator: Simulator): ChargebackScene {
 	const member = () => guild.members.get(id);
 	const mona = member();
 	if (!mona) throw new Error("mona_lisa is a member");
-	world.editMember(guild, mona, { roles: [roles.regular, supporter, managed] });
+	world.members.edit(guild, mona, {
+		roles: [roles.regular, supporter, managed],
+	});
 	const channel = simulator.channel(staffChannel).id;
 	const alerts = () =>
 		world.messages

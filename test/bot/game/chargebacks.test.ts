@@ -236,9 +236,9 @@ describe.concurrent("a chargeback", () => {
 		await world.chargeback();
 		const alert = await scene.shown("are saved");
 		const { channel } = simulator.channel(staffChannel);
-		simulator.world.removeMessage(channel, alert);
+		simulator.world.messages.remove(channel, alert);
 		const mona = scene.target.member();
-		if (mona) simulator.world.removeMember(guild, mona);
+		if (mona) simulator.world.members.remove(guild, mona);
 		const next = await scene.shown("They are not in the guild.");
 		expect(next.id).not.toBe(alert.id);
 		expect(pressable(next)).toEqual(["Ban", "Dismiss"]);
@@ -255,8 +255,8 @@ describe.concurrent("a chargeback", () => {
 		const { channel } = simulator.channel(staffChannel);
 		if (!("guild_id" in channel)) throw new Error("it is a guild's");
 		const deletions: ((alert: Message) => void)[] = [
-			(alert) => simulator.world.removeMessage(channel, alert),
-			(alert) => simulator.world.removeMessages(channel, [alert]),
+			(alert) => simulator.world.messages.remove(channel, alert),
+			(alert) => simulator.world.messages.removeMany(channel, [alert]),
 		];
 		for (const remove of deletions) {
 			const [alert] = scene.alerts();
@@ -277,7 +277,7 @@ describe.concurrent("a chargeback", () => {
 		const alert = await scene.shown("are saved");
 		const { channel } = simulator.channel(staffChannel);
 		await world.bot.close();
-		simulator.world.removeMessage(channel, alert);
+		simulator.world.messages.remove(channel, alert);
 		await world.restart();
 		await until("the next alert", () => scene.alerts().length > 0);
 		expect(pressable(scene.alerts()[0])).toEqual(["Ban", "Dismiss"]);
@@ -293,7 +293,7 @@ describe.concurrent("a chargeback", () => {
 		await world.press(staff, await scene.shown("are saved"), "Ban");
 		const alert = await scene.shown("Not yet, and tried again: `HTTP 500`");
 		const { channel } = simulator.channel(staffChannel);
-		simulator.world.removeMessage(channel, alert);
+		simulator.world.messages.remove(channel, alert);
 		await until("the next alert", () => scene.alerts().length > 0);
 		game.behave();
 		await until("the ban in the game", () => {
@@ -419,7 +419,7 @@ describe.concurrent("Ban", () => {
 		await world.chargeback();
 		await scene.shown("are saved");
 		const user = scene.target.member()?.user;
-		if (user) simulator.world.addBan(guild, user);
+		if (user) simulator.world.bans.add(guild, user);
 		const alert = await scene.shown("They are not in the guild.");
 		await world.press(staff, alert, "Ban");
 		await until("the ban is noted", () => {
@@ -438,21 +438,21 @@ describe.concurrent("Dismiss", () => {
 		const { roles, target, managed } = scene;
 		const mona = target.member();
 		if (!mona) throw new Error("mona_lisa is a member");
-		const gone = simulator.world.addRole(guild, { name: "Gone" });
-		simulator.world.editMember(guild, mona, {
+		const gone = simulator.world.roles.add(guild, { name: "Gone" });
+		simulator.world.members.edit(guild, mona, {
 			roles: [...mona.roles, gone.id],
 		});
 		await world.chargeback();
 		const alert = await scene.shown("3 role(s) are saved");
-		const meanwhile = simulator.world.addRole(guild, { name: "Meanwhile" });
-		simulator.world.editMember(guild, mona, {
+		const meanwhile = simulator.world.roles.add(guild, { name: "Meanwhile" });
+		simulator.world.members.edit(guild, mona, {
 			roles: [...mona.roles, meanwhile.id],
 		});
-		simulator.world.removeRole(guild, gone);
+		simulator.world.roles.remove(guild, gone);
 		// Out of the bot's reach, from now on.
 		const supporter = guild.roles.get(roles.supporter);
 		if (supporter)
-			simulator.world.moveRoles(guild, new Map([[supporter, 100]]));
+			simulator.world.roles.move(guild, new Map([[supporter, 100]]));
 		await world.call("list_guilds");
 		expect(await world.press(staff, alert, "Dismiss")).toStartWith(
 			"You decided: Dismiss.",
@@ -525,7 +525,7 @@ describe.concurrent("a restricted_role that was changed", () => {
 		await world.chargeback();
 		const alert = await scene.shown("2 role(s) are saved");
 		await world.bot.close();
-		const next = simulator.world.addRole(guild, { name: "Jail" });
+		const next = simulator.world.roles.add(guild, { name: "Jail" });
 		settings.restricted_role = next.id;
 		const refused = simulator.faults.refuse(
 			patchMember,
@@ -549,9 +549,9 @@ describe.concurrent("a person who is not in the guild", () => {
 		await scene.shown("2 role(s) are saved");
 		const mona = target.member();
 		if (!mona) throw new Error("mona_lisa is a member");
-		simulator.world.removeMember(guild, mona);
+		simulator.world.members.remove(guild, mona);
 		await scene.shown("They are restricted when they come back.");
-		simulator.world.addMember(guild, mona.user, {});
+		simulator.world.members.add(guild, mona.user, {});
 		const alert = await scene.shown("2 role(s) are saved");
 		expect(target.roles()).toEqual([roles.restricted]);
 		await world.press(staff, alert, "Dismiss");
@@ -567,11 +567,11 @@ describe.concurrent("a person who is not in the guild", () => {
 		await scene.shown("2 role(s) are saved");
 		const mona = target.member();
 		if (!mona) throw new Error("mona_lisa is a member");
-		simulator.world.removeMember(guild, mona);
+		simulator.world.members.remove(guild, mona);
 		const alert = await scene.shown("They are restricted when they come back.");
 		await world.press(staff, alert, "Dismiss");
 		await scene.shown("The roles are given back when they come back.");
-		simulator.world.addMember(guild, mona.user, {});
+		simulator.world.members.add(guild, mona.user, {});
 		await scene.shown("They are given back.");
 		expect(target.roles()).toEqual([roles.regular, roles.supporter].sort());
 	});
@@ -581,11 +581,11 @@ describe.concurrent("a person who is not in the guild", () => {
 		const { scene, simulator, guild } = world;
 		const mona = scene.target.member();
 		if (!mona) throw new Error("mona_lisa is a member");
-		simulator.world.removeMember(guild, mona);
+		simulator.world.members.remove(guild, mona);
 		await world.chargeback();
 		await scene.shown("They are restricted when they come back.");
 		await world.bot.close();
-		simulator.world.addMember(guild, mona.user, {
+		simulator.world.members.add(guild, mona.user, {
 			roles: [scene.roles.regular],
 		});
 		await world.restart();
@@ -602,12 +602,12 @@ describe.concurrent("a person", () => {
 		const { sockets } = simulator;
 		const mona = scene.target.member();
 		if (!mona) throw new Error("mona_lisa is a member");
-		simulator.world.removeMember(guild, mona);
+		simulator.world.members.remove(guild, mona);
 		await world.chargeback();
 		await scene.shown("They are restricted when they come back.");
 		sockets.refuseConnections(502);
 		sockets.disconnect({ resumable: false });
-		simulator.world.addMember(guild, mona.user, {
+		simulator.world.members.add(guild, mona.user, {
 			roles: [scene.roles.regular],
 		});
 		sockets.refuseConnections(undefined);
@@ -631,7 +631,7 @@ describe.concurrent("a restriction", () => {
 					"PUT /guilds/:guild_id/members/:user_id/roles/:role_id",
 				);
 				const guild = simulator.guild("The Cooks");
-				const { id } = simulator.world.addRole(guild, { name: "Gold" });
+				const { id } = simulator.world.roles.add(guild, { name: "Gold" });
 				donators.tiers.gold = id;
 			},
 			settings: { donator_sync: true, check_interval: 3600, donators },
@@ -654,7 +654,7 @@ describe.concurrent("a restriction", () => {
 		const { scene, simulator, guild } = world;
 		const booster = guild.roles.get(scene.managed);
 		if (!booster) throw new Error("there is a managed role");
-		simulator.world.moveRoles(guild, new Map([[booster, 100]]));
+		simulator.world.roles.move(guild, new Map([[booster, 100]]));
 		await until("the bot has heard", async () =>
 			(await world.call("list_roles")).text.match(/Booster[\s\S]*alpha/),
 		);
@@ -670,7 +670,7 @@ describe.concurrent("a restriction", () => {
 		const { scene, simulator, guild } = world;
 		const mona = scene.target.member();
 		if (!mona) throw new Error("mona_lisa is a member");
-		simulator.world.editMember(guild, mona, {
+		simulator.world.members.edit(guild, mona, {
 			roles: [...mona.roles, scene.roles.restricted],
 		});
 		const before = scene.target.roles();
@@ -703,14 +703,14 @@ describe.concurrent("who cannot be restricted", () => {
 		const supporter = guild.roles.get(scene.roles.supporter);
 		if (!supporter) throw new Error("there is a role for supporters");
 		const { position } = supporter;
-		simulator.world.moveRoles(guild, new Map([[supporter, 100]]));
+		simulator.world.roles.move(guild, new Map([[supporter, 100]]));
 		await until("the bot has heard", async () =>
 			(await world.call("list_roles")).text.match(/Supporter[\s\S]*alpha/),
 		);
 		await world.chargeback();
 		await scene.shown("they do not rank below the bot");
 		expect(world.written(patchMember)).toBe(0);
-		simulator.world.moveRoles(guild, new Map([[supporter, position]]));
+		simulator.world.roles.move(guild, new Map([[supporter, position]]));
 		await scene.shown("2 role(s) are saved");
 		expect(scene.alerts()).toHaveLength(1);
 	});
@@ -728,7 +728,7 @@ describe.concurrent("a press", () => {
 		);
 		const zoe = guild.members.get(simulator.user("zoe").id);
 		if (!zoe) throw new Error("zoe is a member");
-		simulator.world.editMember(guild, zoe, { roles: [scene.roles.staff] });
+		simulator.world.members.edit(guild, zoe, { roles: [scene.roles.staff] });
 		expect(await world.press("zoe", alert, "Dismiss")).toStartWith(
 			"You decided: Dismiss",
 		);
@@ -741,7 +741,7 @@ describe.concurrent("a press", () => {
 		const { scene, simulator, guild } = world;
 		const zoe = guild.members.get(simulator.user("zoe").id);
 		if (!zoe) throw new Error("zoe is a member");
-		simulator.world.editMember(guild, zoe, { roles: [scene.roles.staff] });
+		simulator.world.members.edit(guild, zoe, { roles: [scene.roles.staff] });
 		await world.chargeback();
 		const alert = await scene.shown("are saved");
 		// Its buttons stay as they are for now.
@@ -769,7 +769,7 @@ describe.concurrent("a press", () => {
 			JSON.stringify(alert.embeds).replaceAll(scene.target.id, liwei),
 		);
 		const { channel } = simulator.channel(staffChannel);
-		simulator.world.editMessage(channel, alert, { embeds });
+		simulator.world.messages.edit(channel, alert, { embeds });
 		await world.press(staff, alert, "Ban");
 		await until("the ban", () => guild.bans.size > 0);
 		expect([...guild.bans.keys()]).toEqual([scene.target.id]);
@@ -787,7 +787,7 @@ describe.concurrent("a press", () => {
 			),
 		);
 		const { channel } = simulator.channel(staffChannel);
-		const forged = simulator.world.addMessage(channel, alert.author, {
+		const forged = simulator.world.messages.add(channel, alert.author, {
 			...{ content: "", components },
 		});
 		expect(await world.press(staff, forged, "Ban")).toBe(

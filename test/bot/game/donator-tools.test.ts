@@ -17,7 +17,7 @@ async function startDonatorWorld(options: GameWorldOptions = {}) {
 		...options,
 		settings: (simulator) => {
 			for (const name of ["gold", "silver"])
-				ids[name] = simulator.world.addRole(simulator.guild("The Cooks"), {
+				ids[name] = simulator.world.roles.add(simulator.guild("The Cooks"), {
 					name,
 				}).id;
 			return {
@@ -118,7 +118,7 @@ describe.concurrent("list_donators", () => {
 		);
 		const mona = guild.members.get(simulator.user("mona_lisa").id);
 		if (!mona) throw new Error("she is a member");
-		simulator.world.editMember(guild, mona, { roles: [ids.gold ?? ""] });
+		simulator.world.members.edit(guild, mona, { roles: [ids.gold ?? ""] });
 		const id = (name: string) => simulator.user(name).id;
 		const expected = [
 			"5 supporter(s):",

@@ -50,7 +50,7 @@ async function startStage(options: StageOptions = {}) {
 	const roles = Object.fromEntries(
 		["gold", "silver", "bronze"].map((name) => [
 			name,
-			world.addRole(guild, { name }),
+			world.roles.add(guild, { name }),
 		]),
 	) as Record<"gold" | "silver" | "bronze", Role>;
 	options.prepare?.(simulator);
@@ -147,7 +147,7 @@ async function startStage(options: StageOptions = {}) {
 				});
 		},
 		give(name: string, ...given: Role[]) {
-			world.editMember(guild, member(name), {
+			world.members.edit(guild, member(name), {
 				roles: [...member(name).roles, ...given.map(({ id }) => id)],
 			});
 		},
@@ -279,7 +279,7 @@ describe.concurrent("the difference", () => {
 				const top = Math.max(
 					...[...cooks.roles.values()].map(({ position }) => position),
 				);
-				if (silver) world.moveRoles(cooks, new Map([[silver, top]]));
+				if (silver) world.roles.move(cooks, new Map([[silver, top]]));
 				const managed = [...cooks.roles.values()].find((one) => one.managed);
 				return {
 					...{ gold: gold?.id ?? "", high: silver?.id ?? "" },
@@ -320,7 +320,7 @@ describe.concurrent("the difference", () => {
 				const cooks = guild("The Cooks");
 				for (const role of cooks.roles.values())
 					if (role.managed)
-						world.editRole(cooks, role, {
+						world.roles.edit(cooks, role, {
 							permissions: String(PermissionFlagsBits.SendMessages),
 						});
 			},
@@ -558,7 +558,7 @@ describe.concurrent("who is restricted", () => {
 		let id = "";
 		const stage = await startStage({
 			prepare: ({ world, guild }) => {
-				({ id } = world.addRole(guild("The Cooks"), { name: "jail" }));
+				({ id } = world.roles.add(guild("The Cooks"), { name: "jail" }));
 			},
 			get sync() {
 				return { restrictedRole: id };
@@ -655,7 +655,7 @@ describe.concurrent("which guild", () => {
 				sync: { guildId },
 				prepare: ({ world, bot, guild }) => {
 					const alpha = world.users.get(bot("alpha").id);
-					if (alpha) world.addMember(guild("The Bakers"), alpha, {});
+					if (alpha) world.members.add(guild("The Bakers"), alpha, {});
 				},
 			});
 			await expect(stage.sync.look()).rejects.toThrow(said);
@@ -713,7 +713,7 @@ describe.concurrent("what goes wrong on Discord", () => {
 		await using stage = await startStage();
 		stage.list(["zoe", "gold"], ["liwei", "gold"]);
 		const found = await stage.sync.look();
-		stage.simulator.world.removeMember(stage.guild, stage.member("zoe"));
+		stage.simulator.world.members.remove(stage.guild, stage.member("zoe"));
 		await until(
 			"the bot has heard",
 			() => !found.guild.members.cache.has(stage.simulator.user("zoe").id),

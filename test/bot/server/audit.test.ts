@@ -895,7 +895,7 @@ test.each<[string, (simulator: Simulator) => string]>([
 			const { SendMessages } = PermissionFlagsBits;
 			const denied = { allow: "0", deny: String(SendMessages) };
 			const { id } = simulator.bot("alpha");
-			return simulator.world.addChannel(guild, {
+			return simulator.world.channels.add(guild, {
 				name: "closed",
 				permission_overwrites: [{ id, type: 1, ...denied }],
 			}).id;

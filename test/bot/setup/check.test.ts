@@ -111,7 +111,7 @@ function withhold(
 	const bits = names.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
 	const { world } = place.simulator;
 	const change = (role: ReturnType<typeof alphaRole>) =>
-		world.editRole(place.guild, role, {
+		world.roles.edit(place.guild, role, {
 			permissions: String(BigInt(role.permissions) & ~bits),
 		});
 	change(alphaRole(place));
@@ -126,7 +126,7 @@ function forbid(
 	...names: (keyof typeof PermissionFlagsBits)[]
 ) {
 	const bits = names.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
-	simulator.world.editChannel(channel, {
+	simulator.world.channels.edit(channel, {
 		permission_overwrites: [
 			{ id: guild.id, type: 0, allow: "0", deny: String(bits) },
 		],
@@ -174,7 +174,7 @@ test("without GUILD_ID, roles and channels may be in any guild that the bot is i
 	const bakers = simulator.guild("The Bakers");
 	const account = simulator.world.accounts.get(simulator.bot("alpha").token);
 	if (!account) throw new Error("alpha has an account");
-	simulator.world.addMember(bakers, account.user, {
+	simulator.world.members.add(bakers, account.user, {
 		botPermissions: moderatorPermissions,
 	});
 	place.env.guildId = undefined;
@@ -285,7 +285,7 @@ const rows: Row[] = [
 		change({ env, simulator, guild }) {
 			env.guildId = undefined;
 			const me = guild.members.get(bot(simulator));
-			if (me) simulator.world.removeMember(guild, me);
+			if (me) simulator.world.members.remove(guild, me);
 		},
 		crosses: () => ["guild: the bot is in no guild"],
 		next: /Invite it: /,
@@ -303,7 +303,7 @@ const rows: Row[] = [
 		change({ simulator, guild }) {
 			const me = guild.members.get(bot(simulator));
 			if (me)
-				simulator.world.editMember(guild, me, {
+				simulator.world.members.edit(guild, me, {
 					communication_disabled_until: new Date(
 						Date.now() + 3_600_000,
 					).toISOString(),
@@ -335,7 +335,7 @@ const rows: Row[] = [
 	{
 		what: "a role ranks above the bot",
 		change({ simulator, guild, role }) {
-			simulator.world.moveRoles(guild, new Map([[role("Regular"), 99]]));
+			simulator.world.roles.move(guild, new Map([[role("Regular"), 99]]));
 		},
 		crosses: () => [
 			/^auto_role\.to_role: @Regular .* does not rank below the bot's highest role, @alpha/,
@@ -517,7 +517,7 @@ test("what is allowed in some channels alone is worth a warning", async () => {
 	await using place = await startPlace();
 	withhold(place, "SendMessages");
 	for (const channel of [place.general, place.staff])
-		place.simulator.world.editChannel(channel, {
+		place.simulator.world.channels.edit(channel, {
 			permission_overwrites: [
 				{
 					id: alphaRole(place).id,
@@ -540,11 +540,13 @@ test("what is allowed in some channels alone is worth a warning", async () => {
 test("an administrator may do everything, and an announcement channel is for text", async () => {
 	await using place = await startPlace();
 	const { simulator, guild, general } = place;
-	simulator.world.editRole(guild, alphaRole(place), {
+	simulator.world.roles.edit(guild, alphaRole(place), {
 		permissions: String(PermissionFlagsBits.Administrator),
 	});
 	forbid(place, general, "ViewChannel");
-	simulator.world.editChannel(general, { type: ChannelType.GuildAnnouncement });
+	simulator.world.channels.edit(general, {
+		type: ChannelType.GuildAnnouncement,
+	});
 	const { passed, marked } = await check(place.config());
 	expect([...marked("✗"), ...marked("!")]).toEqual([]);
 	expect(passed).toBe(true);
@@ -580,7 +582,7 @@ test("a name of a guild cannot forge a line", async () => {
 	await using place = await startPlace();
 	const { world } = place.simulator;
 	const rename = (guild: Guild) =>
-		world.editGuild(guild, { name: "x\n✓ permissions: all\u202e" });
+		world.guilds.edit(guild, { name: "x\n✓ permissions: all\u202e" });
 	rename(place.guild);
 	const { lines } = await check(place.config());
 	expect(lines.filter((line) => line.startsWith("✓ permissions"))).toHaveLength(

@@ -34,13 +34,13 @@ test("a bot in no guild warns with its invitation: at the start, and when it has
 		invite: inviteUrl(id, invitePermissions(config.toml)),
 	});
 
-	const members = [one, two].map((guild) => world.addMember(guild, alpha));
+	const members = [one, two].map((guild) => world.members.add(guild, alpha));
 	const loaded = () => entries("members loaded").length;
 	await until("it knows both guilds", () => loaded() === 2);
-	world.removeGuild(one);
+	world.guilds.remove(one);
 	const [, inTwo] = members;
 	if (!inTwo) throw new Error("alpha is in both");
-	world.removeMember(two, inTwo);
+	world.members.remove(two, inTwo);
 	await until("it has warned again", () => warnings().length > 1);
 	expect(warnings()).toHaveLength(2);
 });

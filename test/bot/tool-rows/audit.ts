@@ -18,7 +18,7 @@ export const auditRows: Record<string, Row> = {
 			const name = freshName();
 			guild.auditLog.length = 0;
 			const doing = { actor: ada, reason: "spring" };
-			const role = simulator.world.addRole(guild, { name }, doing);
+			const role = simulator.world.roles.add(guild, { name }, doing);
 			return {
 				args: {},
 				request: `GET /guilds/${guild.id}/audit-logs`,

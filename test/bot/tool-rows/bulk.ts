@@ -24,9 +24,9 @@ function newlyAway(scene: Scene) {
 	const member = newMember(scene, guild);
 	const role = newRole(scene, guild);
 	const { world: platform } = world.simulator;
-	platform.editMember(guild, member, { roles: [role.id] });
+	platform.members.edit(guild, member, { roles: [role.id] });
 	const at = new Date(Date.now() - 10 * 86_400_000);
-	platform.activity.setLastSeen(member, at);
+	platform.members.setLastSeen(member, at);
 	return { ...member.user, role };
 }
 

@@ -16,7 +16,7 @@ export const diagnosticsRows: Record<string, Row> = {
 		args(scene) {
 			const member = newMember(scene, scene.guild);
 			const channel = newChannel(scene);
-			scene.world.simulator.world.setOverwrite(channel, {
+			scene.world.simulator.world.channels.setOverwrite(channel, {
 				...{ id: member.user.id, type: 1, allow: "0", deny: "2048" },
 			});
 			return {

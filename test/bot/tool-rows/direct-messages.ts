@@ -34,7 +34,7 @@ export const directMessagesRows: Record<string, Row> = {
 		ask(scene) {
 			const { user, channel } = newTalk(scene);
 			const { id } = writtenByBot(scene, channel);
-			scene.world.simulator.world.addMessage(channel, user, {
+			scene.world.simulator.world.messages.add(channel, user, {
 				content: "said by them",
 			});
 			return {

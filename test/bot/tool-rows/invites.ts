@@ -29,7 +29,7 @@ function managesChannelsAlone({ world }: Scene) {
 		for (const role of guild.roles.values()) {
 			const rest = BigInt(role.permissions) & ~PermissionFlagsBits.ManageGuild;
 			if (String(rest) !== role.permissions)
-				platform.editRole(guild, role, { permissions: String(rest) });
+				platform.roles.edit(guild, role, { permissions: String(rest) });
 		}
 }
 

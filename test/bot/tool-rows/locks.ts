@@ -51,7 +51,7 @@ export const locksRows: Record<string, Row> = {
 		act(scene) {
 			const { channel, args, request, denied } = oneChannel(scene);
 			// What the bot would keep by itself, it needs no request for.
-			scene.world.simulator.world.setOverwrite(channel, {
+			scene.world.simulator.world.channels.setOverwrite(channel, {
 				...{ id: botUser(scene.world).id, type: 1, deny: "0" },
 				allow: String((1n << 53n) - 1n),
 			});
@@ -69,7 +69,7 @@ export const locksRows: Record<string, Row> = {
 		ids: { channel_id: channelId },
 		act(scene) {
 			const { channel, everyone, args, request, denied } = oneChannel(scene);
-			scene.world.simulator.world.setOverwrite(channel, {
+			scene.world.simulator.world.channels.setOverwrite(channel, {
 				...{ id: everyone, type: 0, allow: "0" },
 				deny: String(SendMessages | AddReactions),
 			});

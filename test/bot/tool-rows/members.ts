@@ -40,7 +40,7 @@ export const membersRows: Record<string, Row> = {
 			const { world, guild } = scene;
 			const member = guild.members.get(world.simulator.user("zoe").id);
 			if (!member) throw new Error("zoe is in both guilds");
-			world.simulator.world.editMember(guild, member, { roles: [role.id] });
+			world.simulator.world.members.edit(guild, member, { roles: [role.id] });
 			return { query: "ZOE", role_id: role.id, is_bot: false };
 		},
 		answer: ({ world, guild }) => {

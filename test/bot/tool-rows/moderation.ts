@@ -89,6 +89,6 @@ export const moderationRows: Record<string, Row> = {
 
 function banned(scene: Scene, guild: Guild) {
 	const { user } = newMember(scene, guild);
-	scene.world.simulator.world.addBan(guild, user);
+	scene.world.simulator.world.bans.add(guild, user);
 	return user;
 }

@@ -63,7 +63,12 @@ export const overwritesRows: Record<string, Row> = {
 			const channel = newChannel(scene);
 			const { id } = newRole(scene, scene.guild);
 			const { world } = scene.world.simulator;
-			world.setOverwrite(channel, { id, type: 0, allow: "0", deny: denied });
+			world.channels.setOverwrite(channel, {
+				id,
+				type: 0,
+				allow: "0",
+				deny: denied,
+			});
 			return {
 				args: { channel_id: channel.id, target_id: id },
 				request: `DELETE /channels/${channel.id}/permissions/${id}`,
@@ -87,7 +92,12 @@ export const overwritesRows: Record<string, Row> = {
 			const to = newChannel(scene);
 			const { id } = newRole(scene, scene.guild);
 			const { world } = scene.world.simulator;
-			world.setOverwrite(from, { id, type: 0, allow: "0", deny: denied });
+			world.channels.setOverwrite(from, {
+				id,
+				type: 0,
+				allow: "0",
+				deny: denied,
+			});
 			return {
 				args: {
 					channel_id: from.id,
@@ -116,9 +126,14 @@ export const overwritesRows: Record<string, Row> = {
 			const { world } = scene.world.simulator;
 			const category = newChannel(scene, ChannelType.GuildCategory);
 			const { id } = newRole(scene, scene.guild);
-			world.setOverwrite(category, { id, type: 0, allow: "0", deny: denied });
+			world.channels.setOverwrite(category, {
+				id,
+				type: 0,
+				allow: "0",
+				deny: denied,
+			});
 			const channel = newChannel(scene);
-			world.editChannel(channel, { parent_id: category.id });
+			world.channels.edit(channel, { parent_id: category.id });
 			return {
 				args: { channel_id: channel.id },
 				request: `PATCH /channels/${channel.id}`,

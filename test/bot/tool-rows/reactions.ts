@@ -25,8 +25,8 @@ function thumbed(scene: Scene, byBot: boolean) {
 	const message = written(scene, channel);
 	const { user } = newMember(scene, scene.guild);
 	const { world } = scene.world.simulator;
-	world.addReaction(channel, message, user, thumb);
-	if (byBot) world.addReaction(channel, message, botUser(scene.world), thumb);
+	world.reactions.add(channel, message, user, thumb);
+	if (byBot) world.reactions.add(channel, message, botUser(scene.world), thumb);
 	return {
 		message,
 		user,

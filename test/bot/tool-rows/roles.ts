@@ -101,7 +101,7 @@ export const rolesRows: Record<string, Row> = {
 			const { guild, world } = scene;
 			const member = newMember(scene, guild);
 			const { id } = newRole(scene, guild);
-			world.simulator.world.editMember(guild, member, { roles: [id] });
+			world.simulator.world.members.edit(guild, member, { roles: [id] });
 			return {
 				args: { user_id: member.user.id, role_id: id },
 				request: `DELETE /guilds/${guild.id}/members/${member.user.id}/roles/${id}`,

@@ -32,7 +32,7 @@ export async function startScene(): Promise<Scene & AsyncDisposable> {
 	const world = await startWorld();
 	const { simulator } = world;
 	const other = simulator.guild("The Bakers");
-	simulator.world.addMember(other, userOf(world.simulator, "alpha"), {
+	simulator.world.members.add(other, userOf(world.simulator, "alpha"), {
 		botPermissions: moderatorPermissions,
 	});
 	await world.heard();
@@ -150,28 +150,28 @@ export function newChannel(
 	{ world, guild }: Scene,
 	type: GuildChannelType = ChannelType.GuildText,
 ): GuildChannel {
-	return world.simulator.world.addChannel(guild, { name: freshName(), type });
+	return world.simulator.world.channels.add(guild, { name: freshName(), type });
 }
 
 /** Someone in a new voice channel. */
 export function newSpeaker(scene: Scene, guild: Guild) {
 	const member = newMember(scene, guild);
 	const channel = newChannel({ ...scene, guild }, ChannelType.GuildVoice);
-	scene.world.simulator.world.joinVoice(channel, member);
+	scene.world.simulator.world.voice.join(channel, member);
 	return { ...member.user, member, channel };
 }
 
 export function newMember({ world }: Scene, guild: Guild) {
-	const user = world.simulator.world.addUser({ username: freshName() });
-	return world.simulator.world.addMember(guild, user);
+	const user = world.simulator.world.users.add({ username: freshName() });
+	return world.simulator.world.members.add(guild, user);
 }
 
 export function newRole({ world }: Scene, guild: Guild) {
-	return world.simulator.world.addRole(guild, { name: freshName() });
+	return world.simulator.world.roles.add(guild, { name: freshName() });
 }
 
 export function written({ world }: Scene, channel: GuildChannel) {
-	return world.simulator.world.addMessage(channel, adaIn(world), {
+	return world.simulator.world.messages.add(channel, adaIn(world), {
 		content: "a secret text",
 	});
 }
@@ -184,7 +184,7 @@ export function adaIn({ simulator }: TestWorld): User {
 
 /** A message that the bot wrote in a channel, or directly. */
 export function writtenByBot({ world }: Scene, channel: Channel) {
-	return world.simulator.world.addMessage(channel, botUser(world), {
+	return world.simulator.world.messages.add(channel, botUser(world), {
 		content: "said by the bot",
 	});
 }
@@ -199,11 +199,11 @@ export function botUser({ simulator }: TestWorld): User {
 export function newTalk(scene: Scene) {
 	const { user } = newMember(scene, scene.guild);
 	const { world } = scene.world.simulator;
-	return { user, channel: world.openDm(botUser(scene.world), user) };
+	return { user, channel: world.channels.openDm(botUser(scene.world), user) };
 }
 
 export function foreignChannel({ world, other }: Scene): GuildChannel {
-	return world.simulator.world.addChannel(other, { name: freshName() });
+	return world.simulator.world.channels.add(other, { name: freshName() });
 }
 
 /** The bot looks for it, and refuses what it does not find in the guild. */
@@ -254,7 +254,7 @@ export const channelId = looked(
 export const categoryId = looked(
 	"There is no channel",
 	({ world, other }) =>
-		world.simulator.world.addChannel(other, {
+		world.simulator.world.channels.add(other, {
 			name: freshName(),
 			type: ChannelType.GuildCategory,
 		}).id,

@@ -36,7 +36,7 @@ function newForum(scene: Scene): GuildChannel {
 	const forum = newChannel(scene, ChannelType.GuildForum);
 	forum.available_tags = [
 		{
-			...{ id: scene.world.simulator.world.newId(), name: "soup" },
+			...{ id: scene.world.simulator.world.state.newId(), name: "soup" },
 			...{ moderated: false, emoji_id: null, emoji_name: "🍲" },
 		},
 	];

@@ -31,7 +31,7 @@ function newWebhook(scene: Scene, channel = newChannel(scene)) {
 /** A webhook that has written. */
 function newWritten(scene: Scene) {
 	const made = newWebhook(scene);
-	const message = made.world.addMessage(made.channel, authorOf(made.hook), {
+	const message = made.world.messages.add(made.channel, authorOf(made.hook), {
 		content: "hear",
 		webhook_id: made.hook.id,
 	});

@@ -13,7 +13,7 @@ const ids = ({ simulator }: TestWorld) => ({
 /** Puts an entry into the log as it would come from Discord. */
 function log(world: TestWorld, given: Partial<AuditLogEntry>): AuditLogEntry {
 	const entry: AuditLogEntry = {
-		id: world.simulator.world.newId(),
+		id: world.simulator.world.state.newId(),
 		action_type: AuditLogEvent.GuildUpdate,
 		user_id: ids(world).ada,
 		target_id: world.guild.id,
@@ -133,7 +133,9 @@ test("nothing that an entry says shows a credential", async () => {
 		],
 		options: { status: url },
 	});
-	const channel = world.simulator.world.addChannel(world.guild, { name: "a" });
+	const channel = world.simulator.world.channels.add(world.guild, {
+		name: "a",
+	});
 	const { webhooks } = world.simulator.world;
 	const doing = { actor: ids(world).ada };
 	const webhook = webhooks.add(channel, { name: "hook" }, doing);

@@ -15,7 +15,7 @@ type Args = Record<string, unknown>;
 function scene(world: TestWorld) {
 	const { simulator, guild, call } = world;
 	const { autoModeration } = simulator.world;
-	const alerts = simulator.world.addChannel(guild, { name: "alerts" });
+	const alerts = simulator.world.channels.add(guild, { name: "alerts" });
 	return {
 		alerts,
 		rules: () => autoModeration.in(guild),
@@ -172,7 +172,7 @@ test("a rule that times out takes MODERATE_MEMBERS", async () => {
 	const own = [...world.guild.roles.values()].find(({ tags }) => tags);
 	if (!own) throw new Error("the bot has a role of its own");
 	const bits = BigInt(own.permissions) & ~PermissionFlagsBits.ModerateMembers;
-	world.simulator.world.editRole(world.guild, own, {
+	world.simulator.world.roles.edit(world.guild, own, {
 		permissions: String(bits),
 	});
 	await world.heard();

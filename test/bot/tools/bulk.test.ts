@@ -19,7 +19,7 @@ const done = { dry_run: false };
 function newMembers({ simulator, guild }: TestWorld, count: number): Member[] {
 	const { world } = simulator;
 	return Array.from({ length: count }, (_, index) =>
-		world.addMember(guild, world.addUser({ username: `new-${index}` })),
+		world.members.add(guild, world.users.add({ username: `new-${index}` })),
 	);
 }
 
@@ -49,7 +49,9 @@ test("bulk_role_update says what it would do unless it is told to do it, then do
 	const { role, members, args, give } = await giving(world, 7);
 	const [, , third] = members;
 	if (third)
-		world.simulator.world.editMember(world.guild, third, { roles: [role.id] });
+		world.simulator.world.members.edit(world.guild, third, {
+			roles: [role.id],
+		});
 	await world.heard();
 	const dry = await world.call("bulk_role_update", args);
 	expect(dry.text).toStartWith(
@@ -91,7 +93,7 @@ test("bulk_role_update goes by all of its filters", async () => {
 		const member = members[index];
 		if (!member) continue;
 		member.joined_at = joined_at;
-		platform.editMember(guild, member, { roles: [regular.id] });
+		platform.members.edit(guild, member, { roles: [regular.id] });
 	}
 	await world.heard();
 	const fit = async (filter: Record<string, unknown>) => {
@@ -169,7 +171,10 @@ test("bulk_role_update ends at once when Discord's rate limit takes longer than 
 test("bulk_role_update refuses roles that nobody gives, and those above the bot, whatever the members' ranks", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const above = simulator.world.addRole(guild, { name: "Above", position: 99 });
+	const above = simulator.world.roles.add(guild, {
+		name: "Above",
+		position: 99,
+	});
 	const { give, role, members } = await giving(world, 1);
 	for (const [role_id, refusal] of [
 		[above.id, "does not rank below the bot's highest role"],
@@ -180,7 +185,8 @@ test("bulk_role_update refuses roles that nobody gives, and those above the bot,
 		expect(text).toContain(refusal);
 	}
 	const [member] = members;
-	if (member) simulator.world.editMember(guild, member, { roles: [above.id] });
+	if (member)
+		simulator.world.members.edit(guild, member, { roles: [above.id] });
 	await world.heard();
 	expect((await give()).isError).toBe(false);
 	expect(holders(members, role)).toEqual([0]);
@@ -193,10 +199,10 @@ test("bulk tools do nothing before all members are known", async () => {
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!alpha) throw new Error("alpha has an account");
 	simulator.sockets.holdMembers(true);
-	simulator.world.addMember(guild, alpha, {
+	simulator.world.members.add(guild, alpha, {
 		botPermissions: moderatorPermissions,
 	});
-	const role = simulator.world.addRole(guild, { name: "Cake" });
+	const role = simulator.world.roles.add(guild, { name: "Cake" });
 	await world.heard();
 	const guild_id = guild.id;
 	const user_ids = [simulator.user("liwei").id];
@@ -220,9 +226,9 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const members = newMembers(world, 2);
-	const outsider = simulator.world.addUser({ username: "outsider" });
-	const banned = simulator.world.addUser({ username: "banned" });
-	simulator.world.addBan(guild, banned);
+	const outsider = simulator.world.users.add({ username: "outsider" });
+	const banned = simulator.world.users.add({ username: "banned" });
+	simulator.world.bans.add(guild, banned);
 	await world.heard();
 	const user_ids = [...idsOf(members), outsider.id, banned.id];
 	const args = { user_ids, delete_message_seconds: 60 };
@@ -252,10 +258,10 @@ test("a dry run of bulk_ban finds who is banned among thousands", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const users = Array.from({ length: 2005 }, (_, n) =>
-		simulator.world.addUser({ username: `banned-${n}` }),
+		simulator.world.users.add({ username: `banned-${n}` }),
 	);
-	for (const user of users) simulator.world.addBan(guild, user);
-	const free = simulator.world.addUser({ username: "free" });
+	for (const user of users) simulator.world.bans.add(guild, user);
+	const free = simulator.world.users.add({ username: "free" });
 	await world.heard();
 	const user_ids = [free, users[0], users[1999], users[2004]].map(
 		(user) => user?.id ?? "",
@@ -268,10 +274,13 @@ test("a dry run of bulk_ban finds who is banned among thousands", async () => {
 test("one refusal names all who stand too high, and nobody is banned", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const above = simulator.world.addRole(guild, { name: "Above", position: 99 });
+	const above = simulator.world.roles.add(guild, {
+		name: "Above",
+		position: 99,
+	});
 	const members = newMembers(world, 14);
 	for (const member of members.slice(2))
-		simulator.world.editMember(guild, member, { roles: [above.id] });
+		simulator.world.members.edit(guild, member, { roles: [above.id] });
 	await world.heard();
 	const ban = (user_ids: string[]) =>
 		world.call("bulk_ban", { user_ids, ...done });
@@ -298,7 +307,7 @@ test("prune_members removes whom get_prune_count counts, and tells no number tha
 	const { simulator, guild } = world;
 	const members = newMembers(world, 3);
 	for (const member of members)
-		simulator.world.activity.setLastSeen(
+		simulator.world.members.setLastSeen(
 			member,
 			new Date(Date.now() - 8 * 86_400_000),
 		);

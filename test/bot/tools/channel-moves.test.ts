@@ -15,7 +15,7 @@ async function row() {
 		type: GuildChannelType = ChannelType.GuildText,
 		parent_id: string | null = null,
 	) => {
-		const channel = simulator.world.addChannel(guild, {
+		const channel = simulator.world.channels.add(guild, {
 			...{ name, type, parent_id },
 		});
 		ids.set(name, channel.id);
@@ -137,7 +137,7 @@ test("where it ends early it says how far it got, and the same call again does t
 	const { faults } = world.simulator;
 	const route = `PATCH /guilds/${world.guild.id}/channels`;
 	let moved = 0;
-	world.simulator.world.subscribe(({ type }) => {
+	world.simulator.world.state.subscribe(({ type }) => {
 		if (type !== "CHANNEL_UPDATE") return;
 		moved += 1;
 		if (moved === 1) faults.drop(route, { when: "after", times: 1 });
@@ -160,12 +160,18 @@ test("they take over the permissions of a new category, if the bot may give them
 	const { PrioritySpeaker, SendMessages } = PermissionFlagsBits;
 	const everyone = { id: world.guild.id, type: 0, allow: "0" } as const;
 	const platform = world.simulator.world;
-	platform.setOverwrite(box, { ...everyone, deny: String(PrioritySpeaker) });
+	platform.channels.setOverwrite(box, {
+		...everyone,
+		deny: String(PrioritySpeaker),
+	});
 	await world.heard();
 	const args = { category_id: box.id, lock_permissions: true };
 	expect((await move("ab", args)).text).toContain("lacks PRIORITY_SPEAKER");
 	expect(writes(world)).toEqual([]);
-	platform.setOverwrite(box, { ...everyone, deny: String(SendMessages) });
+	platform.channels.setOverwrite(box, {
+		...everyone,
+		deny: String(SendMessages),
+	});
 	await world.heard();
 	const { text } = await move("ab", args);
 	expect(text).toContain(

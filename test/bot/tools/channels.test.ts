@@ -226,7 +226,7 @@ describe("edit_channel", () => {
 		await using world = await startWorld();
 		const { world: platform } = world.simulator;
 		const type = ChannelType.GuildCategory;
-		const attic = platform.addChannel(world.guild, { name: "Attic", type });
+		const attic = platform.channels.add(world.guild, { name: "Attic", type });
 		const channel = channelNamed(world, "general");
 		await world.call("edit_channel", {
 			channel_id: channel.id,
@@ -324,7 +324,7 @@ describe("edit_channel", () => {
 	test("a channel that the bot cannot see is refused with what is missing and who can grant it", async () => {
 		await using world = await startWorld();
 		const channel = channelNamed(world, "general");
-		world.simulator.world.setOverwrite(channel, {
+		world.simulator.world.channels.setOverwrite(channel, {
 			id: world.simulator.bot("alpha").id,
 			type: 1,
 			allow: "0",
@@ -345,9 +345,9 @@ describe("edit_channel", () => {
 /** A platform's channel with what is given. */
 function added(
 	{ simulator, guild }: TestWorld,
-	given: Parameters<typeof simulator.world.addChannel>[1],
+	given: Parameters<typeof simulator.world.channels.add>[1],
 ): GuildChannel {
-	return simulator.world.addChannel(guild, given);
+	return simulator.world.channels.add(guild, given);
 }
 
 describe("list_channels", () => {
@@ -408,7 +408,7 @@ describe("list_channels", () => {
 	test("a guild without channels is a sentence", async () => {
 		await using world = await startWorld();
 		for (const channel of [...world.guild.channels.values()])
-			world.simulator.world.removeChannel(channel);
+			world.simulator.world.channels.remove(channel);
 		await world.heard();
 		const { text } = await world.call("list_channels");
 		expect(text).toBe("The guild has no channels.");
@@ -419,7 +419,7 @@ test("get_channel tells of a voice channel what is particular to it", async () =
 	await using world = await startWorld();
 	const lounge = channelNamed(world, "Lounge");
 	const talk = channelNamed(world, "Talk");
-	world.simulator.world.editChannel(lounge, {
+	world.simulator.world.channels.edit(lounge, {
 		...{ bitrate: 8000, user_limit: 7, rtc_region: "rotterdam" },
 		permission_overwrites: [
 			{ id: world.guild.id, type: 0, allow: "0", deny: String(SendMessages) },
@@ -447,9 +447,9 @@ test("get_channel tells of a voice channel what is particular to it", async () =
 test("a voice channel whose bitrate Discord does not say is shown and edited all the same", async () => {
 	await using world = await startWorld();
 	const { world: platform, faults } = world.simulator;
-	const lounge = platform.addChannel(world.guild, { name: "lounge" });
+	const lounge = platform.channels.add(world.guild, { name: "lounge" });
 	Reflect.deleteProperty(lounge, "bitrate");
-	platform.editChannel(lounge, { type: ChannelType.GuildVoice });
+	platform.channels.edit(lounge, { type: ChannelType.GuildVoice });
 	await world.heard();
 	for (const match of ["GET /channels/*", "PATCH /channels/*"])
 		faults.rewrite(match, ({ body = "", ...answer }) => ({
@@ -493,7 +493,10 @@ describe("delete_channel", () => {
 			rules_channel_id: general.id,
 			public_updates_channel_id: staff.id,
 		};
-		simulator.world.editGuild(guild, { features: ["COMMUNITY"], ...settings });
+		simulator.world.guilds.edit(guild, {
+			features: ["COMMUNITY"],
+			...settings,
+		});
 		await world.heard();
 		for (const [setting, channel_id] of Object.entries(settings))
 			for (const dry_run of [true, false]) {
@@ -505,7 +508,7 @@ describe("delete_channel", () => {
 				);
 			}
 		expect(writes(world)).toEqual([]);
-		simulator.world.editGuild(guild, { features: [] });
+		simulator.world.guilds.edit(guild, { features: [] });
 		await world.heard();
 		const { text } = await world.call("delete_channel", {
 			channel_id: general.id,
@@ -536,7 +539,7 @@ describe("delete_channel", () => {
 		const lounge = channelNamed(world, "Lounge");
 		const zoe = world.guild.members.get(world.simulator.user("zoe").id);
 		if (!zoe) throw new Error("zoe is a member");
-		world.simulator.world.joinVoice(lounge, zoe);
+		world.simulator.world.voice.join(lounge, zoe);
 		await world.heard();
 		const { text } = await world.call("delete_channel", {
 			channel_id: lounge.id,
@@ -663,7 +666,7 @@ describe("move_channel", () => {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(SendMessages),
 		};
-		world.simulator.world.setOverwrite(talk, overwrite);
+		world.simulator.world.channels.setOverwrite(talk, overwrite);
 		await world.heard();
 		await move("a", { category_id: talk.id });
 		expect(channelNamed(world, "a").permission_overwrites).toEqual([]);
@@ -721,7 +724,7 @@ describe("move_channel", () => {
 		await using scene = await row();
 		const { world, move } = scene;
 		const talk = channelNamed(world, "Talk");
-		world.simulator.world.setOverwrite(talk, {
+		world.simulator.world.channels.setOverwrite(talk, {
 			...{ id: world.guild.id, type: 0, deny: "0" },
 			allow: String(PrioritySpeaker),
 		});
@@ -739,7 +742,7 @@ describe("clone_channel", () => {
 	test("takes over category, fields and permissions, and no messages", async () => {
 		await using world = await startWorld();
 		const staff = channelNamed(world, "staff");
-		world.simulator.world.editChannel(staff, {
+		world.simulator.world.channels.edit(staff, {
 			...{ topic: "t", nsfw: true, rate_limit_per_user: 7 },
 		});
 		await world.simulator.user("jose.garcia").say("The Cooks/staff", "hello");
@@ -761,10 +764,10 @@ describe("clone_channel", () => {
 		const { simulator, guild } = world;
 		const general = channelNamed(world, "general");
 		const alpha = roleNamed(world, "alpha");
-		simulator.world.editRole(guild, alpha, {
+		simulator.world.roles.edit(guild, alpha, {
 			permissions: String(BigInt(alpha.permissions) & ~ManageChannels),
 		});
-		simulator.world.setOverwrite(general, {
+		simulator.world.channels.setOverwrite(general, {
 			...{ id: simulator.bot("alpha").id, type: 1, deny: "0" },
 			allow: String(ManageChannels),
 		});
@@ -791,7 +794,7 @@ describe("clone_channel", () => {
 		async (bits, refused, said) => {
 			await using world = await startWorld();
 			const general = channelNamed(world, "general");
-			world.simulator.world.setOverwrite(general, {
+			world.simulator.world.channels.setOverwrite(general, {
 				...{ id: world.guild.id, type: 0, deny: "0" },
 				allow: String(bits),
 			});

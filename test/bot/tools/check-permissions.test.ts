@@ -18,16 +18,16 @@ function newcomer(
 ) {
 	const { world } = simulator;
 	const made = Object.entries(roles).map(([name, bits]) =>
-		world.addRole(guild, { name, permissions: String(bits) }),
+		world.roles.add(guild, { name, permissions: String(bits) }),
 	);
-	const { user } = world.addMember(
+	const { user } = world.members.add(
 		guild,
-		world.addUser({ username: "newcomer" }),
+		world.users.add({ username: "newcomer" }),
 		{ roles: made.map(({ id }) => id) },
 	);
-	const channel = world.addChannel(guild, { name: "kitchen", type });
+	const channel = world.channels.add(guild, { name: "kitchen", type });
 	const set = (id: string, allow: bigint, deny: bigint) =>
-		world.setOverwrite(channel, {
+		world.channels.setOverwrite(channel, {
 			...{ id, type: id === user.id ? 1 : 0 },
 			...{ allow: String(allow), deny: String(deny) },
 		});
@@ -55,7 +55,7 @@ test("what it says is what Discord computes, whatever roles and channel say", as
 			}
 		const member = guild.members.get(made.user.id);
 		if (member && index % 5 === 0)
-			simulator.world.editMember(guild, member, {
+			simulator.world.members.edit(guild, member, {
 				communication_disabled_until: new Date(
 					Date.now() + 3_600_000,
 				).toISOString(),
@@ -163,7 +163,7 @@ test("someone who is timed out is left with reading, and the answer says until w
 	const member = guild.members.get(user.id);
 	if (!member) throw new Error("they have just joined");
 	const until = new Date(Date.now() + 3_600_000).toISOString();
-	simulator.world.editMember(guild, member, {
+	simulator.world.members.edit(guild, member, {
 		communication_disabled_until: until,
 	});
 	await world.heard();

@@ -63,7 +63,7 @@ test("a permission that is lacking is a warning, with the tools that need it and
 	const bits =
 		BigInt(role.permissions) &
 		~(PermissionFlagsBits.KickMembers | PermissionFlagsBits.MentionEveryone);
-	simulator.world.editRole(guild, role, { permissions: String(bits) });
+	simulator.world.roles.edit(guild, role, { permissions: String(bits) });
 	await world.heard();
 	const lines = await report(world);
 	const warning = lines.find((line) => line.includes("KICK_MEMBERS"));
@@ -77,7 +77,7 @@ test("a permission that is lacking is a warning, with the tools that need it and
 	expect(lines.join("\n")).toMatch(
 		/MENTION_EVERYONE: .* needed by send_message \(with mentions\)/,
 	);
-	simulator.world.editRole(guild, role, {
+	simulator.world.roles.edit(guild, role, {
 		permissions: String(PermissionFlagsBits.Administrator),
 	});
 	await world.heard();
@@ -92,9 +92,9 @@ test("roles above the bot's, and channels that it cannot see, are warnings that 
 	expect(await report(world)).toContain(
 		`ok: rank: @alpha (ID: ${botRole(guild).id}) ranks above all other roles (${guild.roles.size - 1})`,
 	);
-	const boss = simulator.world.addRole(guild, { name: "Boss", position: 99 });
-	const vault = simulator.world.addChannel(guild, { name: "vault" });
-	simulator.world.setOverwrite(vault, {
+	const boss = simulator.world.roles.add(guild, { name: "Boss", position: 99 });
+	const vault = simulator.world.channels.add(guild, { name: "vault" });
+	simulator.world.channels.setOverwrite(vault, {
 		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.ViewChannel),
 	});
@@ -121,7 +121,7 @@ test("roles with ADMINISTRATOR that the bot could give are a warning that names 
 	const permissions = String(PermissionFlagsBits.Administrator);
 	const own = botRole(guild);
 	const add = (name: string, position: number, more = {}) =>
-		simulator.world.addRole(guild, { name, position, permissions, ...more });
+		simulator.world.roles.add(guild, { name, position, permissions, ...more });
 	add("Boss", own.position + 10);
 	add("Another bot", 1, { managed: true });
 	expect(await line()).toBe(none);
@@ -132,7 +132,7 @@ test("roles with ADMINISTRATOR that the bot could give are a warning that names 
 	const without =
 		BigInt(own.permissions) &
 		~(PermissionFlagsBits.ManageRoles | PermissionFlagsBits.Administrator);
-	simulator.world.editRole(guild, own, { permissions: String(without) });
+	simulator.world.roles.edit(guild, own, { permissions: String(without) });
 	expect(await line()).toBe(none);
 });
 
@@ -149,7 +149,7 @@ test("an intent that is switched off is a fault, with the tools that need it", a
 test("a bot that is timed out, or has no role, is told so as a fault", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	simulator.world.editMember(guild, botIn(world), {
+	simulator.world.members.edit(guild, botIn(world), {
 		roles: [],
 		communication_disabled_until: new Date(
 			Date.now() + 3_600_000,
@@ -168,7 +168,7 @@ test("a role or channel of config.toml that is not there is a fault, and no guil
 	);
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!cooks || !bakers || !alpha) throw new Error("the demo's world has all");
-	simulator.world.addMember(bakers, alpha, {});
+	simulator.world.members.add(bakers, alpha, {});
 	const nobody = "12345678901234567";
 	const config = v.parse(toml, {
 		bot_name: "Alpha",

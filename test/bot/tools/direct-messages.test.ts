@@ -9,7 +9,11 @@ const toZoe = ({ simulator }: TestWorld) => {
 	);
 	const [alpha, zoe] = users;
 	if (!alpha || !zoe) throw new Error("both have accounts");
-	return { alpha, zoe, channel: () => simulator.world.openDm(alpha, zoe) };
+	return {
+		alpha,
+		zoe,
+		channel: () => simulator.world.channels.openDm(alpha, zoe),
+	};
 };
 
 test("the first message opens the channel, and mentions in it ping nobody", async () => {
@@ -46,7 +50,7 @@ test("the first message opens the channel, and mentions in it ping nobody", asyn
 test("who does not take private messages is named, and the advice with it", async () => {
 	await using world = await startWorld();
 	const { zoe } = toZoe(world);
-	world.simulator.world.closedDms.add(zoe.id);
+	world.simulator.world.users.closedDms.add(zoe.id);
 	const { text, isError } = await world.call("send_private_message", {
 		user_id: zoe.id,
 		content: "hello",
@@ -60,7 +64,7 @@ test("bots are not written to", async () => {
 	const { simulator, guild } = world;
 	const beta = simulator.world.users.get(simulator.bot("beta").id);
 	if (!beta) throw new Error("beta has an account");
-	simulator.world.addMember(guild, beta);
+	simulator.world.members.add(guild, beta);
 	await world.heard();
 	const { text, isError } = await world.call("send_private_message", {
 		user_id: beta.id,
@@ -75,7 +79,7 @@ test("what the other one wrote is read, and neither edited nor deleted", async (
 	await using world = await startWorld();
 	const { zoe, channel } = toZoe(world);
 	const { simulator, call } = world;
-	const theirs = simulator.world.addMessage(channel(), zoe, {
+	const theirs = simulator.world.messages.add(channel(), zoe, {
 		content: "mine",
 	});
 	const user_id = zoe.id;

@@ -7,11 +7,11 @@ import { startWorld, type TestWorld } from "../../support/world.ts";
 /** A message by ada and one by the bot. */
 function write({ simulator, guild }: TestWorld) {
 	const { world } = simulator;
-	const channel = world.addChannel(guild, { name: "notes" });
+	const channel = world.channels.add(guild, { name: "notes" });
 	const by = (id: string, content: string) => {
 		const author = world.users.get(id);
 		if (!author) throw new Error("they have an account");
-		return world.addMessage(channel, author, { content });
+		return world.messages.add(channel, author, { content });
 	};
 	return {
 		channel,
@@ -79,7 +79,7 @@ test("what others wrote is not edited", async () => {
 test("its own message the bot deletes without managing messages, and no preview shows a text", async () => {
 	await using world = await startWorld();
 	const { channel, channel_id, hers, own } = write(world);
-	world.simulator.world.setOverwrite(channel, {
+	world.simulator.world.channels.setOverwrite(channel, {
 		id: world.simulator.bot("alpha").id,
 		type: 1,
 		allow: "0",

@@ -29,7 +29,7 @@ async function forbid(world: TestWorld, bit: bigint) {
 	const role = [...guild.roles.values()].find(({ managed }) => managed);
 	if (!role) throw new Error("the bot has a role of its own");
 	const permissions = String(BigInt(role.permissions) & ~bit);
-	simulator.world.editRole(guild, role, { permissions });
+	simulator.world.roles.edit(guild, role, { permissions });
 	await world.heard();
 }
 

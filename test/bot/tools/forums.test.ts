@@ -10,14 +10,14 @@ function scene(test: TestWorld) {
 	const ada = world.users.get(simulator.user("ada").id);
 	if (!ada) throw new Error("ada has an account");
 	const tag = (name: string, given = {}) => ({
-		...{ id: world.newId(), name, moderated: false },
+		...{ id: world.state.newId(), name, moderated: false },
 		...{ emoji_id: null, emoji_name: null, ...given },
 	});
 	const [soup, staff] = [
 		tag("soup", { emoji_name: "🍲" }),
 		tag("staff", { moderated: true }),
 	];
-	const forum = world.addChannel(guild, {
+	const forum = world.channels.add(guild, {
 		name: "recipes",
 		type: ChannelType.GuildForum,
 		available_tags: [soup, staff],
@@ -31,7 +31,7 @@ function scene(test: TestWorld) {
 				...{ name, applied_tags: tags.map(({ id }) => id) },
 			}),
 		deny: (bits: bigint) =>
-			world.setOverwrite(forum, {
+			world.channels.setOverwrite(forum, {
 				...{ id: simulator.bot("alpha").id, type: 1 },
 				...{ allow: "0", deny: String(bits) },
 			}),
@@ -89,7 +89,7 @@ test("a moderated tag takes MANAGE_THREADS, and a forum can ask for a tag", asyn
 	await using test = await startWorld();
 	const { world, forum, soup, staff, deny, call } = scene(test);
 	deny(PermissionFlagsBits.ManageThreads);
-	world.editChannel(forum, { flags: 16 });
+	world.channels.edit(forum, { flags: 16 });
 	await test.heard();
 	const post = async (tag_ids: string[]) =>
 		(await call("create_forum_post", { title: "x", content: "y", tag_ids }))

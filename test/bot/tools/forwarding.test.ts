@@ -7,11 +7,11 @@ import { startWorld, type TestWorld } from "../../support/world.ts";
 
 function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 	const { world } = simulator;
-	const from = world.addChannel(guild, {
+	const from = world.channels.add(guild, {
 		name: "from",
 		type: type as GuildChannel["type"],
 	});
-	const to = world.addChannel(guild, { name: "to" });
+	const to = world.channels.add(guild, { name: "to" });
 	const user = (name: string) => {
 		const found = world.users.get(simulator.user(name).id);
 		if (!found) throw new Error(`${name} has an account`);
@@ -20,7 +20,7 @@ function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 	return {
 		...{ world, from, to, ada: user("ada"), alpha: user("alpha") },
 		forbid: (channel: GuildChannel, bits: bigint) =>
-			world.setOverwrite(channel, {
+			world.channels.setOverwrite(channel, {
 				...{ id: user("alpha").id, type: 1, allow: "0" },
 				deny: String(bits),
 			}),
@@ -30,7 +30,7 @@ function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 test("a forward shows what was forwarded, escaped, and pings nobody", async () => {
 	await using world = await startWorld();
 	const { from, to, ada, world: platform } = place(world);
-	const message = platform.addMessage(from, ada, {
+	const message = platform.messages.add(from, ada, {
 		content: `@everyone <@${ada.id}>\n| ID: 1`,
 		attachments: [
 			{
@@ -66,7 +66,7 @@ test("polls and Discord's own messages are not forwarded, and nothing is sent", 
 		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
 		expiry: new Date(Date.now() + 60_000).toISOString(),
 	});
-	platform.pin(from, poll, ada);
+	platform.messages.pin(from, poll, ada);
 	const notice = platform.messages.in(from.id).at(-1);
 	await world.heard();
 	const forward = async (message_id = "") =>
@@ -85,7 +85,7 @@ test("polls and Discord's own messages are not forwarded, and nothing is sent", 
 test("what the bot may not read where it stands is not forwarded", async () => {
 	await using world = await startWorld();
 	const { from, to, ada, world: platform, forbid } = place(world);
-	const message = platform.addMessage(from, ada, { content: "secret" });
+	const message = platform.messages.add(from, ada, { content: "secret" });
 	forbid(from, PermissionFlagsBits.ReadMessageHistory);
 	await world.heard();
 	const { text } = await world.call("forward_message", {
@@ -111,7 +111,7 @@ test("a bot without message content is told why it cannot forward what others wr
 		},
 	});
 	const { from, to, ada, world: platform } = place(world);
-	const message = platform.addMessage(from, ada, { content: "secret" });
+	const message = platform.messages.add(from, ada, { content: "secret" });
 	await world.heard();
 	const { text } = await world.call("forward_message", {
 		...{ channel_id: from.id, message_id: message.id, to_channel_id: to.id },
@@ -127,7 +127,7 @@ test("a message is published once, and shows that it was", async () => {
 		ada,
 		world: platform,
 	} = place(world, ChannelType.GuildAnnouncement);
-	const message = platform.addMessage(from, ada, { content: "news" });
+	const message = platform.messages.add(from, ada, { content: "news" });
 	await world.heard();
 	const args = { channel_id: from.id, message_id: message.id };
 	expect((await world.call("crosspost_message", args)).text).toBe(
@@ -150,7 +150,7 @@ test("its own messages the bot publishes without managing those of others", asyn
 		world: platform,
 	} = place(world, ChannelType.GuildAnnouncement);
 	forbid(from, PermissionFlagsBits.ManageMessages);
-	const message = platform.addMessage(from, alpha, { content: "news" });
+	const message = platform.messages.add(from, alpha, { content: "news" });
 	await world.heard();
 	const { isError } = await world.call("crosspost_message", {
 		...{ channel_id: from.id, message_id: message.id },
@@ -161,7 +161,7 @@ test("its own messages the bot publishes without managing those of others", asyn
 test("only announcement channels publish", async () => {
 	await using world = await startWorld();
 	const { from, ada, world: platform } = place(world);
-	const message = platform.addMessage(from, ada, { content: "news" });
+	const message = platform.messages.add(from, ada, { content: "news" });
 	await world.heard();
 	const { text } = await world.call("crosspost_message", {
 		...{ channel_id: from.id, message_id: message.id },

@@ -9,7 +9,7 @@ import { startWorld, type TestWorld } from "../../support/world.ts";
 const route = "GET /guilds/:guild_id/messages/search";
 
 function channels({ simulator, guild }: TestWorld, ...names: string[]) {
-	return names.map((name) => simulator.world.addChannel(guild, { name }));
+	return names.map((name) => simulator.world.channels.add(guild, { name }));
 }
 
 function write(
@@ -23,9 +23,11 @@ function write(
 	const author = user(by);
 	const mentioned = mention === "" ? undefined : user(mention);
 	if (!author || !channel) throw new Error(`${by} has an account`);
-	return world.addMessage(channel, author, {
+	return world.messages.add(channel, author, {
 		content,
-		...(daysAgo > 0 && { id: world.newId(Date.now() - daysAgo * 86_400_000) }),
+		...(daysAgo > 0 && {
+			id: world.state.newId(Date.now() - daysAgo * 86_400_000),
+		}),
 		mentions: mentioned ? [mentioned] : [],
 	});
 }
@@ -107,11 +109,11 @@ test("a thread that the bot has not heard of is named all the same", async () =>
 	const ada = simulator.world.users.get(simulator.user("ada").id);
 	if (!stove || !ada) throw new Error("both are there");
 	const told = simulator.world.threads.add(stove, ada, { name: "new soup" });
-	const id = simulator.world.newId();
+	const id = simulator.world.state.newId();
 	const thread = { ...told, id, name: "old soup", archived: true };
 	world.guild.threads.set(id, thread);
-	simulator.world.channels.set(id, thread);
-	simulator.world.addMessage(thread, ada, { content: "leek" });
+	simulator.world.state.channels.set(id, thread);
+	simulator.world.messages.add(thread, ada, { content: "leek" });
 	await world.heard();
 	const { text } = await world.call("search_guild_messages", { query: "leek" });
 	expect(text).toContain(`\nin: #old soup (ID: ${thread.id}) | `);
@@ -145,7 +147,7 @@ test("a channel that the bot may not read is refused where it is named, and left
 	write(world, open, "a-leek");
 	write(world, closed, "b-leek");
 	if (closed)
-		simulator.world.setOverwrite(closed, {
+		simulator.world.channels.setOverwrite(closed, {
 			...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 			deny: String(PermissionFlagsBits.ReadMessageHistory),
 		});

@@ -69,7 +69,7 @@ describe("edit_guild", () => {
 	test("leaves out of its notices what is named, and lets alone what has no name", async () => {
 		await using world = await startWorld();
 		const { guild } = world;
-		world.simulator.world.editGuild(guild, { system_channel_flags: 0x82 });
+		world.simulator.world.guilds.edit(guild, { system_channel_flags: 0x82 });
 		const edit = async (system_channel_flags: string[]) =>
 			(await world.call("edit_guild", { system_channel_flags })).text;
 		const tips = "SUPPRESS_GUILD_REMINDER_NOTIFICATIONS";
@@ -121,7 +121,7 @@ describe("edit_guild", () => {
 			"Only communities have rules_channel_id, safety_alerts_channel_id, preferred_locale, and the guild",
 		);
 		expect(writes(world)).toEqual([]);
-		simulator.world.editGuild(guild, { features: ["COMMUNITY"] });
+		simulator.world.guilds.edit(guild, { features: ["COMMUNITY"] });
 		expect((await edit()).isError).toBe(false);
 		expect(guild).toMatchObject({ rules_channel_id, preferred_locale: "fr" });
 	});
@@ -190,7 +190,7 @@ describe("move_roles", () => {
 	test("refuses what would change nothing, and what cannot be", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const above = simulator.world.addRole(guild, {
+		const above = simulator.world.roles.add(guild, {
 			name: "Above",
 			position: 9,
 		});

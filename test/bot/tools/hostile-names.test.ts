@@ -30,22 +30,26 @@ test.each([
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const platform = simulator.world;
-	platform.editGuild(guild, { name });
-	const user = platform.addUser({
+	platform.guilds.edit(guild, { name });
+	const user = platform.users.add({
 		username: `member ${name}`,
 		global_name: name,
 	});
-	const member = platform.addMember(guild, user, { nick: name });
-	const role = platform.addRole(guild, { name });
-	const lounge = platform.addChannel(guild, { name, type: 2, topic: name });
-	platform.joinVoice(lounge, member);
-	const channel = platform.addChannel(guild, { name, topic: name });
-	const category = platform.addChannel(guild, { name, type: 4 });
-	const above = platform.addRole(guild, { name, position: 99 });
-	const boss = platform.addMember(guild, platform.addUser({ username: name }), {
-		roles: [above.id],
-	});
-	const message = platform.addMessage(channel, user, { content: name });
+	const member = platform.members.add(guild, user, { nick: name });
+	const role = platform.roles.add(guild, { name });
+	const lounge = platform.channels.add(guild, { name, type: 2, topic: name });
+	platform.voice.join(lounge, member);
+	const channel = platform.channels.add(guild, { name, topic: name });
+	const category = platform.channels.add(guild, { name, type: 4 });
+	const above = platform.roles.add(guild, { name, position: 99 });
+	const boss = platform.members.add(
+		guild,
+		platform.users.add({ username: name }),
+		{
+			roles: [above.id],
+		},
+	);
+	const message = platform.messages.add(channel, user, { content: name });
 	const hook = platform.webhooks.add(channel, { name, user });
 	platform.webhooks.add(channel, {
 		...{ name, type: 2, source_guild: { id: "1", name } },
@@ -77,8 +81,8 @@ test.each([
 			{ type: 2, metadata: { channel_id: channel.id } },
 		],
 	});
-	const tag = { id: platform.newId(), name, moderated: false };
-	const forum = platform.addChannel(guild, {
+	const tag = { id: platform.state.newId(), name, moderated: false };
+	const forum = platform.channels.add(guild, {
 		...{ name, topic: name, type: 15 },
 		available_tags: [{ ...tag, emoji_id: null, emoji_name: name }],
 	});
@@ -86,9 +90,9 @@ test.each([
 		name,
 		applied_tags: [tag.id],
 	});
-	const den = platform.addChannel(guild, { name });
+	const den = platform.channels.add(guild, { name });
 	const thread = platform.threads.add(den, user, { name });
-	const rich = platform.addMessage(den, user, {
+	const rich = platform.messages.add(den, user, {
 		content: name,
 		embeds: [
 			{
@@ -104,7 +108,7 @@ test.each([
 			},
 		],
 	});
-	const stage = platform.addChannel(guild, { name, type: 13 });
+	const stage = platform.channels.add(guild, { name, type: 13 });
 	platform.stages.start(stage, { topic: name });
 	await world.heard();
 

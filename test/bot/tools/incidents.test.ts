@@ -45,7 +45,7 @@ test("a time that is over or more than a day away is refused before Discord is a
 test("what is open, or was paused until a time that is over, is not opened again", async () => {
 	await using world = await startWorld();
 	const { guild } = world;
-	world.simulator.world.editGuild(guild, {
+	world.simulator.world.guilds.edit(guild, {
 		incidents_data: {
 			...{ invites_disabled_until: inMinutes(-1), dms_disabled_until: null },
 		},

@@ -10,7 +10,7 @@ const { ManageChannels, ManageGuild, ViewAuditLog, ViewChannel } =
 
 function notes(world: TestWorld) {
 	const { world: platform, user } = world.simulator;
-	const channel = platform.addChannel(world.guild, { name: "notes" });
+	const channel = platform.channels.add(world.guild, { name: "notes" });
 	const ada = platform.users.get(user("ada").id);
 	if (!ada) throw new Error("ada has an account");
 	return { platform, channel, ada, invites: platform.invites };
@@ -21,7 +21,7 @@ function setBits({ simulator, guild }: TestWorld, bits: bigint, on: boolean) {
 	const role = [...guild.roles.values()].find(({ tags }) => tags);
 	if (!role) throw new Error("the bot has a role of its own");
 	const without = BigInt(role.permissions) & ~bits;
-	simulator.world.editRole(guild, role, {
+	simulator.world.roles.edit(guild, role, {
 		permissions: String(on ? without | bits : without),
 	});
 }
@@ -119,7 +119,7 @@ test("an invite is deleted by who manages its channel, or the guild", async () =
 	await using world = await startWorld();
 	const { platform, channel, invites, ada } = notes(world);
 	const { code } = invites.add(channel, { inviter: ada });
-	platform.setOverwrite(channel, {
+	platform.channels.setOverwrite(channel, {
 		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(ManageChannels),
 	});
@@ -139,7 +139,7 @@ test("an invite to a channel that the bot does not see is deleted by who manages
 	await using world = await startWorld();
 	const { platform, channel, invites, ada } = notes(world);
 	const { code } = invites.add(channel, { inviter: ada });
-	platform.setOverwrite(channel, {
+	platform.channels.setOverwrite(channel, {
 		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(ViewChannel),
 	});
@@ -173,7 +173,7 @@ test("an invite gives roles that the bot may give, and no others", async () => {
 	await using world = await startWorld();
 	const { channel, invites, platform } = notes(world);
 	const { guild } = world;
-	const cook = platform.addRole(guild, { name: "Cook | a\nb" });
+	const cook = platform.roles.add(guild, { name: "Cook | a\nb" });
 	await world.heard();
 	const make = async (...role_ids: string[]) =>
 		(await world.call("create_invite", { channel_id: channel.id, role_ids }))

@@ -51,7 +51,7 @@ async function place(
 ) {
 	const world = await startWorld();
 	const { guild, simulator } = world;
-	const channel = simulator.world.addChannel(guild, {
+	const channel = simulator.world.channels.add(guild, {
 		...{ name: "hall", type },
 		permission_overwrites: overwrites(world),
 	});
@@ -150,7 +150,7 @@ test.each([ChannelType.GuildVoice, ChannelType.GuildStageVoice])(
 		const { world, channel, lock, unlock, overwriteOf, bot } = scene;
 		const mona = world.guild.members.get(world.simulator.user("mona_lisa").id);
 		if (!mona) throw new Error("mona is a member");
-		world.simulator.world.joinVoice(channel, mona);
+		world.simulator.world.voice.join(channel, mona);
 		await world.heard();
 		expect((await lock()).text).toEndWith("\n1 member(s) are in it, and stay.");
 		const all = String(written | Connect | Speak);
@@ -199,7 +199,7 @@ describe("is refused", () => {
 		const { world, lock, noted } = scene;
 		const platform = world.simulator.world;
 		for (const role of world.guild.roles.values())
-			platform.editRole(world.guild, role, {
+			platform.roles.edit(world.guild, role, {
 				permissions: String(BigInt(role.permissions) & ~CreatePrivateThreads),
 			});
 		await world.heard();
@@ -215,12 +215,12 @@ test("what somebody has changed meanwhile stays, and is named", async () => {
 	await lock();
 	const { id } = world.guild;
 	const platform = world.simulator.world;
-	platform.setOverwrite(channel, {
+	platform.channels.setOverwrite(channel, {
 		...{ id, type: 0, allow: String(SendMessages) },
 		deny: String(CreatePublicThreads | Speak),
 	});
 	const mine = overwriteOf(bot);
-	if (mine) platform.removeOverwrite(channel, mine);
+	if (mine) platform.channels.removeOverwrite(channel, mine);
 	expect((await lock()).text).toContain(
 		"of that ADD_REACTIONS, SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS is not in force",
 	);
@@ -329,7 +329,7 @@ test("the note of a lock goes with its channel", async () => {
 	await using scene = await place();
 	const { world, channel, lock, noted } = scene;
 	await lock();
-	world.simulator.world.removeChannel(channel);
+	world.simulator.world.channels.remove(channel);
 	await until("it is gone", () => noted() === 0);
 });
 

@@ -29,7 +29,11 @@ test("lookup_user_by_name ranks exact before prefix before substring, and shows 
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	for (const username of ["xada", "adam", "ada_b"])
-		simulator.world.addMember(guild, simulator.world.addUser({ username }), {});
+		simulator.world.members.add(
+			guild,
+			simulator.world.users.add({ username }),
+			{},
+		);
 	await world.heard();
 	const { text } = await world.call("lookup_user_by_name", {
 		query: "ada",
@@ -70,7 +74,7 @@ test("a member whose nickname has line breaks is one line", async () => {
 	const { simulator, guild } = world;
 	const member = guild.members.get(simulator.user("liwei").id);
 	if (!member) throw new Error("liwei is a member");
-	simulator.world.editMember(guild, member, {
+	simulator.world.members.edit(guild, member, {
 		nick: "x\r\n2 match(es):\u202e",
 	});
 	await world.heard();
@@ -90,8 +94,8 @@ test.each([
 ])("%s is found in %s", async (query, nick) => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const user = simulator.world.addUser({ username: "someone" });
-	simulator.world.addMember(guild, user, { nick });
+	const user = simulator.world.users.add({ username: "someone" });
+	simulator.world.members.add(guild, user, { nick });
 	await world.heard();
 	const { text } = await world.call("lookup_user_by_name", { query });
 	expect(text).toBe(`1 match(es):\n${nick} (@someone) | ID: ${user.id}`);
@@ -111,13 +115,13 @@ test("list_members shows everyone in the order of their ids, shorter ids first, 
 	const { simulator, guild } = world;
 	// Whoever joined in 2015 has an id of 17 digits.
 	const short = {
-		...simulator.world.addUser({ username: "veteran" }),
+		...simulator.world.users.add({ username: "veteran" }),
 		id: "98765432109876543",
 	};
-	simulator.world.users.set(short.id, short);
-	const veteran = simulator.world.addMember(guild, short);
+	simulator.world.state.users.set(short.id, short);
+	const veteran = simulator.world.members.add(guild, short);
 	veteran.joined_at = "2016-02-29T12:34:56.789000+00:00";
-	simulator.world.editMember(guild, veteran, { nick: null });
+	simulator.world.members.edit(guild, veteran, { nick: null });
 	await world.heard();
 	const { text } = await world.call("list_members", {});
 	const [count, first, ...others] = text.split("\n");
@@ -138,7 +142,7 @@ test("list_members shows everyone in the order of their ids, shorter ids first, 
 test("paging shows everybody who stays exactly once while others join and leave", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	simulator.world.addMembers(guild, 300);
+	simulator.world.members.addMany(guild, 300);
 	await world.heard();
 	const stay = [...guild.members.keys()];
 	const seen: string[] = [];
@@ -157,9 +161,9 @@ test("paging shows everybody who stays exactly once while others join and leave"
 		// Whoever was shown last leaves, and so does one who is still to come; somebody joins.
 		for (const id of page < 3 ? [after, stay.at(-page - 1)] : []) {
 			const member = guild.members.get(id ?? "");
-			if (member) simulator.world.removeMember(guild, member);
+			if (member) simulator.world.members.remove(guild, member);
 		}
-		simulator.world.addMembers(guild, 1, `page${page}-`);
+		simulator.world.members.addMany(guild, 1, `page${page}-`);
 		await world.heard();
 		if (after === undefined) break;
 	}
@@ -172,7 +176,7 @@ test("paging shows everybody who stays exactly once while others join and leave"
 test("list_members shows a thousand at once and no more", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	simulator.world.addMembers(guild, 1000);
+	simulator.world.members.addMany(guild, 1000);
 	await world.heard();
 	const { text } = await world.call("list_members", { limit: 5000 });
 	const lines = text.split("\n");
@@ -197,7 +201,7 @@ test("while the members of a guild are still being loaded, answers say so, and n
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!alpha) throw new Error("alpha has an account");
 	simulator.sockets.holdMembers(true);
-	simulator.world.addMember(guild, alpha, {});
+	simulator.world.members.add(guild, alpha, {});
 	await world.heard();
 	const guild_id = guild.id;
 	const before = simulator.requests.list().length;
@@ -226,14 +230,14 @@ test("search_members finds who fits all that is given, by id, and pages", async 
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const platform = simulator.world;
-	const role = platform.addRole(guild, { name: "Baker" });
+	const role = platform.roles.add(guild, { name: "Baker" });
 	const join = (username: string, days: number, more = {}) => {
-		const user = platform.addUser({ username });
-		const member = platform.addMember(guild, user, more);
+		const user = platform.users.add({ username });
+		const member = platform.members.add(guild, user, more);
 		const at = new Date(Date.UTC(2020, 0, days));
 		Object.assign(member, { joined_at: at.toISOString() });
 		// Its event tells the bot of it.
-		platform.editMember(guild, member, { mute: true });
+		platform.members.edit(guild, member, { mute: true });
 		return user.id;
 	};
 	const anna = join("Änna", 1, { roles: [role.id] });
@@ -300,7 +304,7 @@ test("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME al
 	const withoutBit = (name: string, bit: bigint) => {
 		const role = roleNamed(world, name);
 		const permissions = String(BigInt(role.permissions) & ~bit);
-		simulator.world.editRole(guild, role, { permissions });
+		simulator.world.roles.edit(guild, role, { permissions });
 		return world.heard();
 	};
 	await withoutBit("alpha", ManageNicknames);

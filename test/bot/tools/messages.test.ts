@@ -470,7 +470,7 @@ test("count looks through several pages, and no further than a thousand messages
 	const author = simulator.world.users.get(simulator.user("zoe").id);
 	if (!author) throw new Error("zoe has an account");
 	for (let index = 0; index < 999; index += 1)
-		simulator.world.addMessage(channel, author, { content: "hay" });
+		simulator.world.messages.add(channel, author, { content: "hay" });
 	const { text } = await world.call("delete_messages", {
 		channel_id: channel.id,
 		count: 2,
@@ -500,7 +500,7 @@ test("a dry run by ids shows whose messages they are, and which are not there", 
 	expect(lines[3]).toEndWith(here);
 	expect(lines[4]).toBe(`no such message there | ID: ${elsewhere.id}`);
 	expect(left(world, channel)).toEqual(["here"]);
-	world.simulator.world.setOverwrite(channel, {
+	world.simulator.world.channels.setOverwrite(channel, {
 		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.ReadMessageHistory),
 	});
@@ -606,7 +606,7 @@ function write(
 	authors: readonly string[] = ["ada"],
 ) {
 	const { world } = simulator;
-	const channel = world.addChannel(guild, {
+	const channel = world.channels.add(guild, {
 		name: `channel-${guild.channels.size}`,
 	});
 	const texts = contents.map((content, index) => {
@@ -616,9 +616,11 @@ function write(
 		const author = world.users.get(authorId);
 		if (!author) throw new Error("everyone has an account");
 		const age = ages[content];
-		return world.addMessage(channel, author, {
+		return world.messages.add(channel, author, {
 			content,
-			...(age !== undefined && { id: world.newId(Date.now() - age * dayMs) }),
+			...(age !== undefined && {
+				id: world.state.newId(Date.now() - age * dayMs),
+			}),
 		}).id;
 	});
 	return { channel, texts };
@@ -633,7 +635,7 @@ async function deny(world: TestWorld, channelId: string, bits: bigint) {
 	const { simulator } = world;
 	const channel = world.guild.channels.get(channelId);
 	if (!channel) throw new Error("no such channel");
-	simulator.world.editChannel(channel, {
+	simulator.world.channels.edit(channel, {
 		permission_overwrites: [
 			{
 				id: simulator.bot("alpha").id,

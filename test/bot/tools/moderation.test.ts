@@ -55,9 +55,12 @@ test("ban refuses a member who ranks as high as the bot, or higher", async () =>
 	const zoe = guild.members.get(simulator.user("zoe").id);
 	if (!zoe) throw new Error("zoe is a member");
 	const own = [...guild.roles.values()].find(({ name }) => name === "alpha");
-	const above = simulator.world.addRole(guild, { name: "Above", position: 99 });
+	const above = simulator.world.roles.add(guild, {
+		name: "Above",
+		position: 99,
+	});
 	for (const role of [own, above]) {
-		simulator.world.editMember(guild, zoe, { roles: [role?.id ?? ""] });
+		simulator.world.members.edit(guild, zoe, { roles: [role?.id ?? ""] });
 		await world.heard();
 		const { text, isError } = await world.call("ban", {
 			user_id: zoe.user.id,
@@ -107,12 +110,12 @@ test.each([
 		new: 0,
 	};
 	for (const [content, days] of Object.entries(ages))
-		simulator.world.addMessage(channel, zoe, {
+		simulator.world.messages.add(channel, zoe, {
 			content,
-			id: simulator.world.newId(Date.now() - days * daySeconds * 1000),
+			id: simulator.world.state.newId(Date.now() - days * daySeconds * 1000),
 		});
 	const ada = userNamed(world, "ada");
-	simulator.world.addMessage(channel, ada, { content: "ada's" });
+	simulator.world.messages.add(channel, ada, { content: "ada's" });
 	const dry = await world.call("ban", {
 		user_id: zoe.id,
 		...args,

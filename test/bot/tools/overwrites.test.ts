@@ -181,12 +181,15 @@ describe("set_channel_permissions", () => {
 			expect(text).toContain("it lacks PRIORITY_SPEAKER");
 			expect(text).toContain("The owner, or anyone with MANAGE_ROLES");
 		}
-		world.simulator.world.setOverwrite(channelNamed(world, "general"), {
-			id: regular,
-			type: 0,
-			allow: String(PrioritySpeaker),
-			deny: "0",
-		});
+		world.simulator.world.channels.setOverwrite(
+			channelNamed(world, "general"),
+			{
+				id: regular,
+				type: 0,
+				allow: String(PrioritySpeaker),
+				deny: "0",
+			},
+		);
 		expect((await set({ deny_names: ["SPEAK"] })).text).toContain(
 			"it lacks PRIORITY_SPEAKER",
 		);
@@ -209,7 +212,7 @@ describe("set_channel_permissions", () => {
 			deny: "0",
 		} as const;
 		const set = setter(world);
-		platform.setOverwrite(channelNamed(world, "Talk"), {
+		platform.channels.setOverwrite(channelNamed(world, "Talk"), {
 			...me,
 			allow: String(PrioritySpeaker),
 		});
@@ -220,7 +223,7 @@ describe("set_channel_permissions", () => {
 		expect((await set({ allow_names: ["VIEW_GUILD_INSIGHTS"] })).isError).toBe(
 			true,
 		);
-		platform.setOverwrite(channelNamed(world, "general"), {
+		platform.channels.setOverwrite(channelNamed(world, "general"), {
 			...me,
 			allow: String(ManageRoles),
 		});
@@ -271,7 +274,7 @@ function overwritten(world: TestWorld, channel: GuildChannel) {
 	const regular = roleNamed(world, "Regular").id;
 	const { world: platform } = world.simulator;
 	const set = (id: string, type: 0 | 1, allow: bigint, deny: bigint) =>
-		platform.setOverwrite(channel, {
+		platform.channels.setOverwrite(channel, {
 			...{ id, type },
 			...{ allow: String(allow), deny: String(deny) },
 		});
@@ -308,7 +311,7 @@ describe("list_channel_permissions", () => {
 		const general = channelNamed(world, "general");
 		const { zoe } = overwritten(world, general);
 		const member = world.guild.members.get(zoe);
-		if (member) world.simulator.world.removeMember(world.guild, member);
+		if (member) world.simulator.world.members.remove(world.guild, member);
 		await world.heard();
 		const { text } = await world.call("list_channel_permissions", {
 			channel_id: general.id,
@@ -333,7 +336,7 @@ describe("remove_channel_permissions", () => {
 			"Denied: SPEAK",
 		]);
 		const member = world.guild.members.get(zoe);
-		if (member) world.simulator.world.removeMember(world.guild, member);
+		if (member) world.simulator.world.members.remove(world.guild, member);
 		await world.heard();
 		expect((await remove(zoe)).isError).toBe(false);
 		expect(general.permission_overwrites.map(({ id }) => id)).toEqual([
@@ -347,7 +350,7 @@ describe("remove_channel_permissions", () => {
 	test("needs what it would take away", async () => {
 		await using world = await startWorld();
 		const general = channelNamed(world, "general");
-		world.simulator.world.setOverwrite(general, {
+		world.simulator.world.channels.setOverwrite(general, {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(PrioritySpeaker),
 		});
@@ -398,7 +401,7 @@ describe("sync_channel_permissions", () => {
 		await using world = await startWorld();
 		const talk = channelNamed(world, "Talk");
 		expect((await sync(world, talk)).text).toContain("is in no category");
-		world.simulator.world.setOverwrite(talk, {
+		world.simulator.world.channels.setOverwrite(talk, {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(PrioritySpeaker),
 		});
@@ -414,10 +417,10 @@ describe("copy_channel_permissions", () => {
 		const world = await startWorld();
 		const { guild, simulator } = world;
 		const [from, same, other, more] = ["from", "same", "other", "more"].map(
-			(name) => simulator.world.addChannel(guild, { name }),
+			(name) => simulator.world.channels.add(guild, { name }),
 		) as [GuildChannel, GuildChannel, GuildChannel, GuildChannel];
 		const say = (channel: GuildChannel, id: string, deny: bigint) =>
-			simulator.world.setOverwrite(channel, {
+			simulator.world.channels.setOverwrite(channel, {
 				...{ id, type: 0, allow: "0" },
 				deny: String(deny),
 			});
@@ -512,7 +515,7 @@ describe("copy_channel_permissions", () => {
 	test("it takes the permission in each channel that is copied to", async () => {
 		await using scene = await copier();
 		const { world, other, copy } = scene;
-		world.simulator.world.setOverwrite(other, {
+		world.simulator.world.channels.setOverwrite(other, {
 			...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 			deny: String(ManageRoles),
 		});

@@ -5,11 +5,11 @@ import { startWorld, type TestWorld } from "../../support/world.ts";
 
 function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;
-	const channel = world.addChannel(guild, { name: "notes" });
+	const channel = world.channels.add(guild, { name: "notes" });
 	const ada = world.users.get(simulator.user("ada").id);
 	if (!ada) throw new Error("ada has an account");
 	const messages = contents.map((content) =>
-		world.addMessage(channel, ada, { content }),
+		world.messages.add(channel, ada, { content }),
 	);
 	return { channel_id: channel.id, messages };
 }

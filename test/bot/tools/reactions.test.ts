@@ -10,13 +10,15 @@ const shared = shareWorld();
 
 function write({ simulator, guild }: TestWorld) {
 	const { world } = simulator;
-	const channel = world.addChannel(guild, { name: "notes" });
+	const channel = world.channels.add(guild, { name: "notes" });
 	const userOf = (name: string) => {
 		const user = world.users.get(simulator.user(name).id);
 		if (!user) throw new Error(`${name} has an account`);
 		return user;
 	};
-	const message = world.addMessage(channel, userOf("ada"), { content: "soup" });
+	const message = world.messages.add(channel, userOf("ada"), {
+		content: "soup",
+	});
 	return {
 		...{ world, channel, message, userOf },
 		at: { channel_id: channel.id, message_id: message.id },
@@ -29,8 +31,8 @@ test("an emoji that is on the message is joined in, in the form that it has ther
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (const emoji of [bread, { id: null, name: "❤️" }])
-		made.world.addReaction(channel, message, userOf("zoe"), emoji);
-	made.world.setOverwrite(channel, {
+		made.world.reactions.add(channel, message, userOf("zoe"), emoji);
+	made.world.channels.setOverwrite(channel, {
 		id: world.simulator.bot("alpha").id,
 		type: 1,
 		allow: "0",
@@ -55,7 +57,7 @@ test.each([
 ])("a guild's emoji is understood as %s", async (emoji) => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
-	made.world.addReaction(channel, message, userOf("zoe"), bread);
+	made.world.reactions.add(channel, message, userOf("zoe"), bread);
 	await world.heard();
 	const { text } = await world.call("get_reactions", { ...at, emoji });
 	expect(text).toContain(`@zoe | ID: ${userOf("zoe").id}`);
@@ -90,7 +92,7 @@ test("what is there already, and what is not there, is said, and nothing is sent
 	expect((await call("remove_reaction", { user_id: id })).text).toStartWith(
 		`The user ${id} has not put 👍`,
 	);
-	made.world.addReaction(channel, message, userOf("zoe"), {
+	made.world.reactions.add(channel, message, userOf("zoe"), {
 		id: null,
 		name: "👍",
 	});
@@ -101,7 +103,7 @@ test("a Unicode emoji that comes without an id is known as one", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	const { simulator } = world;
-	made.world.addReaction(channel, message, userOf("zoe"), {
+	made.world.reactions.add(channel, message, userOf("zoe"), {
 		...{ id: null, name: "👍" },
 	});
 	const match = "GET /channels/*/messages/*";
@@ -119,7 +121,7 @@ test("without user_id only the bot's own reaction goes, and its own id means the
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	const thumb = { id: null, name: "👍" };
-	made.world.addReaction(channel, message, userOf("zoe"), thumb);
+	made.world.reactions.add(channel, message, userOf("zoe"), thumb);
 	await world.heard();
 	for (const user_id of [undefined, world.simulator.bot("alpha").id]) {
 		await world.call("add_reaction", { ...at, emoji: "👍" });
@@ -139,7 +141,10 @@ test("clear_reactions takes those with one emoji, and leaves the others", async 
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (const name of ["👍", "🍞"])
-		made.world.addReaction(channel, message, userOf("zoe"), { id: null, name });
+		made.world.reactions.add(channel, message, userOf("zoe"), {
+			id: null,
+			name,
+		});
 	await world.heard();
 	const { text } = await world.call("clear_reactions", { ...at, emoji: "👍" });
 	expect(text).toContain("Took 1 reaction(s) off the message");
@@ -151,7 +156,7 @@ test("who reacted is listed page by page", async () => {
 	const { channel, message, at, userOf, ...made } = write(world);
 	const names = ["zoe", "ada", "liwei"];
 	for (const name of names)
-		made.world.addReaction(channel, message, userOf(name), {
+		made.world.reactions.add(channel, message, userOf(name), {
 			id: null,
 			name: "👍",
 		});
@@ -176,7 +181,7 @@ test("a twenty-first emoji is refused, with what makes room", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (let index = 0; index < 20; index += 1)
-		made.world.addReaction(channel, message, userOf("zoe"), {
+		made.world.reactions.add(channel, message, userOf("zoe"), {
 			id: null,
 			name: String.fromCodePoint(0x1f600 + index),
 		});
@@ -201,6 +206,6 @@ test("an emoji of another guild is joined in where it is, and put nowhere else",
 	expect(message.reactions).toEqual([]);
 	expect((await put(own?.id)).isError).toBe(false);
 	const pan = { id: foreign?.id ?? "", name: "pan" };
-	made.world.addReaction(channel, message, userOf("zoe"), pan);
+	made.world.reactions.add(channel, message, userOf("zoe"), pan);
 	expect((await put(foreign?.id)).isError).toBe(false);
 });

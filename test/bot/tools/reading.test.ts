@@ -6,11 +6,11 @@ import { startWorld, type TestWorld } from "../../support/world.ts";
 /** Messages by ada in a channel of their own, oldest first. */
 function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;
-	const channel = world.addChannel(guild, { name: "notes" });
+	const channel = world.channels.add(guild, { name: "notes" });
 	const ada = world.users.get(simulator.user("ada").id);
 	if (!ada) throw new Error("ada has an account");
 	const ids = contents.map(
-		(content) => world.addMessage(channel, ada, { content }).id,
+		(content) => world.messages.add(channel, ada, { content }).id,
 	);
 	return { channel, channel_id: channel.id, ada, ids };
 }
@@ -71,7 +71,7 @@ test("get_message shows reply, file, embed, reaction, edit and pin as Discord ha
 	await using world = await startWorld();
 	const { simulator } = world;
 	const { channel, channel_id, ada, ids } = write(world, ["soup?"]);
-	const message = simulator.world.addMessage(channel, ada, {
+	const message = simulator.world.messages.add(channel, ada, {
 		content: "yes",
 		type: 19,
 		message_reference: { type: 0, message_id: ids[0] ?? "", channel_id },
@@ -87,8 +87,11 @@ test("get_message shows reply, file, embed, reaction, edit and pin as Discord ha
 			},
 		],
 	});
-	simulator.world.addReaction(channel, message, ada, { id: null, name: "🍞" });
-	simulator.world.editMessage(channel, message, { content: "yes!" });
+	simulator.world.reactions.add(channel, message, ada, {
+		id: null,
+		name: "🍞",
+	});
+	simulator.world.messages.edit(channel, message, { content: "yes!" });
 	message.pinned_at = new Date().toISOString();
 	await world.heard();
 	const { text } = await world.call("get_message", {

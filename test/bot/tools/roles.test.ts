@@ -121,7 +121,7 @@ test.each([
 test("edit_role refuses permissions that the bot lacks, to give and to take away", async () => {
 	await using world = await startWorld();
 	const { world: platform } = world.simulator;
-	const powerful = platform.addRole(world.guild, {
+	const powerful = platform.roles.add(world.guild, {
 		name: "Powerful",
 		permissions: String(Administrator),
 	});
@@ -149,7 +149,10 @@ test("edit_role refuses permissions that the bot lacks, to give and to take away
 test("edit_role refuses the bot's own role and those above it, also of the same position", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const above = simulator.world.addRole(guild, { name: "Above", position: 99 });
+	const above = simulator.world.roles.add(guild, {
+		name: "Above",
+		position: 99,
+	});
 	await world.heard();
 	for (const role of [roleNamed(world, "alpha"), above]) {
 		const { text, isError } = await world.call("edit_role", {
@@ -246,11 +249,11 @@ test("list_roles lists from the top, with members, colour, flags and permissions
 test("get_role_members gives pages that end with where the next one begins", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const role = simulator.world.addRole(guild, { name: "Crowd" });
+	const role = simulator.world.roles.add(guild, { name: "Crowd" });
 	for (const number of [1, 2, 3, 4, 5])
-		simulator.world.addMember(
+		simulator.world.members.add(
 			guild,
-			simulator.world.addUser({ username: `crowd${number}` }),
+			simulator.world.users.add({ username: `crowd${number}` }),
 			{ roles: [role.id] },
 		);
 	await world.heard();
@@ -356,10 +359,10 @@ describe("delete_role", () => {
 	test("@everyone, managed roles, and those above the bot are refused before Discord sees it", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const other = simulator.world.addRole(guild, {
+		const other = simulator.world.roles.add(guild, {
 			...{ name: "Integration", bot_id: simulator.bot("beta").id },
 		});
-		const above = simulator.world.addRole(guild, {
+		const above = simulator.world.roles.add(guild, {
 			...{ name: "Above", position: 99 },
 		});
 		await world.heard();
@@ -376,12 +379,12 @@ describe("assign_role and remove_role", () => {
 	test("give and take one role, and leave the others, also of those who rank above the bot", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const above = simulator.world.addRole(guild, {
+		const above = simulator.world.roles.add(guild, {
 			...{ name: "Above", position: 99 },
 		});
 		const regular = roleNamed(world, "Regular").id;
 		const boss = memberOf(world, "zoe");
-		simulator.world.editMember(guild, boss, { roles: [above.id] });
+		simulator.world.members.edit(guild, boss, { roles: [above.id] });
 		await world.heard();
 		const args = { user_id: boss.user.id, role_id: regular };
 		const given = await world.call("assign_role", args);
@@ -423,10 +426,10 @@ describe("assign_role and remove_role", () => {
 	test("a role above the bot's, a managed one and @everyone are refused before Discord sees it", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
-		const above = simulator.world.addRole(guild, {
+		const above = simulator.world.roles.add(guild, {
 			...{ name: "Above", position: 99 },
 		});
-		const managed = simulator.world.addRole(guild, {
+		const managed = simulator.world.roles.add(guild, {
 			...{ name: "Integration", bot_id: simulator.bot("beta").id },
 		});
 		await world.heard();

@@ -22,10 +22,10 @@ function scene(world: TestWorld) {
 	const me = simulator.bot("alpha").id;
 	return {
 		scheduledEvents,
-		voice: platform.addChannel(guild, {
+		voice: platform.channels.add(guild, {
 			...{ name: "Kitchen", type: ChannelType.GuildVoice },
 		}),
-		stage: platform.addChannel(guild, {
+		stage: platform.channels.add(guild, {
 			...{ name: "Show", type: ChannelType.GuildStageVoice },
 		}),
 		/** An event of the bot's own, elsewhere. */
@@ -46,7 +46,7 @@ function scene(world: TestWorld) {
 		deny: (channel_id: string, bits: bigint) => {
 			const channel = guild.channels.get(channel_id);
 			if (!channel) throw new Error("there is such a channel");
-			platform.setOverwrite(channel, {
+			platform.channels.setOverwrite(channel, {
 				...{ id: me, type: 1, allow: "0", deny: String(bits) },
 			});
 		},
@@ -283,7 +283,7 @@ test("who is interested is listed page by page, with those who have left", async
 		return member;
 	});
 	const [jose, , liwei] = people;
-	if (liwei) simulator.world.removeMember(guild, liwei);
+	if (liwei) simulator.world.members.remove(guild, liwei);
 	const lines: string[] = [];
 	let after: string | undefined;
 	do {

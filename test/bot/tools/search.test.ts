@@ -16,12 +16,12 @@ function write(
 	messages: [content: string, author: string, days: number][],
 ) {
 	const { world } = simulator;
-	const channel = world.addChannel(guild, { name: "notes" });
+	const channel = world.channels.add(guild, { name: "notes" });
 	const ids = messages.map(([content, name, days]) => {
 		const author = world.users.get(simulator.user(name).id);
 		if (!author) throw new Error(`${name} has an account`);
-		const id = world.newId(at(days));
-		return world.addMessage(channel, author, { content, id }).id;
+		const id = world.state.newId(at(days));
+		return world.messages.add(channel, author, { content, id }).id;
 	});
 	return { channel, channel_id: channel.id, ids };
 }

@@ -10,7 +10,7 @@ async function stage() {
 	const [channel, bar] = (
 		[ChannelType.GuildStageVoice, ChannelType.GuildVoice] as const
 	).map((type, index) =>
-		simulator.world.addChannel(guild, { name: `c${index}`, type }),
+		simulator.world.channels.add(guild, { name: `c${index}`, type }),
 	);
 	if (!channel || !bar) throw new Error("both were made");
 	await world.heard();
@@ -42,7 +42,7 @@ test("a stage is started once, gets another topic, and ends", async () => {
 	);
 	const mona = world.guild.members.get(world.simulator.user("mona_lisa").id);
 	if (!mona) throw new Error("mona is a member");
-	platform.joinVoice(channel, mona);
+	platform.voice.join(channel, mona);
 	await world.heard();
 	const ended = await call("end_stage");
 	expect(ended.text).toBe(
@@ -73,7 +73,7 @@ test("@everyone is notified only if that is said, and allowed", async () => {
 	await call("start_stage", { topic: "Soup", send_start_notification: true });
 	await call("end_stage");
 	expect(bodies()).toEqual([false, true]);
-	platform.setOverwrite(channel, {
+	platform.channels.setOverwrite(channel, {
 		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.MentionEveryone),
 	});
@@ -114,11 +114,11 @@ test("who asks to speak on a stage is listed as such", async () => {
 	const { call, channel, platform, world } = scene;
 	const mona = world.guild.members.get(world.simulator.user("mona_lisa").id);
 	if (!mona) throw new Error("mona is a member");
-	platform.joinVoice(channel, mona);
+	platform.voice.join(channel, mona);
 	const state = world.guild.voiceStates.get(mona.user.id);
 	if (!state) throw new Error("she is in it");
 	state.request_to_speak_timestamp = new Date().toISOString();
-	platform.editMember(world.guild, mona, { deaf: true });
+	platform.members.edit(world.guild, mona, { deaf: true });
 	await world.heard();
 	expect((await call("list_voice_members")).text).toContain(
 		"| deafened | only listens | asks to speak",

@@ -11,7 +11,7 @@ test("a bot that is timed out says so, and until when, and sends nothing", async
 	const { simulator, guild } = world;
 	const alpha = guild.members.get(simulator.bot("alpha").id);
 	if (!alpha) throw new Error("alpha is a member");
-	simulator.world.editMember(guild, alpha, {
+	simulator.world.members.edit(guild, alpha, {
 		communication_disabled_until: new Date(Date.now() + 600_000).toISOString(),
 	});
 	const { id: channel_id } = simulator.channel("The Cooks/general");
@@ -36,7 +36,7 @@ test("a voice channel that the bot may not connect to is not edited, and CONNECT
 	const { id: channel_id } = simulator.channel("The Cooks/Lounge");
 	const channel = guild.channels.get(channel_id);
 	if (!channel) throw new Error("it was just found");
-	simulator.world.editChannel(channel, {
+	simulator.world.channels.edit(channel, {
 		permission_overwrites: [
 			{
 				id: simulator.bot("alpha").id,
@@ -61,7 +61,7 @@ test("a mention of everyone that would ping nobody is not sent", async () => {
 	const channel = guild.channels.get(channel_id);
 	if (!channel) throw new Error("it was just found");
 	const deny = String(PermissionFlagsBits.MentionEveryone);
-	simulator.world.editChannel(channel, {
+	simulator.world.channels.edit(channel, {
 		permission_overwrites: [
 			{ id: simulator.bot("alpha").id, type: 1, allow: "0", deny },
 		],
@@ -87,15 +87,22 @@ describe("a mention of a role that would ping nobody", () => {
 		const general = channelNamed(world, "general");
 		const deny = String(PermissionFlagsBits.MentionEveryone);
 		const bot = simulator.bot("alpha").id;
-		const forum = platform.addChannel(guild, { name: "forum", type: 15 });
+		const forum = platform.channels.add(guild, { name: "forum", type: 15 });
 		for (const channel of [general, forum])
-			platform.setOverwrite(channel, { id: bot, type: 1, allow: "0", deny });
-		const role = platform.addRole(guild, { name: "chefs" });
+			platform.channels.setOverwrite(channel, {
+				id: bot,
+				type: 1,
+				allow: "0",
+				deny,
+			});
+		const role = platform.roles.add(guild, { name: "chefs" });
 		const hook = platform.webhooks.add(general, { name: "hook" });
 		const alpha = platform.users.get(bot);
 		if (!alpha) throw new Error("the bot has an account");
-		const own = platform.addMessage(general, alpha, { content: "own" });
-		const by = platform.addMessage(general, alpha, { content: "by the hook" });
+		const own = platform.messages.add(general, alpha, { content: "own" });
+		const by = platform.messages.add(general, alpha, {
+			content: "by the hook",
+		});
 		await world.heard();
 		const calls: Record<string, object> = {
 			send_message: { channel_id: general.id },
@@ -148,7 +155,7 @@ describe("a mention of a role that would ping nobody", () => {
 			});
 		for (const mentions of ["none", "users"])
 			expect((await send(mentions)).isError).toBe(false);
-		platform.editRole(world.guild, role, { mentionable: true });
+		platform.roles.edit(world.guild, role, { mentionable: true });
 		await world.heard();
 		expect((await send("roles")).isError).toBe(false);
 		expect(platform.messages.in(general.id).at(-1)?.mention_roles).toEqual([

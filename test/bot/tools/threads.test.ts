@@ -18,7 +18,7 @@ function scene(test: TestWorld) {
 	if (!ada || !alpha) throw new Error("the demo's world has both");
 	const general = channelNamed(test, "general");
 	const deny = (bits: bigint) =>
-		world.setOverwrite(general, {
+		world.channels.setOverwrite(general, {
 			...{ id: alpha.id, type: 1, allow: "0", deny: String(bits) },
 		});
 	return {
@@ -71,11 +71,11 @@ test("a thread starts by itself, privately, or with a first message that pings n
 test("what a thread cannot be is said before anything is sent", async () => {
 	await using test = await startWorld();
 	const { world, guild, general, call } = scene(test);
-	const news = world.addChannel(guild, {
+	const news = world.channels.add(guild, {
 		name: "news",
 		type: ChannelType.GuildAnnouncement,
 	});
-	const forum = world.addChannel(guild, {
+	const forum = world.channels.add(guild, {
 		name: "recipes",
 		type: ChannelType.GuildForum,
 	});
@@ -285,7 +285,7 @@ test("a thread that Discord's Gateway did not tell of is found, and one that the
 	deny(PermissionFlagsBits.ViewChannel);
 	const old = start("old");
 	world.threads.edit(old, { archived: true });
-	world.editChannel(general, { permission_overwrites: [] });
+	world.channels.edit(general, { permission_overwrites: [] });
 	deny(PermissionFlagsBits.ManageThreads);
 	const hidden = start("hush", { type: ChannelType.PrivateThread });
 	await test.heard();
@@ -305,7 +305,7 @@ test("what is done in channels is done in threads", async () => {
 	const { world, ada, start, call } = scene(test);
 	const thread = start("soup");
 	const channel_id = thread.id;
-	const said = world.addMessage(thread, ada, { content: "hot?" });
+	const said = world.messages.add(thread, ada, { content: "hot?" });
 	await test.heard();
 	const sent = await call("send_message", { channel_id, content: "very" });
 	const id = /ID: (\d+)/.exec(sent.text)?.[1];
@@ -347,7 +347,7 @@ test("an archived thread opens when the bot writes, and takes no reaction before
 	await using test = await startWorld();
 	const { world, ada, start, call } = scene(test);
 	const thread = start("soup");
-	const { id } = world.addMessage(thread, ada, { content: "hot?" });
+	const { id } = world.messages.add(thread, ada, { content: "hot?" });
 	world.threads.edit(thread, { archived: true });
 	await test.heard();
 	const channel_id = thread.id;
@@ -371,10 +371,10 @@ test.each([
 	await using test = await startWorld();
 	const { world, ada, alpha, call } = scene(test);
 	const bakers = test.simulator.guild("The Bakers");
-	world.addMember(bakers, alpha, {
+	world.members.add(bakers, alpha, {
 		botPermissions: PermissionFlagsBits.ManageThreads,
 	});
-	const there = world.addChannel(bakers, { name: "ovens" });
+	const there = world.channels.add(bakers, { name: "ovens" });
 	const active = world.threads.add(there, ada, { name: "active" });
 	const archived = world.threads.add(there, ada, { name: "archived" });
 	world.threads.edit(archived, { archived: true });
@@ -389,9 +389,9 @@ test.each([
 test("a message that a thread started from shows the thread", async () => {
 	await using test = await startWorld();
 	const { world, general, ada, start, call } = scene(test);
-	const message = world.addMessage(general, ada, { content: "who cooks?" });
+	const message = world.messages.add(general, ada, { content: "who cooks?" });
 	const thread = start("soup", { message });
-	world.addMessage(thread, ada, { content: "me" });
+	world.messages.add(thread, ada, { content: "me" });
 	await test.heard();
 	const place = { channel_id: general.id, message_id: message.id };
 	const { text } = await call("get_message", place);

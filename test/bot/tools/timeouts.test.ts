@@ -93,11 +93,11 @@ test("administrators and the owner are not timed out, and Discord is not asked t
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const zoe = zoeIn(world);
-	const role = simulator.world.addRole(guild, {
+	const role = simulator.world.roles.add(guild, {
 		name: "Admin",
 		permissions: String(PermissionFlagsBits.Administrator),
 	});
-	simulator.world.editMember(guild, zoe, { roles: [role.id] });
+	simulator.world.members.edit(guild, zoe, { roles: [role.id] });
 	await world.heard();
 	for (const [name, said] of [
 		["zoe", "has ADMINISTRATOR"],
@@ -122,11 +122,11 @@ test.each(["timeout", "remove_timeout", "set_nickname", "kick"])(
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const zoe = zoeIn(world);
-		const above = simulator.world.addRole(guild, {
+		const above = simulator.world.roles.add(guild, {
 			name: "Above",
 			position: 99,
 		});
-		simulator.world.editMember(guild, zoe, { roles: [above.id] });
+		simulator.world.members.edit(guild, zoe, { roles: [above.id] });
 		await world.heard();
 		const { text, isError } = await world.call(tool, {
 			user_id: zoe.user.id,
@@ -182,7 +182,7 @@ test("bans are listed page by page with their reasons, and nobody banned is a se
 	const empty = await call("get_bans");
 	expect(empty.text).toBe(`Nobody is banned from the guild ${guild.id}.`);
 	const users = ["a", "b", "c"].map((username) =>
-		simulator.world.addUser({ username }),
+		simulator.world.users.add({ username }),
 	);
 	for (const { id, username } of users)
 		await call("ban", { user_id: id, reason: `for ${username}` });
@@ -206,7 +206,7 @@ test("get_member shows standing, time-out and roles from the highest down", asyn
 	const zoe = zoeIn(world);
 	const until = new Date(Date.now() + 600_000).toISOString();
 	const staff = [...guild.roles.values()].find(({ name }) => name === "Staff");
-	simulator.world.editMember(guild, zoe, {
+	simulator.world.members.edit(guild, zoe, {
 		nick: "Bread",
 		roles: [...zoe.roles, staff?.id ?? ""],
 		communication_disabled_until: until,

@@ -15,11 +15,11 @@ async function startVoice() {
 	const join = (username: string, channel: GuildChannel, given = {}) => {
 		const member = guild.members.get(simulator.user(username).id);
 		if (!member) throw new Error(`${username} is a member`);
-		simulator.world.joinVoice(channel, member, given);
+		simulator.world.voice.join(channel, member, given);
 		return member;
 	};
 	const lounge = channelNamed(world, "Lounge");
-	const bar = simulator.world.addChannel(guild, {
+	const bar = simulator.world.channels.add(guild, {
 		...{ name: "Bar", type: ChannelType.GuildVoice },
 	});
 	const zoe = join("zoe", lounge);
@@ -32,7 +32,7 @@ async function startVoice() {
 		where: () => guild.voiceStates.get(user_id)?.channel_id,
 		run: (tool: string, args = {}) => world.call(tool, { user_id, ...args }),
 		deny: (channel: GuildChannel, bits: bigint) =>
-			simulator.world.setOverwrite(channel, {
+			simulator.world.channels.setOverwrite(channel, {
 				...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 				deny: String(bits),
 			}),
@@ -88,7 +88,7 @@ describe("edit_voice_channel", () => {
 	test("an empty region is the nearest one", async () => {
 		await using world = await startWorld();
 		const lounge = channelNamed(world, "Lounge");
-		world.simulator.world.editChannel(lounge, { rtc_region: "rotterdam" });
+		world.simulator.world.channels.edit(lounge, { rtc_region: "rotterdam" });
 		const args = { channel_id: lounge.id, rtc_region: "" };
 		expect((await world.call("edit_voice_channel", args)).isError).toBe(false);
 		expect(lounge.rtc_region).toBeNull();
@@ -99,7 +99,7 @@ describe("edit_voice_channel", () => {
 
 	test("a stage takes more people than a voice channel, and a text channel is neither", async () => {
 		await using world = await startWorld();
-		const stage = world.simulator.world.addChannel(world.guild, {
+		const stage = world.simulator.world.channels.add(world.guild, {
 			...{ name: "Stage", type: ChannelType.GuildStageVoice },
 		});
 		await world.heard();
@@ -127,7 +127,7 @@ describe("edit_voice_channel", () => {
 test("list_voice_members lists channel by channel from the top, with how each is there", async () => {
 	await using scene = await startVoice();
 	const { simulator, guild, bar, lounge, join, zoe } = scene;
-	simulator.world.editMember(guild, zoe, { mute: true, deaf: true });
+	simulator.world.members.edit(guild, zoe, { mute: true, deaf: true });
 	join("mona_lisa", lounge, { self_mute: true, self_deaf: true });
 	join("liwei", bar, { self_video: true });
 	await scene.heard();
@@ -148,7 +148,7 @@ test("list_voice_members lists channel by channel from the top, with how each is
 		...inLounge,
 	]);
 	for (const member of guild.members.values())
-		simulator.world.leaveVoice(guild, member);
+		simulator.world.voice.leave(guild, member);
 	await scene.heard();
 	expect(await list()).toEqual(["Nobody is in a voice channel."]);
 	expect(await list({ channel_id: bar.id })).toEqual([
@@ -246,7 +246,7 @@ describe("modify_voice_state", () => {
 	test("undoes it, sends only what differs, and refuses what would change nothing", async () => {
 		await using scene = await startVoice();
 		const { guild, simulator, zoe, run } = scene;
-		simulator.world.editMember(guild, zoe, { mute: true });
+		simulator.world.members.edit(guild, zoe, { mute: true });
 		const { text } = await run("modify_voice_state", {
 			...{ mute: false, deafen: false },
 		});

@@ -8,14 +8,14 @@ import { startWorld, type TestWorld } from "../../support/world.ts";
 
 function made(world: TestWorld, by = "ada") {
 	const { world: platform, user } = world.simulator;
-	const channel = platform.addChannel(world.guild, { name: "notes" });
+	const channel = platform.channels.add(world.guild, { name: "notes" });
 	const maker = platform.users.get(user(by).id);
 	if (!maker) throw new Error(`${by} has an account`);
 	const hook = platform.webhooks.add(channel, { name: "Crier", user: maker });
 	const token = String(hook.token);
 	const path = `/webhooks/${hook.id}/${token}`;
 	const write = (content: string) =>
-		platform.addMessage(channel, authorOf(hook), {
+		platform.messages.add(channel, authorOf(hook), {
 			...{ content, webhook_id: hook.id },
 		});
 	return { platform, channel, maker, hook, token, path, write };
@@ -55,7 +55,7 @@ test("a token that someone has written down is not shown on", async () => {
 	await using world = await startWorld();
 	const { platform, channel, maker, hook, token } = made(world);
 	const url = `https://discord.com/api/webhooks/${hook.id}/${token}`;
-	const message = platform.addMessage(channel, maker, {
+	const message = platform.messages.add(channel, maker, {
 		...{ content: `by ${url}`, embeds: [{ description: url }] },
 	});
 	await world.heard();
@@ -96,7 +96,7 @@ test("a bot that may not ping everyone does not do so by a webhook", async () =>
 	await using world = await startWorld();
 	const { platform, channel, hook, write } = made(world);
 	const message = write("hear");
-	platform.setOverwrite(channel, {
+	platform.channels.setOverwrite(channel, {
 		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.MentionEveryone),
 	});
@@ -150,9 +150,9 @@ test("nobody passes for Discord, and a webhook is edited only where something ch
 test("a webhook is moved where the bot manages webhooks too, and nowhere else", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
-	const open = platform.addChannel(world.guild, { name: "open" });
-	const closed = platform.addChannel(world.guild, { name: "closed" });
-	platform.setOverwrite(closed, {
+	const open = platform.channels.add(world.guild, { name: "open" });
+	const closed = platform.channels.add(world.guild, { name: "closed" });
+	platform.channels.setOverwrite(closed, {
 		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.ManageWebhooks),
 	});
@@ -208,7 +208,7 @@ test("what nothing can be written by says why; it is listed and deleted all the 
 test("a webhook that the bot may not manage is as good as none", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
-	platform.setOverwrite(channel, {
+	platform.channels.setOverwrite(channel, {
 		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.ManageWebhooks),
 	});
@@ -221,9 +221,9 @@ test("a webhook that the bot may not manage is as good as none", async () => {
 test("a thread has to be the channel's own, and a forum takes no message beside its posts", async () => {
 	await using world = await startWorld();
 	const { platform, maker, hook } = made(world);
-	const other = platform.addChannel(world.guild, { name: "other" });
+	const other = platform.channels.add(world.guild, { name: "other" });
 	const asides = platform.threads.add(other, maker, { name: "asides" });
-	const forum = platform.addChannel(world.guild, {
+	const forum = platform.channels.add(world.guild, {
 		...{ name: "ideas", type: ChannelType.GuildForum },
 	});
 	const poster = platform.webhooks.add(forum, { name: "Poster" });
@@ -274,7 +274,7 @@ test("a webhook changes and deletes what it wrote, and nothing else", async () =
 	await using world = await startWorld();
 	const { platform, channel, maker, hook, write } = made(world);
 	const own = write("hear");
-	const adas = platform.addMessage(channel, maker, { content: "mine" });
+	const adas = platform.messages.add(channel, maker, { content: "mine" });
 	await world.heard();
 	const call = (tool: string, message_id: string, more = {}) =>
 		world.call(tool, { webhook_id: hook.id, message_id, ...more });

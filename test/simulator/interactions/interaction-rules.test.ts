@@ -22,7 +22,7 @@ describe("who may", () => {
 		const everyone = guild.roles.get(guild.id);
 		if (!everyone) throw new Error("there is @everyone");
 		const { UseApplicationCommands } = PermissionFlagsBits;
-		simulator.world.editRole(guild, everyone, {
+		simulator.world.roles.edit(guild, everyone, {
 			permissions: String(
 				BigInt(everyone.permissions) & ~UseApplicationCommands,
 			),
@@ -187,7 +187,7 @@ describe("tokens", () => {
 		await using _ = waiting.world;
 		const { call, callback, webhook, simulator } = waiting;
 		await call("POST", callback, { type: 5, data: { flags: Ephemeral } });
-		simulator.world.removeGuild(simulator.guild("The Cooks"));
+		simulator.world.guilds.remove(simulator.guild("The Cooks"));
 		const answer = await call("POST", webhook, { content: "<@1> hi" });
 		expect(answer).toEqual({ status: 404, code: 10003 });
 	});

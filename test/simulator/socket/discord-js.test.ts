@@ -94,7 +94,7 @@ describe("logging in", () => {
 	test("ten thousand members come in ten chunks", async () => {
 		await using simulator = await startSimulator();
 		const guild = simulator.guild("The Cooks");
-		simulator.world.addMembers(guild, 10_000);
+		simulator.world.members.addMany(guild, 10_000);
 		await using bot = await connect(simulator);
 		const members = await bot.client.guilds.cache.first()?.members.fetch();
 		expect(members?.size).toBe(10_006);
@@ -172,18 +172,18 @@ describe("events", () => {
 		const guild = simulator.guild("The Cooks");
 		const doing = { actor: simulator.user("ada").id, reason: "because" };
 
-		const role = world.addRole(guild, { name: "New" }, doing);
-		world.editRole(guild, role, { name: "Newer" });
-		world.removeRole(guild, role);
-		const channel = world.addChannel(guild, { name: "new" });
-		world.editChannel(channel, { topic: "x" });
-		world.removeChannel(channel);
-		const user = world.addUser({ username: "guest" });
-		const member = world.addMember(guild, user);
-		world.editMember(guild, member, { nick: "G" });
-		const ban = world.addBan(guild, user);
-		world.removeBan(guild, ban);
-		world.editGuild(guild, { name: "The Chefs" });
+		const role = world.roles.add(guild, { name: "New" }, doing);
+		world.roles.edit(guild, role, { name: "Newer" });
+		world.roles.remove(guild, role);
+		const channel = world.channels.add(guild, { name: "new" });
+		world.channels.edit(channel, { topic: "x" });
+		world.channels.remove(channel);
+		const user = world.users.add({ username: "guest" });
+		const member = world.members.add(guild, user);
+		world.members.edit(guild, member, { nick: "G" });
+		const ban = world.bans.add(guild, user);
+		world.bans.remove(guild, ban);
+		world.guilds.edit(guild, { name: "The Chefs" });
 
 		const named = (name: string) => (data: Record<string, unknown>) =>
 			(data.role as { name?: string } | undefined)?.name === name;
@@ -227,7 +227,7 @@ describe("events", () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
 		const bakers = simulator.guild("The Bakers");
-		const member = simulator.world.addMember(
+		const member = simulator.world.members.add(
 			bakers,
 			userOf(simulator, "alpha"),
 			{
@@ -240,9 +240,9 @@ describe("events", () => {
 		).toMatchObject({
 			members: [{ user: { username: "alpha" } }],
 		});
-		simulator.world.removeMember(bakers, member);
+		simulator.world.members.remove(bakers, member);
 		expect(await bot.event("GUILD_DELETE")).toEqual({ id: bakers.id });
-		simulator.world.removeGuild(simulator.guild("The Cooks"));
+		simulator.world.guilds.remove(simulator.guild("The Cooks"));
 		await until("no guild", () => bot.client.guilds.cache.size === 0);
 	});
 
@@ -251,7 +251,7 @@ describe("events", () => {
 		await using bot = await connect(simulator);
 		const staff = channelNamed(simulator, "staff");
 		await simulator.user("zoe").say("The Bakers/general", "elsewhere");
-		simulator.world.editChannel(staff, {
+		simulator.world.channels.edit(staff, {
 			permission_overwrites: [
 				{ id: staff.guild_id, type: 0, allow: "0", deny: "1024" },
 			],
@@ -270,9 +270,9 @@ describe("events", () => {
 			Intent.GuildMessages,
 		]);
 		const own = simulator.bot("alpha").id;
-		simulator.world.addMember(
+		simulator.world.members.add(
 			simulator.guild("The Cooks"),
-			simulator.world.addUser({ username: "guest" }),
+			simulator.world.users.add({ username: "guest" }),
 		);
 		await simulator.user("ada").say("The Cooks/general", "to everyone");
 		await simulator.user("ada").say("The Cooks/general", `to <@${own}>`);

@@ -65,7 +65,7 @@ describe("identifying", () => {
 
 	test("an intent that the bot was not granted closes with 4014", async () => {
 		await using simulator = await startSimulator();
-		const { token } = simulator.world.addBot({
+		const { token } = simulator.world.users.addBot({
 			username: "gamma",
 			privilegedIntents: ["GuildMembers"],
 		});
@@ -157,8 +157,8 @@ describe("members", () => {
 		const socket = await session(simulator, { intents: Intent.Guilds });
 		await socket.payload("guild", isEvent("GUILD_CREATE"));
 		simulator.sockets.holdEvents(true);
-		const { id } = simulator.world.addRole(guild, { name: "late" });
-		simulator.world.addChannel(guild, { name: "later" });
+		const { id } = simulator.world.roles.add(guild, { name: "late" });
+		simulator.world.channels.add(guild, { name: "later" });
 		socket.send(1, null);
 		await socket.payload("acknowledgement", ({ op }) => op === 11);
 		expect(socket.received.some(isEvent("GUILD_ROLE_CREATE"))).toBe(false);
@@ -212,7 +212,7 @@ describe("members", () => {
 		};
 		expect(await members(Intent.Guilds | Intent.GuildMembers)).toBe(1);
 		expect(await members(Intent.Guilds | Intent.GuildPresences)).toBe(6);
-		simulator.world.addMembers(simulator.guild("The Cooks"), 50);
+		simulator.world.members.addMany(simulator.guild("The Cooks"), 50);
 		expect(await members(Intent.Guilds | Intent.GuildPresences)).toBe(1);
 	});
 

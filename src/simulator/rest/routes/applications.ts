@@ -1,22 +1,8 @@
 // What a bot asks before it connects: where Discord's Gateway is, and what its application may do.
 
-import { ApplicationFlags } from "discord.js";
-import type { Account } from "../../world/state/entities.ts";
+import { socketUrl } from "../../socket/session.ts";
+import { applicationFlags } from "../../world/state/serialize.ts";
 import { type Call, route } from "../route.ts";
-
-const flagOf = {
-	GuildPresences: ApplicationFlags.GatewayPresence,
-	GuildMembers: ApplicationFlags.GatewayGuildMembers,
-	MessageContent: ApplicationFlags.GatewayMessageContent,
-} as const;
-
-/** An application's flags: the privileged intents that its owner switched on. */
-export function applicationFlags(bot: Account): number {
-	return bot.privilegedIntents.reduce(
-		(flags, intent) => flags | flagOf[intent],
-		0,
-	);
-}
 
 function application({ actor }: Call) {
 	const { id, username } = actor.user;
@@ -35,11 +21,6 @@ function application({ actor }: Call) {
 	};
 }
 
-/** Where the simulator's socket is, for a client that calls us by this host. */
-export function socketUrl(host: string): string {
-	return `ws://${host}/socket`;
-}
-
 export const applicationRoutes = [
 	route({
 		method: "GET",
@@ -50,7 +31,13 @@ export const applicationRoutes = [
 		method: "GET",
 		path: "/gateway/bot",
 		botsOnly: true,
-		run: ({ host, actor, world: { sessionStarts } }) => ({
+		run: ({
+			host,
+			actor,
+			world: {
+				users: { sessionStarts },
+			},
+		}) => ({
 			url: socketUrl(host),
 			shards: 1,
 			session_start_limit: {

@@ -55,7 +55,7 @@ export const auditLogRoutes = [
 				guild_scheduled_events: scheduledEvents
 					.in(guild)
 					.filter(isMentioned)
-					.map((one) => scheduledEvents.show(one)),
+					.map((one) => scheduledEvents.serialize(one)),
 				application_commands: [],
 				integrations: [],
 			};

@@ -12,7 +12,7 @@ import {
 } from "discord.js";
 import type { Guild } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
-import { fieldFault, refusal } from "../errors.ts";
+import { fieldFault, plainError, refusal } from "../errors.ts";
 import {
 	boolean,
 	choice,
@@ -181,7 +181,12 @@ function actionsOf(
 }
 
 function ruleOf(call: Call) {
-	return call.world.autoModeration.get(guildOf(call), param(call, "rule_id"));
+	const id = param(call, "rule_id");
+	const rules = call.world.autoModeration.in(guildOf(call));
+	const rule = rules.find((one) => one.id === id);
+	// Discord has no code for an unknown rule.
+	if (!rule) throw plainError(404, "Not Found");
+	return rule;
 }
 
 export const autoModerationRoutes = [
@@ -232,7 +237,7 @@ export const autoModerationRoutes = [
 					exempt_roles: body.exempt_roles ?? [],
 					exempt_channels: body.exempt_channels ?? [],
 				},
-				call.doing,
+				call.by,
 			);
 		},
 	}),
@@ -267,7 +272,7 @@ export const autoModerationRoutes = [
 					exempt_roles: body.exempt_roles ?? undefined,
 					exempt_channels: body.exempt_channels ?? undefined,
 				},
-				call.doing,
+				call.by,
 			);
 			return rule;
 		},
@@ -278,7 +283,7 @@ export const autoModerationRoutes = [
 		needs: ManageGuild,
 		run: (call) => {
 			const rule = ruleOf(call);
-			call.world.autoModeration.remove(guildOf(call), rule, call.doing);
+			call.world.autoModeration.remove(guildOf(call), rule, call.by);
 		},
 	}),
 ];

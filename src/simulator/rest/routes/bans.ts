@@ -57,7 +57,7 @@ export const banRoutes = [
 			delete_message_days: nullable(integer(0, 7)),
 		},
 		run: (call) => {
-			const { world, actor, body, doing } = call;
+			const { world, actor, body, by } = call;
 			const guild = guildOf(call);
 			const user = world.users.get(param(call, "user_id"));
 			if (!user) throw refusal(Code.UnknownUser);
@@ -67,7 +67,7 @@ export const banRoutes = [
 			const seconds =
 				body.delete_message_seconds ??
 				(body.delete_message_days ?? 0) * daySeconds;
-			world.addBan(guild, user, seconds, doing);
+			world.bans.add(guild, user, seconds, by);
 		},
 	}),
 	route({
@@ -79,7 +79,7 @@ export const banRoutes = [
 			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
 		},
 		run: (call) => {
-			const { world, actor, body, doing } = call;
+			const { world, actor, body, by } = call;
 			const guild = guildOf(call);
 			// The bot itself is passed over without a word.
 			const wanted = [...new Set(body.user_ids)].filter(
@@ -95,7 +95,7 @@ export const banRoutes = [
 			});
 			if (banned.length === 0) throw refusal(Code.FailedToBanUsers);
 			for (const user of banned)
-				world.addBan(guild, user, body.delete_message_seconds ?? 0, doing);
+				world.bans.add(guild, user, body.delete_message_seconds ?? 0, by);
 			const banned_users = banned.map(({ id }) => id);
 			return {
 				banned_users,
@@ -109,7 +109,7 @@ export const banRoutes = [
 		needs: BanMembers,
 		run: (call) => {
 			const ban = banOf(call);
-			call.world.removeBan(guildOf(call), ban, call.doing);
+			call.world.bans.remove(guildOf(call), ban, call.by);
 		},
 	}),
 ];

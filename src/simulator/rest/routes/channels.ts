@@ -15,7 +15,7 @@ import {
 	isThread,
 } from "../../world/state/entities.ts";
 import { channelPermissions, has } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { fieldFault, notSimulated, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -182,7 +182,7 @@ export const channelRoutes = [
 						user.bot ||
 						has(channelPermissions(guild, channel, user.id), ViewChannel),
 				)
-				.map(present.guildChannel);
+				.map(serialize.guildChannel);
 		},
 	}),
 	route({
@@ -202,8 +202,8 @@ export const channelRoutes = [
 			const type = call.body.type ?? ChannelType.GuildText;
 			const changes = changesOf(call, guild, type, call.body);
 			const parent = guild.channels.get(changes.parent_id ?? "");
-			return present.guildChannel(
-				call.world.addChannel(
+			return serialize.guildChannel(
+				call.world.channels.add(
 					guild,
 					{
 						...changes,
@@ -214,7 +214,7 @@ export const channelRoutes = [
 							changes.permission_overwrites ??
 							structuredClone(parent?.permission_overwrites),
 					},
-					call.doing,
+					call.by,
 				),
 			);
 		},
@@ -253,7 +253,7 @@ export const channelRoutes = [
 				throw refusal(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
 			for (const { move, channel, parent_id } of moves) {
 				const parent = guild.channels.get(parent_id ?? "");
-				call.world.editChannel(
+				call.world.channels.edit(
 					channel,
 					{
 						position: move?.position ?? undefined,
@@ -262,7 +262,7 @@ export const channelRoutes = [
 							? structuredClone(parent?.permission_overwrites)
 							: undefined,
 					},
-					call.doing,
+					call.by,
 				);
 			}
 		},
@@ -270,7 +270,7 @@ export const channelRoutes = [
 	route({
 		method: "GET",
 		path: "/channels/:channel_id",
-		run: (call) => present.channel(channelOf(call), call.actor),
+		run: (call) => serialize.channel(channelOf(call), call.actor),
 	}),
 	route({
 		method: "PATCH",
@@ -288,13 +288,13 @@ export const channelRoutes = [
 			if (isThread(place)) return editThread(call, place);
 			const channel = guildChannelOf(call);
 			requirePermission(call, channel, ManageChannels);
-			const guild = call.world.guildOf(channel);
+			const guild = call.world.guilds.of(channel);
 			const { type } = call.body;
 			if (type !== undefined && type !== null && type !== channel.type)
 				throw notSimulated("changing a channel's type");
 			const changes = changesOf(call, guild, channel.type, call.body, channel);
-			call.world.editChannel(channel, changes, call.doing);
-			return present.guildChannel(channel);
+			call.world.channels.edit(channel, changes, call.by);
+			return serialize.guildChannel(channel);
 		},
 	}),
 	route({
@@ -306,10 +306,10 @@ export const channelRoutes = [
 			if (isThread(place)) return deleteThread(call, place);
 			const channel = guildChannelOf(call);
 			requirePermission(call, channel, ManageChannels);
-			if (isRequired(call.world.guildOf(channel), channel.id))
+			if (isRequired(call.world.guilds.of(channel), channel.id))
 				throw refusal(Code.CannotDeleteChannelRequiredForCommunityGuilds);
-			const answer = present.guildChannel(channel);
-			call.world.removeChannel(channel, call.doing);
+			const answer = serialize.guildChannel(channel);
+			call.world.channels.remove(channel, call.by);
 			return answer;
 		},
 	}),
@@ -319,6 +319,7 @@ export const channelRoutes = [
 		needs: SendMessages,
 		fleeting: true,
 		inArchived: true,
-		run: (call) => call.world.startTyping(channelOf(call), call.actor.user),
+		run: (call) =>
+			call.world.messages.startTyping(channelOf(call), call.actor.user),
 	}),
 ];

@@ -1,10 +1,16 @@
 // Slash commands: an application registers them, in all guilds it is in or in one.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
-import type { Scope } from "../../world/accounts/commands.ts";
+import type { CommandDetails, Scope } from "../../world/accounts/commands.ts";
 import type { Command } from "../../world/state/entities.ts";
-import { commandChanges, maxCommands, newCommand } from "../command-fields.ts";
-import { refusal } from "../errors.ts";
+import {
+	type CommandForm,
+	commandChanges,
+	maxCommands,
+	newCommand,
+	refuseTooLarge,
+} from "../command-fields.ts";
+import { fieldFault, refusal } from "../errors.ts";
 import { boolean, list, object, required } from "../fields.ts";
 import { type Call, param, route } from "../route.ts";
 
@@ -34,8 +40,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 			path,
 			body: newCommand,
 			run: (call) => {
-				const { world, body } = call;
-				const { command, isNew } = world.commands.put(scopeOf(call), body);
+				const { command, isNew } = put(call, call.body);
 				call.answerWith(isNew ? 201 : 200);
 				return shown(command);
 			},
@@ -44,8 +49,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 			method: "PUT",
 			path,
 			body: commands,
-			run: (call) =>
-				call.world.commands.set(scopeOf(call), call.body).map(shown),
+			run: (call) => replaceAll(call, call.body).map(shown),
 		}),
 		route({
 			method: "GET",
@@ -56,8 +60,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 			method: "PATCH",
 			path: `${path}/:command_id`,
 			body: commandChanges,
-			run: (call) =>
-				shown(call.world.commands.edit(commandOf(call), call.body)),
+			run: (call) => shown(edit(call, call.body)),
 		}),
 		route({
 			method: "DELETE",
@@ -87,8 +90,113 @@ function scopeOf(call: Call): Scope {
 }
 
 function commandOf(call: Call): Command {
+	const id = param(call, "command_id");
+	const commands = call.world.commands.in(scopeOf(call));
+	const command = commands.find((one) => one.id === id);
+	if (!command) throw refusal(Code.UnknownApplicationCommand);
+	return command;
+}
+
+type NewCommand = CommandForm & { name: string; description: string };
+
+/** Registers a command, in place of one with the same name. */
+function put(
+	call: Call,
+	form: NewCommand,
+): { command: Command; isNew: boolean } {
+	const { commands } = call.world;
 	const scope = scopeOf(call);
-	return call.world.commands.get(scope, param(call, "command_id"));
+	refuseTooLarge(form);
+	const registered = commands.in(scope);
+	const known = registered.find(({ name }) => name === form.name);
+	const details = detailsOf(form, defaults, scope.guild_id);
+	if (known) return { command: commands.edit(known, details), isNew: false };
+	if (registered.length >= maxCommands)
+		throw refusal(Code.MaximumNumberOfApplicationCommandsReached);
+	return { command: commands.add(scope, details), isNew: true };
+}
+
+/** Registers these commands and removes all others of the scope. */
+function replaceAll(call: Call, forms: readonly NewCommand[]): Command[] {
+	const { commands } = call.world;
+	const registered = commands.in(scopeOf(call));
+	const names = new Set<string>();
+	for (const [index, form] of forms.entries()) {
+		if (names.has(form.name)) throw duplicateName(index);
+		names.add(form.name);
+		refuseTooLarge(form);
+	}
+	for (const command of registered)
+		if (!names.has(command.name)) commands.remove(command);
+	return forms.map((form) => put(call, form).command);
+}
+
+function edit(call: Call, form: CommandForm): Command {
+	const command = commandOf(call);
+	const { commands } = call.world;
+	const taken = commands
+		.in(command)
+		.some((one) => one !== command && one.name === form.name);
+	if (taken) throw duplicateName("name");
+	const details = detailsOf(form, command, command.guild_id);
+	refuseTooLarge({ ...command, ...details });
+	return commands.edit(command, details);
+}
+
+function duplicateName(key: string | number) {
+	return fieldFault(
+		"APPLICATION_COMMANDS_DUPLICATE_NAME",
+		"Application command names must be unique",
+		key,
+	);
+}
+
+const defaults: CommandDetails = {
+	name: "",
+	name_localizations: null,
+	description: "",
+	description_localizations: null,
+	options: [],
+	default_member_permissions: null,
+	nsfw: false,
+	dm_permission: true,
+	contexts: null,
+	integration_types: [0],
+};
+
+/** The details of a command after a form. Fields that the form leaves out stay as they were. */
+function detailsOf(
+	form: CommandForm,
+	before: CommandDetails,
+	guildId?: string,
+): CommandDetails {
+	const or = <T, U>(given: T | undefined, old: U) =>
+		given === undefined ? old : given;
+	const bits = form.default_member_permissions;
+	return {
+		name: form.name ?? before.name,
+		name_localizations: or(form.name_localizations, before.name_localizations),
+		description: form.description ?? before.description,
+		description_localizations: or(
+			form.description_localizations,
+			before.description_localizations,
+		),
+		options: or(form.options, before.options) ?? [],
+		default_member_permissions:
+			typeof bits === "bigint"
+				? String(bits)
+				: or(bits, before.default_member_permissions),
+		nsfw: form.nsfw ?? before.nsfw,
+		// A guild's command has no contexts.
+		...(guildId === undefined
+			? {
+					dm_permission: form.dm_permission ?? before.dm_permission ?? true,
+					contexts: or(form.contexts, before.contexts ?? null),
+					integration_types: form.integration_types ??
+						before.integration_types ?? [0],
+				}
+			: {}),
+	};
 }
 
 function shown({ options, ...command }: Command): Record<string, unknown> {

@@ -4,7 +4,7 @@
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { below, fieldFault, refusal } from "../errors.ts";
 import { list, nullable, required, snowflake, text } from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
@@ -93,7 +93,7 @@ export const emojiRoutes = [
 				CreateGuildExpressions | ManageGuildExpressions,
 			);
 			const { emojis } = guildOf(call);
-			return seesUsers ? [...emojis.values()] : present.emojis(guildOf(call));
+			return seesUsers ? [...emojis.values()] : serialize.emojis(guildOf(call));
 		},
 	}),
 	route({
@@ -105,7 +105,7 @@ export const emojiRoutes = [
 				mayAny(call, ManageGuildExpressions) ||
 				(emoji.user === call.actor.user &&
 					mayAny(call, CreateGuildExpressions));
-			return seesUser ? emoji : present.emoji(emoji);
+			return seesUser ? emoji : serialize.emoji(emoji);
 		},
 	}),
 	route({
@@ -120,7 +120,7 @@ export const emojiRoutes = [
 		},
 		run: (call) => {
 			const guild = guildOf(call);
-			const { body, world, actor, doing } = call;
+			const { body, world, actor, by } = call;
 			requireName(body.name);
 			const animated = below("image", () => isAnimated(body.image));
 			const alike = [...guild.emojis.values()].filter(
@@ -137,7 +137,7 @@ export const emojiRoutes = [
 				animated,
 				roles: requireRoles(call, body.roles ?? []),
 			};
-			return world.emojis.add(guild, actor.user, given, doing);
+			return world.emojis.add(guild, actor.user, given, by);
 		},
 	}),
 	route({
@@ -146,7 +146,7 @@ export const emojiRoutes = [
 		body: { name, roles },
 		run: (call) => {
 			const emoji = emojiOf(call);
-			const { body, world, doing } = call;
+			const { body, world, by } = call;
 			requireReach(call, emoji);
 			requireName(body.name);
 			const changes = {
@@ -156,7 +156,7 @@ export const emojiRoutes = [
 						? undefined
 						: requireRoles(call, body.roles ?? []),
 			};
-			world.emojis.edit(guildOf(call), emoji, changes, doing);
+			world.emojis.edit(guildOf(call), emoji, changes, by);
 			return emoji;
 		},
 	}),
@@ -166,7 +166,7 @@ export const emojiRoutes = [
 		run: (call) => {
 			const emoji = emojiOf(call);
 			requireReach(call, emoji);
-			call.world.emojis.remove(guildOf(call), emoji, call.doing);
+			call.world.emojis.remove(guildOf(call), emoji, call.by);
 		},
 	}),
 ];

@@ -9,7 +9,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { fieldFault, notSimulated } from "../errors.ts";
 import {
 	anything,
@@ -121,8 +121,8 @@ export const guildRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			return {
-				...present.guild(guild),
-				...(call.query.with_counts ? present.guildCounts(guild) : {}),
+				...serialize.guild(guild),
+				...(call.query.with_counts ? serialize.guildCounts(guild) : {}),
 			};
 		},
 	}),
@@ -133,7 +133,7 @@ export const guildRoutes = [
 		body: settings,
 		run: (call) => {
 			const guild = guildOf(call);
-			const { world, body, doing } = call;
+			const { world, body, by } = call;
 			const given: Readonly<Record<string, unknown>> = body;
 			for (const key of Object.keys(notKept))
 				if (given[key] !== undefined)
@@ -152,8 +152,8 @@ export const guildRoutes = [
 						? Locale.EnglishUS
 						: body.preferred_locale,
 			};
-			world.editGuild(guild, changes, doing);
-			return present.guild(guild);
+			world.guilds.edit(guild, changes, by);
+			return serialize.guild(guild);
 		},
 	}),
 ];

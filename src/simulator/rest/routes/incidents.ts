@@ -39,7 +39,7 @@ export const incidentRoutes = [
 				invites_disabled_until: until("invites_disabled_until"),
 				dms_disabled_until: until("dms_disabled_until"),
 			};
-			world.editGuild(guild, { incidents_data });
+			world.guilds.edit(guild, { incidents_data });
 			return incidents_data;
 		},
 	}),

@@ -31,7 +31,7 @@ function answeredWith(call: Call): Message {
 }
 
 function shown({ world, actor }: Call, message: Message) {
-	return world.readMessage(message, readerOf(actor));
+	return world.messages.serialize(message, readerOf(actor));
 }
 
 function edit(call: Call<ReadForm<typeof contentFields>>, message: Message) {

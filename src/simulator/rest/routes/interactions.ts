@@ -180,7 +180,12 @@ function told(
 		resource: {
 			type: call.body.type,
 			...(hasMessage
-				? { message: call.world.readMessage(message, readerOf(call.actor)) }
+				? {
+						message: call.world.messages.serialize(
+							message,
+							readerOf(call.actor),
+						),
+					}
 				: {}),
 		},
 	};

@@ -13,7 +13,7 @@ import {
 	has,
 	isAboveRole,
 } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { refusal } from "../errors.ts";
 import { boolean, integer, list, nullable, snowflake } from "../fields.ts";
 import { absent, permissionsIn } from "../message-body.ts";
@@ -33,12 +33,12 @@ function inviteOf(call: Call): Invite {
 
 function shown({ world }: Call, invite: Invite) {
 	const channel = world.invites.channelOf(invite);
-	return presented(invite, world.guildOf(channel), channel);
+	return presented(invite, world.guilds.of(channel), channel);
 }
 
 /** Roles that the actor may give. */
 function givenRoles(call: Call, ids: readonly (string | undefined)[]) {
-	const guild = call.world.guildOf(guildChannelOf(call));
+	const guild = call.world.guilds.of(guildChannelOf(call));
 	const { id: actor } = call.actor.user;
 	return ids.map((id = "") => {
 		const role = guild.roles.get(id);
@@ -92,7 +92,7 @@ export const inviteRoutes = [
 		},
 		run: (call) => {
 			const channel = guildChannelOf(call);
-			const { world, body, actor, doing } = call;
+			const { world, body, actor, by } = call;
 			if (channel.type === ChannelType.GuildCategory)
 				throw refusal(Code.CannotExecuteActionOnThisChannelType);
 			const asked = {
@@ -110,7 +110,7 @@ export const inviteRoutes = [
 				world.invites.list({ guild_id: channel.guild_id }).length >= inviteLimit
 			)
 				throw refusal(Code.MaximumNumberOfInvitesReached);
-			const invite = known ?? world.invites.add(channel, asked, doing);
+			const invite = known ?? world.invites.add(channel, asked, by);
 			return { ...shown(call, invite), ...metadata(invite) };
 		},
 	}),
@@ -121,10 +121,10 @@ export const inviteRoutes = [
 		run: (call) => {
 			const invite = inviteOf(call);
 			const { world, query } = call;
-			const guild = world.guildOf(world.invites.channelOf(invite));
+			const guild = world.guilds.of(world.invites.channelOf(invite));
 			return {
 				...shown(call, invite),
-				...(query.with_counts ? present.guildCounts(guild) : {}),
+				...(query.with_counts ? serialize.guildCounts(guild) : {}),
 			};
 		},
 	}),
@@ -134,13 +134,13 @@ export const inviteRoutes = [
 		run: (call) => {
 			const invite = inviteOf(call);
 			const channel = call.world.invites.channelOf(invite);
-			const guild = call.world.guildOf(channel);
+			const guild = call.world.guilds.of(channel);
 			const mayDelete =
 				has(permissionsIn(call, channel), ManageChannels) ||
 				has(guildPermissions(guild, call.actor.user.id), ManageGuild);
 			if (!mayDelete) throw refusal(Code.MissingPermissions);
 			const gone = shown(call, invite);
-			call.world.invites.remove(invite, call.doing);
+			call.world.invites.remove(invite, call.by);
 			return gone;
 		},
 	}),

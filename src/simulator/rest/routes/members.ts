@@ -1,6 +1,7 @@
 // Members: listing, searching, looking one up; changing and removing them, and the roles they hold.
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import { membersNamed } from "../../world/guilds/members.ts";
 import type { Guild, Member, Role } from "../../world/state/entities.ts";
 import {
 	guildPermissions,
@@ -8,7 +9,7 @@ import {
 	isAboveMember,
 	isAboveRole,
 } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { fieldFault, refusal } from "../errors.ts";
 import {
@@ -43,24 +44,6 @@ const {
 // A minute of grace for clocks that differ.
 const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000 + 60_000;
 
-/** The members whose user name, global name or nickname begins with `query`, whatever its case. */
-export function membersNamed(
-	guild: Guild,
-	query: string,
-	limit: number,
-): Member[] {
-	const wanted = query.toLowerCase();
-	const found: Member[] = [];
-	for (const member of guild.members.values()) {
-		if (found.length === limit) break;
-		const { username, global_name } = member.user;
-		const names = [username, global_name, member.nick];
-		if (names.some((name) => name?.toLowerCase().startsWith(wanted)))
-			found.push(member);
-	}
-	return found;
-}
-
 export const memberRoutes = [
 	route({
 		method: "GET",
@@ -75,7 +58,7 @@ export const memberRoutes = [
 				.filter((member) => compareIds(member.user.id, after) > 0)
 				.sort((a, b) => compareIds(a.user.id, b.user.id))
 				.slice(0, limit)
-				.map(present.member);
+				.map(serialize.member);
 		},
 	}),
 	route({
@@ -87,13 +70,13 @@ export const memberRoutes = [
 		},
 		run: (call) =>
 			membersNamed(guildOf(call), call.query.query, call.query.limit ?? 1).map(
-				present.member,
+				serialize.member,
 			),
 	}),
 	route({
 		method: "GET",
 		path: "/guilds/:guild_id/members/:user_id",
-		run: (call) => present.member(memberOf(call)),
+		run: (call) => serialize.member(memberOf(call)),
 	}),
 	route({
 		method: "PATCH",
@@ -105,14 +88,9 @@ export const memberRoutes = [
 			const { nick } = call.body;
 			if (nick !== undefined) {
 				requireGuildPermission(call, ChangeNickname);
-				call.world.editMember(
-					guild,
-					member,
-					{ nick: nick || null },
-					call.doing,
-				);
+				call.world.members.edit(guild, member, { nick: nick || null }, call.by);
 			}
-			return present.member(member);
+			return serialize.member(member);
 		},
 	}),
 	route({
@@ -149,10 +127,10 @@ export const memberRoutes = [
 			const { target } = voice;
 			// Being moved is no change of the member.
 			if (Object.values(changes).some((value) => value !== undefined))
-				call.world.editMember(guild, member, changes, call.doing);
-			if (target) call.world.joinVoice(target, member, {}, call.doing);
-			if (target === null) call.world.leaveVoice(guild, member, call.doing);
-			return present.member(member);
+				call.world.members.edit(guild, member, changes, call.by);
+			if (target) call.world.voice.join(target, member, {}, call.by);
+			if (target === null) call.world.voice.leave(guild, member, call.by);
+			return serialize.member(member);
 		},
 	}),
 	route({
@@ -163,7 +141,7 @@ export const memberRoutes = [
 			const guild = guildOf(call);
 			const member = memberOf(call);
 			requireReach(call, guild, member);
-			call.world.removeMember(guild, member, call.doing);
+			call.world.members.remove(guild, member, call.by);
 		},
 	}),
 	route({
@@ -234,7 +212,7 @@ function changeRoles(call: Call, wanted: string[], role = roleOf(call)): void {
 	const roles = [...new Set(wanted)];
 	// What is so already causes no event and no entry in the audit log.
 	if (roles.length === member.roles.length) return;
-	call.world.editMember(guild, member, { roles }, call.doing);
+	call.world.members.edit(guild, member, { roles }, call.by);
 }
 
 function checkTimeout(

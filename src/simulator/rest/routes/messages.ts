@@ -119,7 +119,7 @@ function refuseUnwanted(call: Call, channel: Channel): void {
 			members.has(call.actor.user.id) && members.has(other?.id ?? ""),
 	);
 	const bothBots = call.actor.user.bot && other?.bot;
-	if (!meet || bothBots || call.world.closedDms.has(other?.id ?? ""))
+	if (!meet || bothBots || call.world.users.closedDms.has(other?.id ?? ""))
 		throw refusal(Code.CannotSendMessagesToThisUser);
 }
 
@@ -181,7 +181,7 @@ function write(call: Call<NewMessage>, channel: Channel): Message {
 		...(replied ? asReply(channel, replied) : {}),
 		...forward,
 	};
-	if (!body.poll) return world.addMessage(channel, actor.user, message);
+	if (!body.poll) return world.messages.add(channel, actor.user, message);
 	const poll = readPoll(call, body.poll);
 	return world.polls.add(channel, actor.user, poll, message);
 }
@@ -212,7 +212,7 @@ export const messageRoutes = [
 			return call.world.messages
 				.page(channel.id, { limit, ...borders })
 				.map((message) =>
-					call.world.readMessage(message, readerOf(call.actor)),
+					call.world.messages.serialize(message, readerOf(call.actor)),
 				);
 		},
 	}),
@@ -221,7 +221,7 @@ export const messageRoutes = [
 		path: "/channels/:channel_id/messages/:message_id",
 		needs: ReadMessageHistory,
 		run: (call) =>
-			call.world.readMessage(messageOf(call), readerOf(call.actor)),
+			call.world.messages.serialize(messageOf(call), readerOf(call.actor)),
 	}),
 	route({
 		method: "POST",
@@ -239,13 +239,13 @@ export const messageRoutes = [
 			const already = earlier(call, channel);
 			if (already) {
 				call.changedNothing();
-				return world.readMessage(already, readerOf(actor));
+				return world.messages.serialize(already, readerOf(actor));
 			}
 			refuseTooFast(call, channel);
 			const tellRules = moderate(call, channel, call.body.content ?? "");
 			const message = write(call, channel);
 			tellRules(message);
-			return world.readMessage(message, readerOf(actor));
+			return world.messages.serialize(message, readerOf(actor));
 		},
 	}),
 	route({
@@ -263,8 +263,8 @@ export const messageRoutes = [
 			if ((message.flags & MessageFlags.Crossposted) !== 0)
 				throw refusal(Code.ThisMessageWasAlreadyCrossposted);
 			message.flags |= MessageFlags.Crossposted;
-			world.tellMessage("MESSAGE_UPDATE", channel, message);
-			return world.readMessage(message, readerOf(actor));
+			world.messages.dispatch("MESSAGE_UPDATE", channel, message);
+			return world.messages.serialize(message, readerOf(actor));
 		},
 	}),
 	route({
@@ -284,7 +284,7 @@ export const messageRoutes = [
 				throw refusal(Code.CannotEditMessageAuthoredByAnotherUser);
 			if (!own) requirePermission(call, channel, ManageMessages);
 			const tellRules = moderate(call, channel, body.content ?? "");
-			world.editMessage(
+			world.messages.edit(
 				channel,
 				message,
 				revised(call, channel, message, body, {
@@ -292,7 +292,7 @@ export const messageRoutes = [
 				}),
 			);
 			tellRules(message);
-			return world.readMessage(message, readerOf(actor));
+			return world.messages.serialize(message, readerOf(actor));
 		},
 	}),
 	route({
@@ -307,7 +307,7 @@ export const messageRoutes = [
 					throw refusal(Code.CannotExecuteActionOnDMChannel);
 				requirePermission(call, channel, ManageMessages);
 			}
-			call.world.removeMessage(channel, message, call.doing);
+			call.world.messages.remove(channel, message, call.by);
 		},
 	}),
 	route({
@@ -334,7 +334,7 @@ export const messageRoutes = [
 				(id) => call.world.messages.get(channel.id, id) ?? [],
 			);
 			if (messages.length > 0)
-				call.world.removeMessages(channel, messages, call.doing);
+				call.world.messages.removeMany(channel, messages, call.by);
 		},
 	}),
 ];

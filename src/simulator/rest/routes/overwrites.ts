@@ -113,13 +113,13 @@ export const overwriteRoutes = [
 		body: { ...overwriteFields, type: required(choice(0, 1)) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
-			const guild = call.world.guildOf(channel);
+			const guild = call.world.guilds.of(channel);
 			const id = param(call, "overwrite_id");
 			const known = channel.permission_overwrites;
 			const old = known.find((overwrite) => overwrite.id === id);
 			const now = stored(guild, { id, ...call.body });
 			requireOverwrite(call, guild, channel, changedBits(old, now));
-			call.world.setOverwrite(channel, now, call.doing);
+			call.world.channels.setOverwrite(channel, now, call.by);
 		},
 	}),
 	route({
@@ -131,9 +131,9 @@ export const overwriteRoutes = [
 			const id = param(call, "overwrite_id");
 			const old = channel.permission_overwrites.find((one) => one.id === id);
 			if (!old) throw refusal(Code.UnknownPermissionOverwrite);
-			const guild = call.world.guildOf(channel);
+			const guild = call.world.guilds.of(channel);
 			requireOverwrite(call, guild, channel, changedBits(old, undefined));
-			call.world.removeOverwrite(channel, old, call.doing);
+			call.world.channels.removeOverwrite(channel, old, call.by);
 		},
 	}),
 ];

@@ -43,7 +43,7 @@ export const pinRoutes = [
 			return {
 				items: rest.slice(0, limit).map((message) => ({
 					pinned_at: message.pinned_at,
-					message: call.world.readMessage(message, readerOf(call.actor)),
+					message: call.world.messages.serialize(message, readerOf(call.actor)),
 				})),
 				has_more: rest.length > limit,
 			};
@@ -56,13 +56,13 @@ export const pinRoutes = [
 		run: (call) => {
 			const channel = channelOf(call);
 			const message = messageOf(call);
-			const { world, actor, doing } = call;
+			const { world, actor, by } = call;
 			if (!pinnable.includes(message.type))
 				throw refusal(Code.CannotExecuteActionOnSystemMessage);
 			if (message.pinned_at !== null) return call.changedNothing();
 			if (world.messages.pinned(channel.id).length >= pinLimit)
 				throw refusal(Code.MaximumNumberOfPinsReachedForTheChannel);
-			world.pin(channel, message, actor.user, doing);
+			world.messages.pin(channel, message, actor.user, by);
 		},
 	}),
 	route({
@@ -72,7 +72,7 @@ export const pinRoutes = [
 		run: (call) => {
 			const message = messageOf(call);
 			if (message.pinned_at === null) return call.changedNothing();
-			call.world.unpin(channelOf(call), message, call.doing);
+			call.world.messages.unpin(channelOf(call), message, call.by);
 		},
 	}),
 ];

@@ -116,7 +116,7 @@ export const pollRoutes = [
 				throw refusal(Code.MissingPermissions);
 			if (message.poll.ended) throw refusal(Code.PollExpired);
 			call.world.polls.end(channelOf(call), message);
-			return call.world.readMessage(message, readerOf(call.actor));
+			return call.world.messages.serialize(message, readerOf(call.actor));
 		},
 	}),
 ];

@@ -20,7 +20,7 @@ const roles = list(snowflake, 0, 250);
 const defaultDays = 7;
 
 /** Whom a prune would remove: of those who are away, the ones who rank below the actor. */
-function away(
+function prunable(
 	call: Call,
 	days: number,
 	roleIds: readonly (string | undefined)[],
@@ -31,8 +31,8 @@ function away(
 			throw refusal(Code.UnknownRole);
 		return id;
 	});
-	return call.world.activity
-		.away(guild, days, included)
+	return call.world.members
+		.inactive(guild, days, included)
 		.filter((member) => isAboveMember(guild, call.actor.user.id, member));
 }
 
@@ -46,7 +46,7 @@ export const pruneRoutes = [
 			const { days = defaultDays, include_roles } = call.query;
 			const ids = include_roles ? include_roles.split(",") : undefined;
 			const read = below("include_roles", () => roles.read(ids)) ?? [];
-			return { pruned: away(call, days, read).length };
+			return { pruned: prunable(call, days, read).length };
 		},
 	}),
 	route({
@@ -55,12 +55,12 @@ export const pruneRoutes = [
 		needs,
 		body: { days, compute_prune_count: boolean, include_roles: roles },
 		run: (call) => {
-			const { world, body, doing } = call;
+			const { world, body, by } = call;
 			const guild = guildOf(call);
 			const { days = defaultDays, include_roles = [] } = body;
-			const pruned = away(call, days, include_roles);
-			for (const member of pruned) world.removeMember(guild, member);
-			world.log(guild, doing, AuditLogEvent.MemberPrune, null, {
+			const pruned = prunable(call, days, include_roles);
+			for (const member of pruned) world.members.remove(guild, member);
+			world.state.audit(guild, by, AuditLogEvent.MemberPrune, null, {
 				options: {
 					delete_member_days: String(days),
 					members_removed: String(pruned.length),

@@ -2,12 +2,12 @@
 // https://discord.com/developers/docs/resources/message#create-reaction
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import { reactionWith } from "../../world/messages/reactions.ts";
 import type { Emoji, Reaction } from "../../world/state/entities.ts";
 import { inGuild } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { compareIds, isSnowflake } from "../../world/state/snowflake.ts";
 import { standardEmoji } from "../../world/state/unicode-emoji.ts";
-import { reactionWith } from "../../world/world.ts";
 import { refusal } from "../errors.ts";
 import { integer, snowflake } from "../fields.ts";
 import { permissionsIn, requirePermission } from "../message-body.ts";
@@ -38,7 +38,7 @@ function usable(call: Call, emoji: Emoji): Emoji {
 	const found = call.world.emojis.usableBy(call.actor.user, emoji.id);
 	if (!found) throw refusal(Code.UnknownEmoji);
 	const own =
-		inGuild(channel) && call.world.guildOf(channel).emojis.has(found.id);
+		inGuild(channel) && call.world.guilds.of(channel).emojis.has(found.id);
 	if (!own) requirePermission(call, channel, UseExternalEmojis);
 	return {
 		...{ id: found.id, name: found.name },
@@ -66,7 +66,7 @@ function remove(call: Call, userId: string): void {
 	const user = call.world.users.get(userId);
 	if (!user) throw refusal(Code.UnknownUser);
 	if (userIds.includes(user.id))
-		call.world.removeReaction(channelOf(call), messageOf(call), user, emoji);
+		call.world.reactions.remove(channelOf(call), messageOf(call), user, emoji);
 	else call.changedNothing();
 }
 
@@ -95,7 +95,7 @@ export const reactionRoutes = [
 			const put = known?.emoji ?? usable(call, emoji);
 			if (!known && message.reactions.length >= emojiLimit)
 				throw refusal(Code.MaximumNumberOfReactionsReached);
-			world.addReaction(channel, message, actor.user, put);
+			world.reactions.add(channel, message, actor.user, put);
 		},
 	}),
 	route({
@@ -133,7 +133,7 @@ export const reactionRoutes = [
 		path: all,
 		run: (call) => {
 			requireManager(call);
-			call.world.clearReactions(channelOf(call), messageOf(call));
+			call.world.reactions.clear(channelOf(call), messageOf(call));
 		},
 	}),
 	route({
@@ -142,7 +142,7 @@ export const reactionRoutes = [
 		run: (call) => {
 			requireManager(call);
 			const { emoji } = reactionOf(call);
-			call.world.clearReactions(channelOf(call), messageOf(call), emoji);
+			call.world.reactions.clear(channelOf(call), messageOf(call), emoji);
 		},
 	}),
 ];

@@ -1,7 +1,7 @@
 // Roles: listing, making, changing, ordering and removing them.
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
-import type { RoleChanges } from "../../world/channels/channels.ts";
+import type { RoleChanges } from "../../world/guilds/roles.ts";
 import type { Guild, Role } from "../../world/state/entities.ts";
 import {
 	allPermissions,
@@ -113,10 +113,10 @@ export const roleRoutes = [
 				BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 			requireOwned(call, guild, permissions);
 			const changes = changesOf({ ...call.body, permissions });
-			return call.world.addRole(
+			return call.world.roles.add(
 				guild,
 				{ ...changes, name: changes.name ?? "new role" },
-				call.doing,
+				call.by,
 			);
 		},
 	}),
@@ -151,7 +151,7 @@ export const roleRoutes = [
 						requireReach(call, guild, other);
 				positions.set(role, position);
 			}
-			call.world.moveRoles(guild, positions, call.doing);
+			call.world.roles.move(guild, positions, call.by);
 			return [...guild.roles.values()];
 		},
 	}),
@@ -173,7 +173,7 @@ export const roleRoutes = [
 					"Value must be one of {'@everyone'}.",
 					"name",
 				);
-			call.world.editRole(guild, role, changesOf(call.body), call.doing);
+			call.world.roles.edit(guild, role, changesOf(call.body), call.by);
 			return role;
 		},
 	}),
@@ -186,7 +186,7 @@ export const roleRoutes = [
 			const role = roleOf(call);
 			if (role.id === guild.id || role.managed) throw refusal(Code.InvalidRole);
 			requireReach(call, guild, role);
-			call.world.removeRole(guild, role, call.doing);
+			call.world.roles.remove(guild, role, call.by);
 		},
 	}),
 ];

@@ -20,7 +20,7 @@ import {
 	guildPermissions,
 	has,
 } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { fieldFault, refusal } from "../errors.ts";
 import {
@@ -93,7 +93,10 @@ type Place = Pick<ScheduledEvent, "entity_type" | "channel_id">;
 /** The event in the path, if the actor may see where it is. */
 function eventOf(call: Call): ScheduledEvent {
 	const guild = guildOf(call);
-	const event = call.world.scheduledEvents.get(guild, param(call, "event_id"));
+	const id = param(call, "event_id");
+	const events = call.world.scheduledEvents.in(guild);
+	const event = events.find((one) => one.id === id);
+	if (!event) throw refusal(Code.UnknownGuildScheduledEvent);
 	if (!maySee(call, guild, event)) throw refusal(Code.MissingAccess);
 	return event;
 }
@@ -213,7 +216,7 @@ export const scheduledEventRoutes = [
 				.in(guild)
 				.filter((event) => maySee(call, guild, event))
 				.map((event) =>
-					scheduledEvents.show(event, call.query.with_user_count),
+					scheduledEvents.serialize(event, call.query.with_user_count),
 				);
 		},
 	}),
@@ -243,8 +246,8 @@ export const scheduledEventRoutes = [
 				throw refusal(
 					Code.MaximumNumberOfUncompletedGuildScheduledEventsReached,
 				);
-			return scheduledEvents.show(
-				scheduledEvents.add(guild, call.actor.user.id, event, call.doing),
+			return scheduledEvents.serialize(
+				scheduledEvents.add(guild, call.actor.user.id, event, call.by),
 			);
 		},
 	}),
@@ -253,7 +256,7 @@ export const scheduledEventRoutes = [
 		path: one,
 		query: { with_user_count: boolean },
 		run: (call) =>
-			call.world.scheduledEvents.show(
+			call.world.scheduledEvents.serialize(
 				eventOf(call),
 				call.query.with_user_count,
 			),
@@ -282,8 +285,8 @@ export const scheduledEventRoutes = [
 			checkPlace(guild, changed);
 			requireAt(call, guild, changed, own);
 			checkTimes(changes, changed);
-			scheduledEvents.edit(guild, event, changes, call.doing);
-			return scheduledEvents.show(event);
+			scheduledEvents.edit(guild, event, changes, call.by);
+			return scheduledEvents.serialize(event);
 		},
 	}),
 	route({
@@ -294,7 +297,7 @@ export const scheduledEventRoutes = [
 			const event = eventOf(call);
 			const own = event.creator_id === call.actor.user.id;
 			requireAt(call, guild, event, own);
-			call.world.scheduledEvents.remove(guild, event, call.doing);
+			call.world.scheduledEvents.remove(guild, event, call.by);
 		},
 	}),
 	route({
@@ -319,7 +322,9 @@ export const scheduledEventRoutes = [
 				return {
 					guild_scheduled_event_id: event.id,
 					user: call.world.users.get(id),
-					...(with_member && member ? { member: present.member(member) } : {}),
+					...(with_member && member
+						? { member: serialize.member(member) }
+						: {}),
 				};
 			});
 		},

@@ -10,7 +10,7 @@ import {
 import type { GuildPlace } from "../../world/state/entities.ts";
 import { isThread } from "../../world/state/entities.ts";
 import { channelPermissions, has } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { refusal } from "../errors.ts";
 import { boolean, integer, several, snowflake, text, word } from "../fields.ts";
 import { absent } from "../message-body.ts";
@@ -56,10 +56,10 @@ export const searchRoutes = [
 		},
 		run: (call) => {
 			const { query, world, actor } = call;
-			const reader = present.readerOf(actor);
+			const reader = serialize.readerOf(actor);
 			if (!reader.seesContent) throw refusal(Code.MissingAccess);
 			const searched = readableIn(call, query.channel_id).filter(
-				(place) => query.include_nsfw || !world.isNsfw(place),
+				(place) => query.include_nsfw || !world.channels.isNsfw(place),
 			);
 			const all = searched.flatMap(({ id }) => world.messages.in(id));
 			const { sort_by = "timestamp", sort_order = "desc" } = query;
@@ -73,12 +73,15 @@ export const searchRoutes = [
 				doing_deep_historical_index: false,
 				total_results: found.length,
 				messages: page.map((message) => {
-					const { reactions: _, ...shown } = world.readMessage(message, reader);
+					const { reactions: _, ...shown } = world.messages.serialize(
+						message,
+						reader,
+					);
 					return [shown];
 				}),
-				threads: threads.map((one) => present.thread(one, actor.user.id)),
+				threads: threads.map((one) => serialize.thread(one, actor.user.id)),
 				members: threads.flatMap(
-					(one) => present.threadMember(one, actor.user.id) ?? [],
+					(one) => serialize.threadMember(one, actor.user.id) ?? [],
 				),
 			};
 		},

@@ -48,7 +48,7 @@ function namedChannel(call: Call, id: string): GuildChannel {
 }
 
 function permissionsOf(call: Call, channel: GuildChannel): bigint {
-	const guild = call.world.guildOf(channel);
+	const guild = call.world.guilds.of(channel);
 	return channelPermissions(guild, channel, call.actor.user.id);
 }
 
@@ -78,7 +78,7 @@ export const stageRoutes = [
 			if (call.world.stages.of(channel))
 				throw refusal(Code.TheStageIsAlreadyOpen);
 			const { stages } = call.world;
-			return stages.start(channel, { topic, privacy_level }, call.doing);
+			return stages.start(channel, { topic, privacy_level }, call.by);
 		},
 	}),
 	route({ method: "GET", path: one, run: (call) => stageOf(call) }),
@@ -89,7 +89,7 @@ export const stageRoutes = [
 		body: fields,
 		run: (call) => {
 			const stage = stageOf(call);
-			call.world.stages.edit(stage, call.body, call.doing);
+			call.world.stages.edit(stage, call.body, call.by);
 			return stage;
 		},
 	}),
@@ -97,6 +97,6 @@ export const stageRoutes = [
 		method: "DELETE",
 		path: one,
 		needs: moderator,
-		run: (call) => call.world.stages.end(stageOf(call), call.doing),
+		run: (call) => call.world.stages.end(stageOf(call), call.by),
 	}),
 ];

@@ -8,7 +8,7 @@ import {
 } from "discord.js";
 import type { Thread, User } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { refusal } from "../errors.ts";
 import { boolean, integer, snowflake } from "../fields.ts";
@@ -22,17 +22,19 @@ const all = "/channels/:channel_id/thread-members";
 /** The member of the guild whom the path names. */
 function userOf(call: Call): User {
 	const id = param(call, "user_id");
-	if (!call.world.users.has(id)) throw refusal(Code.UnknownUser);
-	const member = call.world.guildOf(threadOf(call)).members.get(id);
+	if (!call.world.users.get(id)) throw refusal(Code.UnknownUser);
+	const member = call.world.guilds.of(threadOf(call)).members.get(id);
 	if (!member) throw refusal(Code.UnknownMember);
 	return member.user;
 }
 
 function shown(call: Call, thread: Thread, userId: string, whole: boolean) {
-	const guild = call.world.guildOf(thread);
+	const guild = call.world.guilds.of(thread);
 	return whole
-		? present.threadMemberWith(guild, thread, userId)
-		: [present.threadMember(thread, userId)].filter((one) => one !== undefined);
+		? serialize.threadMemberWith(guild, thread, userId)
+		: [serialize.threadMember(thread, userId)].filter(
+				(one) => one !== undefined,
+			);
 }
 
 export const threadMemberRoutes = [

@@ -14,7 +14,7 @@ import {
 	type Thread,
 } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { fieldFault, refusal } from "../errors.ts";
 import {
@@ -80,7 +80,7 @@ export const threadFields = {
 };
 
 function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
-	const guild = call.world.guildOf(parent);
+	const guild = call.world.guilds.of(parent);
 	const active = [...guild.threads.values()].filter((one) => !one.archived);
 	if (active.length >= activeLimit) throw refusal(Code.MaximumActiveThreads);
 	return {
@@ -115,7 +115,7 @@ type Body = ReadForm<typeof newThread>;
 
 function startAlone(call: Call<Body>, parent: GuildChannel) {
 	requireText(parent);
-	const { body, world, actor, doing } = call;
+	const { body, world, actor, by } = call;
 	// Discord's own default.
 	const type = body.type ?? ChannelType.PrivateThread;
 	const inNews = parent.type === ChannelType.GuildAnnouncement;
@@ -127,12 +127,12 @@ function startAlone(call: Call<Body>, parent: GuildChannel) {
 	const start = startOf(call, parent, body);
 	const invitable = (isPrivate ? body.invitable : undefined) ?? undefined;
 	const given = { ...start, type, invitable };
-	const thread = world.threads.add(parent, actor.user, given, doing);
-	return present.thread(thread, actor.user.id);
+	const thread = world.threads.add(parent, actor.user, given, by);
+	return serialize.thread(thread, actor.user.id);
 }
 
 function startPost(call: Call<Body>, forum: GuildChannel) {
-	const { body, world, actor, doing } = call;
+	const { body, world, actor, by } = call;
 	const { message } = body;
 	if (!message)
 		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "message");
@@ -145,13 +145,13 @@ function startPost(call: Call<Body>, forum: GuildChannel) {
 	const content = written(call, forum, message, {
 		allowed: message.allowed_mentions ?? null,
 	});
-	const id = world.newId();
+	const id = world.state.newId();
 	const given = { ...start, id, applied_tags };
-	const thread = world.threads.add(forum, actor.user, given, doing);
-	const first = world.addMessage(thread, actor.user, { ...content, id });
+	const thread = world.threads.add(forum, actor.user, given, by);
+	const first = world.messages.add(thread, actor.user, { ...content, id });
 	return {
-		...present.thread(thread, actor.user.id),
-		message: world.readMessage(first, present.readerOf(actor)),
+		...serialize.thread(thread, actor.user.id),
+		message: world.messages.serialize(first, serialize.readerOf(actor)),
 	};
 }
 
@@ -163,12 +163,12 @@ type Edit = ReadForm<typeof threadFields> & {
 
 /** PATCH of a thread. */
 export function editThread(call: Call<Edit>, thread: Thread) {
-	const { body, world, actor, doing } = call;
+	const { body, world, actor, by } = call;
 	if (thread.archived && body.archived !== false)
 		throw refusal(Code.InvalidActionOnArchivedThread);
 	requireEditor(call, thread, body);
 	const { invitable, applied_tags: tags } = body;
-	const forum = world.guildOf(thread).channels.get(thread.parent_id);
+	const forum = world.guilds.of(thread).channels.get(thread.parent_id);
 	const changes: ThreadChanges = {
 		name: body.name ?? undefined,
 		archived: body.archived ?? undefined,
@@ -186,8 +186,8 @@ export function editThread(call: Call<Edit>, thread: Thread) {
 				: undefined,
 		flags: body.flags ?? undefined,
 	};
-	world.threads.edit(thread, changes, doing);
-	return present.thread(thread, actor.user.id);
+	world.threads.edit(thread, changes, by);
+	return serialize.thread(thread, actor.user.id);
 }
 
 /** Who began a thread may change what it is called and whether it is open; the rest is for those who manage threads. */
@@ -212,8 +212,8 @@ function requireEditor(call: Call, thread: Thread, body: Edit): void {
 /** DELETE of a thread. */
 export function deleteThread(call: Call, thread: Thread) {
 	requirePermission(call, thread, ManageThreads);
-	const answer = present.thread(thread, call.actor.user.id);
-	call.world.threads.remove(thread, call.doing);
+	const answer = serialize.thread(thread, call.actor.user.id);
+	call.world.threads.remove(thread, call.by);
 	return answer;
 }
 
@@ -221,8 +221,8 @@ export function deleteThread(call: Call, thread: Thread) {
 function listed({ actor }: Call, threads: readonly Thread[]) {
 	const { id } = actor.user;
 	return {
-		threads: threads.map((one) => present.thread(one, id)),
-		members: threads.flatMap((one) => present.threadMember(one, id) ?? []),
+		threads: threads.map((one) => serialize.thread(one, id)),
+		members: threads.flatMap((one) => serialize.threadMember(one, id) ?? []),
 	};
 }
 
@@ -270,13 +270,13 @@ export const threadRoutes = [
 			const parent = guildChannelOf(call);
 			requireText(parent);
 			const message = messageOf(call);
-			const { world, actor, doing } = call;
-			const guild: Guild = world.guildOf(parent);
+			const { world, actor, by } = call;
+			const guild: Guild = world.guilds.of(parent);
 			if (guild.threads.has(message.id))
 				throw refusal(Code.ThreadAlreadyCreatedForMessage);
 			const given = { ...startOf(call, parent, call.body), message };
-			const thread = world.threads.add(parent, actor.user, given, doing);
-			return present.thread(thread, actor.user.id);
+			const thread = world.threads.add(parent, actor.user, given, by);
+			return serialize.thread(thread, actor.user.id);
 		},
 	}),
 	route({

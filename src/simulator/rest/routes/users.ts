@@ -2,7 +2,7 @@
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 import { guildPermissions } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { refusal } from "../errors.ts";
 import { boolean, integer, required, snowflake } from "../fields.ts";
@@ -12,7 +12,7 @@ export const userRoutes = [
 	route({
 		method: "GET",
 		path: "/users/@me",
-		run: ({ actor }) => present.ownUser(actor),
+		run: ({ actor }) => serialize.ownUser(actor),
 	}),
 	route({
 		method: "GET",
@@ -49,7 +49,7 @@ export const userRoutes = [
 				owner: guild.owner_id === actor.user.id,
 				permissions: String(guildPermissions(guild, actor.user.id)),
 				features: [],
-				...(with_counts ? present.guildCounts(guild) : {}),
+				...(with_counts ? serialize.guildCounts(guild) : {}),
 			}));
 		},
 	}),
@@ -62,7 +62,7 @@ export const userRoutes = [
 				throw refusal(Code.InvalidGuild, {
 					message: "Owners cannot leave their guild",
 				});
-			call.world.removeMember(guild, memberOfActor(call));
+			call.world.members.remove(guild, memberOfActor(call));
 		},
 	}),
 	route({
@@ -73,9 +73,12 @@ export const userRoutes = [
 			const other = world.users.get(body.recipient_id);
 			if (!other) throw refusal(Code.UnknownUser);
 			if (other === actor.user) throw refusal(Code.InvalidRecipients);
-			const known = world.directChannel(actor.user, other);
+			const known = world.channels.findDm(actor.user, other);
 			if (known) changedNothing();
-			return present.channel(known ?? world.openDm(actor.user, other), actor);
+			return serialize.channel(
+				known ?? world.channels.openDm(actor.user, other),
+				actor,
+			);
 		},
 	}),
 ];

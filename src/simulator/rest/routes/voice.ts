@@ -12,7 +12,7 @@ import type {
 } from "../../world/state/entities.ts";
 import { isVoice } from "../../world/state/entities.ts";
 import { channelPermissions, has } from "../../world/state/permissions.ts";
-import * as present from "../../world/state/serialize.ts";
+import * as serialize from "../../world/state/serialize.ts";
 import { refusal } from "../errors.ts";
 import { nullable, text } from "../fields.ts";
 import {
@@ -42,9 +42,9 @@ export const voiceRoutes = [
 			if (!guild.voiceStates.has(member.user.id))
 				throw refusal(Code.UnknownVoiceState);
 			return {
-				...present.voiceState(guild, member),
+				...serialize.voiceState(guild, member),
 				guild_id: guild.id,
-				member: present.member(member),
+				member: serialize.member(member),
 			};
 		},
 	}),
@@ -57,7 +57,7 @@ export const voiceRoutes = [
 			const channel = guildChannelOf(call);
 			if (channel.type !== ChannelType.GuildVoice)
 				throw refusal(Code.CannotExecuteActionOnThisChannelType);
-			const guild = call.world.guildOf(channel);
+			const guild = call.world.guilds.of(channel);
 			const { id } = call.actor.user;
 			// Whoever is not in it needs to manage it.
 			if (
@@ -66,7 +66,7 @@ export const voiceRoutes = [
 			)
 				throw refusal(Code.MissingPermissions);
 			const { status } = call.body;
-			call.world.voiceStatuses.set(channel, status || null, call.doing);
+			call.world.voiceStatuses.set(channel, status || null, call.by);
 		},
 	}),
 ];

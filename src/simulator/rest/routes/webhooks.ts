@@ -138,7 +138,7 @@ function ownMessage(call: Call, place: GuildPlace): Message {
 }
 
 function shown({ world, actor }: Call, message: Message) {
-	return world.readMessage(message, readerOf(actor));
+	return world.messages.serialize(message, readerOf(actor));
 }
 
 const managing = [
@@ -167,14 +167,14 @@ const managing = [
 		body: { name: required(name), avatar: nullable(avatar) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
-			const { world, body, actor, doing } = call;
+			const { world, body, actor, by } = call;
 			refuseFull(call, channel);
 			const given = {
 				name: body.name,
 				avatar: body.avatar ?? null,
 				user: actor.user,
 			};
-			return seenBy(world.webhooks.add(channel, given, doing), actor);
+			return seenBy(world.webhooks.add(channel, given, by), actor);
 		},
 	}),
 	route({
@@ -200,14 +200,14 @@ const managing = [
 				call.body.channel_id ?? undefined,
 			);
 			const changes = { name, avatar, channel_id };
-			call.world.webhooks.edit(webhook, changes, call.doing);
+			call.world.webhooks.edit(webhook, changes, call.by);
 			return seenBy(webhook, call.actor);
 		},
 	}),
 	route({
 		method: "DELETE",
 		path: byId,
-		run: (call) => call.world.webhooks.remove(managedWebhook(call), call.doing),
+		run: (call) => call.world.webhooks.remove(managedWebhook(call), call.by),
 	}),
 ];
 
@@ -268,7 +268,7 @@ const writing = [
 				...(body.username ? { name: body.username } : {}),
 				...(body.avatar_url ? { avatar: hash(body.avatar_url) } : {}),
 			});
-			const message = world.addMessage(place, author, {
+			const message = world.messages.add(place, author, {
 				...written(call, place, body, {
 					allowed: body.allowed_mentions ?? null,
 				}),
@@ -300,7 +300,7 @@ const writing = [
 			const changes = revised(call, place, message, call.body, {
 				allowed: call.body.allowed_mentions ?? null,
 			});
-			call.world.editMessage(place, message, changes);
+			call.world.messages.edit(place, message, changes);
 			return shown(call, message);
 		},
 	}),
@@ -311,7 +311,7 @@ const writing = [
 		query: threadId,
 		run: (call) => {
 			const place = placeOf(call);
-			call.world.removeMessage(place, ownMessage(call, place), call.doing);
+			call.world.messages.remove(place, ownMessage(call, place), call.by);
 		},
 	}),
 ];

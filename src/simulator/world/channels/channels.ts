@@ -1,150 +1,64 @@
-// What a guild is made of: its roles, its channels and their overwrites, and how they change.
+// Channels of guilds with their permission overwrites, and DM channels.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
+import type { Messages } from "../messages/messages.ts";
 import { changesBetween, overwriteOptions } from "../state/audit-log.ts";
-import { newRole } from "../state/defaults.ts";
 import type {
+	Channel,
+	DmChannel,
 	Guild,
 	GuildChannel,
 	GuildChannelType,
 	Overwrite,
-	Role,
+	User,
 } from "../state/entities.ts";
-import { compareRoles } from "../state/permissions.ts";
-import * as present from "../state/serialize.ts";
-import { apply, type Changes, type Doing } from "../state/state.ts";
-import { Voice } from "./voice.ts";
+import { inGuild, isGuildChannel, isThread } from "../state/entities.ts";
+import * as serialize from "../state/serialize.ts";
+import {
+	type Attribution,
+	apply,
+	type Changes,
+	type State,
+} from "../state/state.ts";
+import type { Voice } from "./voice.ts";
 
-/** What may be changed of a role. */
-export type RoleChanges = Changes<
-	Pick<
-		Role,
-		| "name"
-		| "colors"
-		| "color"
-		| "hoist"
-		| "mentionable"
-		| "permissions"
-		| "unicode_emoji"
-	>
->;
-/** What may be changed of a channel. */
+/** The fields of a channel that can be edited. */
 export type ChannelChanges = Changes<
 	Omit<GuildChannel, "id" | "guild_id" | "last_message_id">
 >;
 
-/** The roles and channels of all guilds. */
-export class Structure extends Voice {
-	// Roles
+export class Channels {
+	readonly #state: State;
+	readonly #messages: Messages;
+	readonly #voice: Voice;
 
-	/** A new role, right above @everyone unless `position` says otherwise; the ones from there on move up. */
-	addRole(
-		guild: Guild,
-		given: RoleChanges & {
-			name: string;
-			position?: number | undefined;
-			/** The bot whose own role this is. */
-			bot_id?: string;
-		},
-		doing?: Doing,
-	): Role {
-		const { bot_id, ...changes } = given;
-		const role = newRole(this.newId());
-		apply(role, changes);
-		if (bot_id !== undefined)
-			Object.assign(role, { managed: true, tags: { bot_id } });
-		role.position = Math.max(1, given.position ?? 1);
-		const moved = [...guild.roles.values()].filter(
-			(other) => other.position >= role.position,
-		);
-		for (const other of moved) other.position += 1;
-		guild.roles.set(role.id, role);
-		this.#tellRole("GUILD_ROLE_CREATE", guild, role);
-		for (const other of moved)
-			this.#tellRole("GUILD_ROLE_UPDATE", guild, other);
-		this.log(guild, doing, AuditLogEvent.RoleCreate, role.id, {
-			changes: changesBetween({}, changes),
-		});
-		return role;
+	constructor(state: State, messages: Messages, voice: Voice) {
+		this.#state = state;
+		this.#messages = messages;
+		this.#voice = voice;
 	}
 
-	editRole(
-		guild: Guild,
-		role: Role,
-		changes: RoleChanges,
-		doing?: Doing,
-	): void {
-		const before = { ...role };
-		apply(role, changes);
-		this.#tellRole("GUILD_ROLE_UPDATE", guild, role);
-		this.log(guild, doing, AuditLogEvent.RoleUpdate, role.id, {
-			changes: changesBetween(before, changes),
-		});
+	get(id: string): Channel | undefined {
+		return this.#state.channels.get(id);
 	}
 
-	/** Gives these roles these positions; the others close the gaps. @everyone stays at 0. */
-	moveRoles(
-		guild: Guild,
-		positions: ReadonlyMap<Role, number>,
-		doing?: Doing,
-	): void {
-		const everyone = guild.roles.get(guild.id);
-		const order = [...guild.roles.values()]
-			.filter((role) => role !== everyone && !positions.has(role))
-			.sort(compareRoles)
-			.reverse();
-		const placed = [...positions].sort(([, a], [, b]) => a - b);
-		for (const [role, position] of placed)
-			order.splice(Math.max(0, position - 1), 0, role);
-		for (const [index, role] of order.entries()) {
-			if (role.position === index + 1) continue;
-			const before = { ...role };
-			role.position = index + 1;
-			this.#tellRole("GUILD_ROLE_UPDATE", guild, role);
-			if (positions.has(role))
-				this.log(guild, doing, AuditLogEvent.RoleUpdate, role.id, {
-					changes: changesBetween(before, { position: role.position }),
-				});
-		}
+	has(id: string): boolean {
+		return this.#state.channels.has(id);
 	}
 
-	/** The role leaves its members and the channels' overwrites too. */
-	removeRole(guild: Guild, role: Role, doing?: Doing): void {
-		guild.roles.delete(role.id);
-		for (const member of guild.members.values())
-			member.roles = member.roles.filter((id) => id !== role.id);
-		for (const channel of guild.channels.values())
-			channel.permission_overwrites = channel.permission_overwrites.filter(
-				(overwrite) => overwrite.id !== role.id,
-			);
-		this.tell("GUILD_ROLE_DELETE", guild, () => ({
-			guild_id: guild.id,
-			role_id: role.id,
-		}));
-		this.log(guild, doing, AuditLogEvent.RoleDelete, role.id, {
-			changes: changesBetween({ ...role }, {}),
-		});
+	values(): IterableIterator<Channel> {
+		return this.#state.channels.values();
 	}
-
-	#tellRole(
-		type: "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE",
-		guild: Guild,
-		role: Role,
-	): void {
-		this.tell(type, guild, () => ({ guild_id: guild.id, role }));
-	}
-
-	// Channels
 
 	/** A new channel, below the others unless `position` says otherwise. */
-	addChannel(
+	add(
 		guild: Guild,
 		given: ChannelChanges & { name: string },
-		doing?: Doing,
+		by?: Attribution,
 	): GuildChannel {
 		const type: GuildChannelType = given.type ?? ChannelType.GuildText;
 		const channel: GuildChannel = {
-			id: this.newId(),
+			id: this.#state.newId(),
 			guild_id: guild.id,
 			type,
 			name: given.name,
@@ -167,43 +81,39 @@ export class Structure extends Voice {
 		};
 		apply(channel, given);
 		guild.channels.set(channel.id, channel);
-		this.channels.set(channel.id, channel);
-		this.#tellChannel("CHANNEL_CREATE", guild, channel);
-		this.log(guild, doing, AuditLogEvent.ChannelCreate, channel.id, {
+		this.#state.channels.set(channel.id, channel);
+		this.#dispatch("CHANNEL_CREATE", guild, channel);
+		this.#state.audit(guild, by, AuditLogEvent.ChannelCreate, channel.id, {
 			changes: changesBetween({}, given),
 		});
 		return channel;
 	}
 
-	editChannel(
-		channel: GuildChannel,
-		changes: ChannelChanges,
-		doing?: Doing,
-	): void {
-		const guild = this.guildOf(channel);
+	edit(channel: GuildChannel, changes: ChannelChanges, by?: Attribution): void {
+		const guild = this.#state.guildOf(channel);
 		const before = { ...channel };
 		apply(channel, changes);
-		this.#tellChannel("CHANNEL_UPDATE", guild, channel);
-		this.log(guild, doing, AuditLogEvent.ChannelUpdate, channel.id, {
+		this.#dispatch("CHANNEL_UPDATE", guild, channel);
+		this.#state.audit(guild, by, AuditLogEvent.ChannelUpdate, channel.id, {
 			changes: changesBetween(before, changes),
 		});
 	}
 
 	/** With a category its channels stay, without a parent. */
-	removeChannel(channel: GuildChannel, doing?: Doing): void {
-		const guild = this.guildOf(channel);
+	remove(channel: GuildChannel, by?: Attribution): void {
+		this.#messages.threads.removeIn(channel);
+		const guild = this.#state.guildOf(channel);
 		for (const { user_id, channel_id } of [...guild.voiceStates.values()]) {
 			const member = guild.members.get(user_id);
-			if (member && channel_id === channel.id) this.leaveVoice(guild, member);
+			if (member && channel_id === channel.id) this.#voice.leave(guild, member);
 		}
 		guild.channels.delete(channel.id);
-		this.channels.delete(channel.id);
-		this.messages.removeChannel(channel.id);
-		this.#tellChannel("CHANNEL_DELETE", guild, channel);
+		this.#state.channels.delete(channel.id);
+		this.#messages.removeChannel(channel.id);
+		this.#dispatch("CHANNEL_DELETE", guild, channel);
 		for (const child of guild.channels.values())
-			if (child.parent_id === channel.id)
-				this.editChannel(child, { parent_id: null });
-		this.log(guild, doing, AuditLogEvent.ChannelDelete, channel.id, {
+			if (child.parent_id === channel.id) this.edit(child, { parent_id: null });
+		this.#state.audit(guild, by, AuditLogEvent.ChannelDelete, channel.id, {
 			changes: changesBetween({ name: channel.name, type: channel.type }, {}),
 		});
 	}
@@ -212,9 +122,9 @@ export class Structure extends Voice {
 	setOverwrite(
 		channel: GuildChannel,
 		overwrite: Overwrite,
-		doing?: Doing,
+		by?: Attribution,
 	): void {
-		const guild = this.guildOf(channel);
+		const guild = this.#state.guildOf(channel);
 		const old = channel.permission_overwrites.find(
 			({ id }) => id === overwrite.id,
 		);
@@ -222,11 +132,11 @@ export class Structure extends Voice {
 			...channel.permission_overwrites.filter((other) => other !== old),
 			overwrite,
 		];
-		this.#tellChannel("CHANNEL_UPDATE", guild, channel);
+		this.#dispatch("CHANNEL_UPDATE", guild, channel);
 		const { allow, deny } = overwrite;
-		this.log(
+		this.#state.audit(
 			guild,
-			doing,
+			by,
 			old
 				? AuditLogEvent.ChannelOverwriteUpdate
 				: AuditLogEvent.ChannelOverwriteCreate,
@@ -241,25 +151,65 @@ export class Structure extends Voice {
 	removeOverwrite(
 		channel: GuildChannel,
 		overwrite: Overwrite,
-		doing?: Doing,
+		by?: Attribution,
 	): void {
-		const guild = this.guildOf(channel);
+		const guild = this.#state.guildOf(channel);
 		channel.permission_overwrites = channel.permission_overwrites.filter(
 			(other) => other !== overwrite,
 		);
-		this.#tellChannel("CHANNEL_UPDATE", guild, channel);
-		this.log(guild, doing, AuditLogEvent.ChannelOverwriteDelete, channel.id, {
-			changes: changesBetween({ ...overwrite }, {}),
-			options: overwriteOptions(guild, overwrite),
-		});
+		this.#dispatch("CHANNEL_UPDATE", guild, channel);
+		this.#state.audit(
+			guild,
+			by,
+			AuditLogEvent.ChannelOverwriteDelete,
+			channel.id,
+			{
+				changes: changesBetween({ ...overwrite }, {}),
+				options: overwriteOptions(guild, overwrite),
+			},
+		);
 	}
 
-	#tellChannel(
+	/** Whether a channel, or the channel of a thread, is age-restricted. */
+	isNsfw(channel: Channel): boolean {
+		const parent = isThread(channel) ? this.get(channel.parent_id) : channel;
+		return parent !== undefined && isGuildChannel(parent) && parent.nsfw;
+	}
+
+	/** The DM channel of two users, if there is one. */
+	findDm(one: User, other: User): DmChannel | undefined {
+		for (const channel of this.values())
+			if (
+				!inGuild(channel) &&
+				channel.recipients.includes(one) &&
+				channel.recipients.includes(other)
+			)
+				return channel;
+		return undefined;
+	}
+
+	/** The DM channel of two users, created if there is none. */
+	openDm(one: User, other: User): DmChannel {
+		const known = this.findDm(one, other);
+		if (known) return known;
+		const channel: DmChannel = {
+			id: this.#state.newId(),
+			type: ChannelType.DM,
+			recipients: [one, other],
+			last_message_id: null,
+		};
+		this.#state.channels.set(channel.id, channel);
+		return channel;
+	}
+
+	#dispatch(
 		type: "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "CHANNEL_DELETE",
 		guild: Guild,
 		channel: GuildChannel,
 	): void {
-		this.tell(type, guild, () => present.guildChannel(channel));
+		this.#state.dispatchToGuild(type, guild, () =>
+			serialize.guildChannel(channel),
+		);
 	}
 }
 

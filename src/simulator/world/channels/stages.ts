@@ -5,10 +5,10 @@ import { AuditLogEvent } from "discord.js";
 import { changesBetween } from "../state/audit-log.ts";
 import type { Guild, GuildChannel, StageInstance } from "../state/entities.ts";
 import {
+	type Attribution,
 	apply,
 	type Changes,
-	type Doing,
-	type Telling,
+	type State,
 } from "../state/state.ts";
 
 /** What may be changed of a live stage. */
@@ -20,11 +20,11 @@ export type StageChanges = Changes<
 export class Stages {
 	/** By the id of the channel. */
 	readonly #live = new Map<string, StageInstance>();
-	readonly #world: Telling;
+	readonly #state: State;
 
-	constructor(world: Telling) {
-		this.#world = world;
-		world.subscribe(({ type, data }) => {
+	constructor(state: State) {
+		this.#state = state;
+		state.subscribe(({ type, data }) => {
 			if (type !== "CHANNEL_DELETE") return;
 			const { id } = data({ id: "", seesContent: false });
 			const stage = this.#live.get(String(id));
@@ -44,11 +44,11 @@ export class Stages {
 	start(
 		channel: GuildChannel,
 		given: StageChanges & { topic: string },
-		doing?: Doing,
+		by?: Attribution,
 	): StageInstance {
-		const guild = this.#world.guildOf(channel);
+		const guild = this.#state.guildOf(channel);
 		const stage: StageInstance = {
-			id: this.#world.newId(),
+			id: this.#state.newId(),
 			guild_id: guild.id,
 			channel_id: channel.id,
 			topic: given.topic,
@@ -59,53 +59,53 @@ export class Stages {
 		};
 		apply(stage, given);
 		this.#live.set(channel.id, stage);
-		this.#tell("STAGE_INSTANCE_CREATE", stage);
+		this.#dispatch("STAGE_INSTANCE_CREATE", stage);
 		const { topic, privacy_level } = stage;
-		this.#log(stage, AuditLogEvent.StageInstanceCreate, doing, {
+		this.#audit(stage, AuditLogEvent.StageInstanceCreate, by, {
 			changes: changesBetween({}, { topic, privacy_level }),
 		});
 		return stage;
 	}
 
-	edit(stage: StageInstance, changes: StageChanges, doing?: Doing): void {
+	edit(stage: StageInstance, changes: StageChanges, by?: Attribution): void {
 		const before = { ...stage };
 		apply(stage, changes);
-		this.#tell("STAGE_INSTANCE_UPDATE", stage);
-		this.#log(stage, AuditLogEvent.StageInstanceUpdate, doing, {
+		this.#dispatch("STAGE_INSTANCE_UPDATE", stage);
+		this.#audit(stage, AuditLogEvent.StageInstanceUpdate, by, {
 			changes: changesBetween(before, changes),
 		});
 	}
 
-	end(stage: StageInstance, doing?: Doing): void {
+	end(stage: StageInstance, by?: Attribution): void {
 		this.#remove(stage);
 		const { topic, privacy_level } = stage;
-		this.#log(stage, AuditLogEvent.StageInstanceDelete, doing, {
+		this.#audit(stage, AuditLogEvent.StageInstanceDelete, by, {
 			changes: changesBetween({ topic, privacy_level }, {}),
 		});
 	}
 
 	#remove(stage: StageInstance): void {
 		this.#live.delete(stage.channel_id);
-		this.#tell("STAGE_INSTANCE_DELETE", stage);
+		this.#dispatch("STAGE_INSTANCE_DELETE", stage);
 	}
 
-	#tell(
+	#dispatch(
 		type: `STAGE_INSTANCE_${"CREATE" | "UPDATE" | "DELETE"}`,
 		stage: StageInstance,
 	): void {
-		const guild = this.#world.guilds.get(stage.guild_id);
-		if (guild) this.#world.tell(type, guild, () => ({ ...stage }));
+		const guild = this.#state.guilds.get(stage.guild_id);
+		if (guild) this.#state.dispatchToGuild(type, guild, () => ({ ...stage }));
 	}
 
-	#log(
+	#audit(
 		{ id, guild_id, channel_id }: StageInstance,
 		action: AuditLogEvent,
-		doing: Doing | undefined,
+		by: Attribution | undefined,
 		more: { changes: ReturnType<typeof changesBetween> },
 	): void {
-		const guild = this.#world.guilds.get(guild_id);
+		const guild = this.#state.guilds.get(guild_id);
 		if (!guild) return;
 		const options = { channel_id };
-		this.#world.log(guild, doing, action, id, { ...more, options });
+		this.#state.audit(guild, by, action, id, { ...more, options });
 	}
 }

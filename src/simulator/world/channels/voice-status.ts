@@ -2,16 +2,16 @@
 
 import { AuditLogEvent } from "discord.js";
 import type { GuildChannel } from "../state/entities.ts";
-import type { Doing, Telling } from "../state/state.ts";
+import type { Attribution, State } from "../state/state.ts";
 
 /** The statuses of all voice channels that have one. It is no field of the channel, as Discord sends it to bots. */
 export class VoiceStatuses {
 	/** By the id of the channel. */
 	readonly #statuses = new Map<string, string>();
-	readonly #world: Telling;
+	readonly #state: State;
 
-	constructor(world: Telling) {
-		this.#world = world;
+	constructor(state: State) {
+		this.#state = state;
 	}
 
 	/** What the channel says; null for nothing. */
@@ -20,19 +20,19 @@ export class VoiceStatuses {
 	}
 
 	/** From now on it says this; null for nothing. */
-	set(channel: GuildChannel, status: string | null, doing?: Doing): void {
+	set(channel: GuildChannel, status: string | null, by?: Attribution): void {
 		if (status === null) this.#statuses.delete(channel.id);
 		else this.#statuses.set(channel.id, status);
-		const guild = this.#world.guildOf(channel);
-		this.#world.tell("VOICE_CHANNEL_STATUS_UPDATE", guild, () => ({
+		const guild = this.#state.guildOf(channel);
+		this.#state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, () => ({
 			...{ id: channel.id, guild_id: guild.id },
 			status,
 		}));
 		const { VoiceChannelStatusCreate, VoiceChannelStatusDelete } =
 			AuditLogEvent;
-		this.#world.log(
+		this.#state.audit(
 			guild,
-			doing,
+			by,
 			status === null ? VoiceChannelStatusDelete : VoiceChannelStatusCreate,
 			channel.id,
 			{

@@ -8,8 +8,13 @@ import type {
 	VoiceState,
 } from "../state/entities.ts";
 import { isVoice } from "../state/entities.ts";
-import * as present from "../state/serialize.ts";
-import { apply, type Changes, type Doing, Telling } from "../state/state.ts";
+import * as serialize from "../state/serialize.ts";
+import {
+	type Attribution,
+	apply,
+	type Changes,
+	type State,
+} from "../state/state.ts";
 
 /** What people set for themselves. */
 export type OwnVoice = Changes<
@@ -17,25 +22,31 @@ export type OwnVoice = Changes<
 >;
 
 /** The voice channels of all guilds, as far as people are in them. */
-export class Voice extends Telling {
+export class Voice {
+	readonly #state: State;
+
+	constructor(state: State) {
+		this.#state = state;
+	}
+
 	/** The member is in this voice channel from now on, and in no other one of any guild. */
-	joinVoice(
+	join(
 		channel: GuildChannel,
 		member: Member,
 		given: OwnVoice = {},
-		doing?: Doing,
+		by?: Attribution,
 	): void {
 		if (!isVoice(channel)) throw new Error(`${channel.name} is not for voice`);
-		const guild = this.guildOf(channel);
+		const guild = this.#state.guildOf(channel);
 		const { id } = member.user;
-		for (const other of this.guilds.values()) {
+		for (const other of this.#state.guilds.values()) {
 			const left = other.members.get(id);
-			if (other !== guild && left) this.leaveVoice(other, left);
+			if (other !== guild && left) this.leave(other, left);
 		}
 		const known = guild.voiceStates.get(id);
 		const state: VoiceState = {
 			user_id: id,
-			session_id: known?.session_id ?? this.newId(),
+			session_id: known?.session_id ?? this.#state.newId(),
 			self_deaf: false,
 			self_mute: false,
 			self_video: false,
@@ -47,27 +58,27 @@ export class Voice extends Telling {
 		};
 		apply(state, given);
 		guild.voiceStates.set(id, state);
-		this.tellVoice(guild, member);
-		this.log(guild, doing, AuditLogEvent.MemberMove, null, {
+		this.dispatch(guild, member);
+		this.#state.audit(guild, by, AuditLogEvent.MemberMove, null, {
 			options: { channel_id: channel.id, count: "1" },
 		});
 	}
 
 	/** The member is in no voice channel of the guild any more. */
-	leaveVoice(guild: Guild, member: Member, doing?: Doing): void {
+	leave(guild: Guild, member: Member, by?: Attribution): void {
 		if (!guild.voiceStates.delete(member.user.id)) return;
-		this.tellVoice(guild, member);
-		this.log(guild, doing, AuditLogEvent.MemberDisconnect, null, {
+		this.dispatch(guild, member);
+		this.#state.audit(guild, by, AuditLogEvent.MemberDisconnect, null, {
 			options: { count: "1" },
 		});
 	}
 
 	/** Tells where the member is in voice, and how. */
-	protected tellVoice(guild: Guild, member: Member): void {
-		this.tell("VOICE_STATE_UPDATE", guild, () => ({
-			...present.voiceState(guild, member),
+	dispatch(guild: Guild, member: Member): void {
+		this.#state.dispatchToGuild("VOICE_STATE_UPDATE", guild, () => ({
+			...serialize.voiceState(guild, member),
 			guild_id: guild.id,
-			member: present.member(member),
+			member: serialize.member(member),
 		}));
 	}
 }

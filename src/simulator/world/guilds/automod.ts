@@ -7,15 +7,14 @@ import {
 	PermissionFlagsBits,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
-import { plainError } from "../../rest/errors.ts";
 import { changesBetween } from "../state/audit-log.ts";
 import type { AutoModerationRule, Guild } from "../state/entities.ts";
 import type { EventType } from "../state/events.ts";
 import {
+	type Attribution,
 	apply,
 	type Changes,
-	type Doing,
-	type Telling,
+	type State,
 } from "../state/state.ts";
 
 export type NewRule = Omit<AutoModerationRule, "id" | "guild_id">;
@@ -37,11 +36,11 @@ export interface Breach {
 
 /** The rules of all guilds. */
 export class AutoModeration {
-	readonly #world: Telling;
+	readonly #state: State;
 	readonly #all = new Map<string, AutoModerationRule>();
 
-	constructor(world: Telling) {
-		this.#world = world;
+	constructor(state: State) {
+		this.#state = state;
 	}
 
 	/** Those of a guild, oldest first. */
@@ -49,21 +48,13 @@ export class AutoModeration {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
-	/** The rule with this id; throws Discord's refusal when the guild has none. */
-	get(guild: Guild, id: string): AutoModerationRule {
-		const rule = this.#all.get(id);
-		if (rule?.guild_id === guild.id) return rule;
-		// There is no code for a rule that does not exist.
-		throw plainError(404, "Not Found");
-	}
-
-	add(guild: Guild, given: NewRule, doing?: Doing): AutoModerationRule {
-		const rule = { id: this.#world.newId(), guild_id: guild.id, ...given };
+	add(guild: Guild, given: NewRule, by?: Attribution): AutoModerationRule {
+		const rule = { id: this.#state.newId(), guild_id: guild.id, ...given };
 		this.#all.set(rule.id, rule);
-		this.#tell("AUTO_MODERATION_RULE_CREATE", guild, rule);
-		this.#world.log(
+		this.#dispatch("AUTO_MODERATION_RULE_CREATE", guild, rule);
+		this.#state.audit(
 			guild,
-			doing,
+			by,
 			AuditLogEvent.AutoModerationRuleCreate,
 			rule.id,
 			{ changes: changesBetween({}, logged(rule)) },
@@ -75,26 +66,26 @@ export class AutoModeration {
 		guild: Guild,
 		rule: AutoModerationRule,
 		changes: RuleChanges,
-		doing?: Doing,
+		by?: Attribution,
 	): void {
 		const before = logged(rule);
 		apply(rule, changes);
-		this.#tell("AUTO_MODERATION_RULE_UPDATE", guild, rule);
-		this.#world.log(
+		this.#dispatch("AUTO_MODERATION_RULE_UPDATE", guild, rule);
+		this.#state.audit(
 			guild,
-			doing,
+			by,
 			AuditLogEvent.AutoModerationRuleUpdate,
 			rule.id,
 			{ changes: changesBetween(before, changes) },
 		);
 	}
 
-	remove(guild: Guild, rule: AutoModerationRule, doing?: Doing): void {
+	remove(guild: Guild, rule: AutoModerationRule, by?: Attribution): void {
 		this.#all.delete(rule.id);
-		this.#tell("AUTO_MODERATION_RULE_DELETE", guild, rule);
-		this.#world.log(
+		this.#dispatch("AUTO_MODERATION_RULE_DELETE", guild, rule);
+		this.#state.audit(
 			guild,
-			doing,
+			by,
 			AuditLogEvent.AutoModerationRuleDelete,
 			rule.id,
 			{ changes: changesBetween(logged(rule), {}) },
@@ -116,8 +107,8 @@ export class AutoModeration {
 			.flatMap((rule) => breachOf(rule, written.text));
 	}
 
-	#tell(type: EventType, guild: Guild, rule: AutoModerationRule): void {
-		this.#world.tell(type, guild, () => ({ ...rule }), managersOnly);
+	#dispatch(type: EventType, guild: Guild, rule: AutoModerationRule): void {
+		this.#state.dispatchToGuild(type, guild, () => ({ ...rule }), managersOnly);
 	}
 }
 

@@ -4,22 +4,22 @@
 import { AuditLogEvent } from "discord.js";
 import { changesBetween } from "../state/audit-log.ts";
 import type { Guild, GuildEmoji, User } from "../state/entities.ts";
-import * as present from "../state/serialize.ts";
+import * as serialize from "../state/serialize.ts";
 import {
+	type Attribution,
 	apply,
 	type Changes,
-	type Doing,
-	type Telling,
+	type State,
 } from "../state/state.ts";
 
 /** What may be changed of an emoji. */
 export type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
 
 export class Emojis {
-	readonly #world: Telling;
+	readonly #state: State;
 
-	constructor(world: Telling) {
-		this.#world = world;
+	constructor(state: State) {
+		this.#state = state;
 	}
 
 	/** A new emoji by this user; only members with one of `roles` may use it, everyone if there are none. */
@@ -27,10 +27,10 @@ export class Emojis {
 		guild: Guild,
 		user: User,
 		given: { name: string; roles?: readonly string[]; animated?: boolean },
-		doing?: Doing,
+		by?: Attribution,
 	): GuildEmoji {
 		const emoji: GuildEmoji = {
-			id: this.#world.newId(),
+			id: this.#state.newId(),
 			name: given.name,
 			roles: given.roles ?? [],
 			user,
@@ -40,8 +40,8 @@ export class Emojis {
 			available: true,
 		};
 		guild.emojis.set(emoji.id, emoji);
-		this.#tell(guild);
-		this.#world.log(guild, doing, AuditLogEvent.EmojiCreate, emoji.id, {
+		this.#dispatch(guild);
+		this.#state.audit(guild, by, AuditLogEvent.EmojiCreate, emoji.id, {
 			changes: changesBetween({}, { name: emoji.name }),
 		});
 		return emoji;
@@ -51,27 +51,27 @@ export class Emojis {
 		guild: Guild,
 		emoji: GuildEmoji,
 		changes: EmojiChanges,
-		doing?: Doing,
+		by?: Attribution,
 	): void {
 		const before = { ...emoji };
 		apply(emoji, changes);
-		this.#tell(guild);
-		this.#world.log(guild, doing, AuditLogEvent.EmojiUpdate, emoji.id, {
+		this.#dispatch(guild);
+		this.#state.audit(guild, by, AuditLogEvent.EmojiUpdate, emoji.id, {
 			changes: changesBetween(before, changes),
 		});
 	}
 
-	remove(guild: Guild, emoji: GuildEmoji, doing?: Doing): void {
+	remove(guild: Guild, emoji: GuildEmoji, by?: Attribution): void {
 		guild.emojis.delete(emoji.id);
-		this.#tell(guild);
-		this.#world.log(guild, doing, AuditLogEvent.EmojiDelete, emoji.id, {
+		this.#dispatch(guild);
+		this.#state.audit(guild, by, AuditLogEvent.EmojiDelete, emoji.id, {
 			changes: changesBetween({ name: emoji.name }, {}),
 		});
 	}
 
 	/** The emoji with this id, in whichever of the user's guilds it is. */
 	usableBy(user: User, id: string): GuildEmoji | undefined {
-		for (const { members, emojis } of this.#world.guilds.values()) {
+		for (const { members, emojis } of this.#state.guilds.values()) {
 			const emoji = emojis.get(id);
 			if (emoji && members.has(user.id)) return emoji;
 		}
@@ -79,10 +79,10 @@ export class Emojis {
 	}
 
 	/** The event has all that there are. */
-	#tell(guild: Guild): void {
-		this.#world.tell("GUILD_EMOJIS_UPDATE", guild, () => ({
+	#dispatch(guild: Guild): void {
+		this.#state.dispatchToGuild("GUILD_EMOJIS_UPDATE", guild, () => ({
 			guild_id: guild.id,
-			emojis: present.emojis(guild),
+			emojis: serialize.emojis(guild),
 		}));
 	}
 }

@@ -11,7 +11,7 @@ import type {
 	Invite,
 } from "../state/entities.ts";
 import { isGuildChannel } from "../state/entities.ts";
-import type { Doing, Telling } from "../state/state.ts";
+import type { Attribution, State } from "../state/state.ts";
 
 type NewInvite = Pick<Invite, "inviter"> &
 	Partial<
@@ -22,11 +22,11 @@ type NewInvite = Pick<Invite, "inviter"> &
 	>;
 
 export class Invites {
-	readonly #world: Telling;
+	readonly #state: State;
 	readonly #all = new Map<string, Invite>();
 
-	constructor(world: Telling) {
-		this.#world = world;
+	constructor(state: State) {
+		this.#state = state;
 	}
 
 	/** Those of a guild, or of one of its channels, that are still good. */
@@ -49,20 +49,20 @@ export class Invites {
 	#isGood(invite: Invite): boolean {
 		const end = expiryOf(invite);
 		return (
-			this.#world.channels.has(invite.channel_id) &&
+			this.#state.channels.has(invite.channel_id) &&
 			(end === null || end.getTime() > Date.now())
 		);
 	}
 
 	channelOf({ code, channel_id }: Invite): GuildChannel {
-		const channel: Channel | undefined = this.#world.channels.get(channel_id);
+		const channel: Channel | undefined = this.#state.channels.get(channel_id);
 		if (!channel || !isGuildChannel(channel))
 			throw new Error(`invite ${code} has lost its channel`);
 		return channel;
 	}
 
 	/** A new invite, for a day and any number of people unless it is said otherwise. `created_at` may be back-dated. */
-	add(channel: GuildChannel, given: NewInvite, doing?: Doing): Invite {
+	add(channel: GuildChannel, given: NewInvite, by?: Attribution): Invite {
 		const invite: Invite = {
 			code: randomBytes(5).toString("hex").slice(0, 8),
 			guild_id: channel.guild_id,
@@ -76,14 +76,14 @@ export class Invites {
 			...given,
 		};
 		this.#all.set(invite.code, invite);
-		this.#tell("INVITE_CREATE", channel, {
+		this.#dispatch("INVITE_CREATE", channel, {
 			...metadata(invite),
 			code: invite.code,
 			type: 0,
 			expires_at: expiryOf(invite)?.toISOString() ?? null,
 			inviter: invite.inviter,
 		});
-		this.#log(channel, doing, AuditLogEvent.InviteCreate, {}, invite);
+		this.#audit(channel, by, AuditLogEvent.InviteCreate, {}, invite);
 		return invite;
 	}
 
@@ -107,22 +107,22 @@ export class Invites {
 		if (invite.uses === invite.max_uses) this.remove(invite);
 	}
 
-	remove(invite: Invite, doing?: Doing): void {
+	remove(invite: Invite, by?: Attribution): void {
 		const channel = this.channelOf(invite);
 		this.#all.delete(invite.code);
-		this.#tell("INVITE_DELETE", channel, { code: invite.code });
-		this.#log(channel, doing, AuditLogEvent.InviteDelete, invite, {});
+		this.#dispatch("INVITE_DELETE", channel, { code: invite.code });
+		this.#audit(channel, by, AuditLogEvent.InviteDelete, invite, {});
 	}
 
-	#tell(
+	#dispatch(
 		type: "INVITE_CREATE" | "INVITE_DELETE",
 		channel: GuildChannel,
 		data: Record<string, unknown>,
 	): void {
 		const { id: channel_id, guild_id } = channel;
-		this.#world.tell(
+		this.#state.dispatchToGuild(
 			type,
-			this.#world.guildOf(channel),
+			this.#state.guildOf(channel),
 			() => ({ channel_id, guild_id, ...data }),
 			{
 				permission: {
@@ -133,14 +133,14 @@ export class Invites {
 		);
 	}
 
-	#log(
+	#audit(
 		channel: GuildChannel,
-		doing: Doing | undefined,
+		by: Attribution | undefined,
 		action: AuditLogEvent,
 		before: Partial<Invite>,
 		after: Partial<Invite>,
 	): void {
-		this.#world.log(this.#world.guildOf(channel), doing, action, null, {
+		this.#state.audit(this.#state.guildOf(channel), by, action, null, {
 			changes: changesBetween(logged(before), logged(after)),
 		});
 	}

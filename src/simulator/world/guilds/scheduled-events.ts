@@ -1,20 +1,15 @@
 // Scheduled events: what is to happen in a guild, and who is interested. Nothing begins, ends or repeats by itself.
 // https://discord.com/developers/docs/resources/guild-scheduled-event
 
-import {
-	AuditLogEvent,
-	RESTJSONErrorCodes as Code,
-	GuildScheduledEventStatus as Status,
-} from "discord.js";
-import { refusal } from "../../rest/errors.ts";
+import { AuditLogEvent, GuildScheduledEventStatus as Status } from "discord.js";
 import { changesBetween } from "../state/audit-log.ts";
 import type { Guild, Member, ScheduledEvent } from "../state/entities.ts";
 import type { EventType } from "../state/events.ts";
 import {
+	type Attribution,
 	apply,
 	type Changes,
-	type Doing,
-	type Telling,
+	type State,
 } from "../state/state.ts";
 
 /** What a new event needs, beside what it can have. */
@@ -40,11 +35,11 @@ export type ScheduledEventChanges = Changes<
 
 /** The scheduled events of all guilds. */
 export class ScheduledEvents {
-	readonly #world: Telling;
+	readonly #state: State;
 	readonly #all = new Map<string, ScheduledEvent>();
 
-	constructor(world: Telling) {
-		this.#world = world;
+	constructor(state: State) {
+		this.#state = state;
 	}
 
 	/** Those of a guild, oldest first. */
@@ -52,17 +47,10 @@ export class ScheduledEvents {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
-	/** The event with this id; throws Discord's refusal when the guild has none. */
-	get(guild: Guild, id: string): ScheduledEvent {
-		const event = this.#all.get(id);
-		if (event?.guild_id === guild.id) return event;
-		throw refusal(Code.UnknownGuildScheduledEvent);
-	}
-
 	/** An event as Discord sends it; with how many are interested, if that is asked for. */
-	show(event: ScheduledEvent, counted = false): Record<string, unknown> {
+	serialize(event: ScheduledEvent, counted = false): Record<string, unknown> {
 		const { userIds, ...rest } = event;
-		const creator = this.#world.users.get(event.creator_id);
+		const creator = this.#state.users.get(event.creator_id);
 		return {
 			...rest,
 			...{ entity_id: null, image: null, recurrence_rule: null },
@@ -76,10 +64,10 @@ export class ScheduledEvents {
 		guild: Guild,
 		creatorId: string,
 		given: NewScheduledEvent,
-		doing?: Doing,
+		by?: Attribution,
 	): ScheduledEvent {
 		const event: ScheduledEvent = {
-			...{ id: this.#world.newId(), guild_id: guild.id },
+			...{ id: this.#state.newId(), guild_id: guild.id },
 			...{ creator_id: creatorId, privacy_level: 2, status: Status.Scheduled },
 			...{ channel_id: null, description: null, scheduled_end_time: null },
 			...{ name: given.name, entity_type: given.entity_type },
@@ -89,10 +77,10 @@ export class ScheduledEvents {
 		};
 		apply(event, given);
 		this.#all.set(event.id, event);
-		this.#tell("GUILD_SCHEDULED_EVENT_CREATE", guild, event);
-		this.#world.log(
+		this.#dispatch("GUILD_SCHEDULED_EVENT_CREATE", guild, event);
+		this.#state.audit(
 			guild,
-			doing,
+			by,
 			AuditLogEvent.GuildScheduledEventCreate,
 			event.id,
 			{ changes: changesBetween({}, logged(given)) },
@@ -104,26 +92,26 @@ export class ScheduledEvents {
 		guild: Guild,
 		event: ScheduledEvent,
 		changes: ScheduledEventChanges,
-		doing?: Doing,
+		by?: Attribution,
 	): void {
 		const before = logged(event);
 		apply(event, changes);
-		this.#tell("GUILD_SCHEDULED_EVENT_UPDATE", guild, event);
-		this.#world.log(
+		this.#dispatch("GUILD_SCHEDULED_EVENT_UPDATE", guild, event);
+		this.#state.audit(
 			guild,
-			doing,
+			by,
 			AuditLogEvent.GuildScheduledEventUpdate,
 			event.id,
 			{ changes: changesBetween(before, logged(changes)) },
 		);
 	}
 
-	remove(guild: Guild, event: ScheduledEvent, doing?: Doing): void {
+	remove(guild: Guild, event: ScheduledEvent, by?: Attribution): void {
 		this.#all.delete(event.id);
-		this.#tell("GUILD_SCHEDULED_EVENT_DELETE", guild, event);
-		this.#world.log(
+		this.#dispatch("GUILD_SCHEDULED_EVENT_DELETE", guild, event);
+		this.#state.audit(
 			guild,
-			doing,
+			by,
 			AuditLogEvent.GuildScheduledEventDelete,
 			event.id,
 			{ changes: changesBetween(logged(event), {}) },
@@ -134,13 +122,13 @@ export class ScheduledEvents {
 	subscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.has(user.id)) return;
 		event.userIds.add(user.id);
-		this.#tellUser("GUILD_SCHEDULED_EVENT_USER_ADD", guild, event, user.id);
+		this.#dispatchUser("GUILD_SCHEDULED_EVENT_USER_ADD", guild, event, user.id);
 	}
 
 	/** Someone is interested no more. */
 	unsubscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.delete(user.id))
-			this.#tellUser(
+			this.#dispatchUser(
 				"GUILD_SCHEDULED_EVENT_USER_REMOVE",
 				guild,
 				event,
@@ -148,17 +136,17 @@ export class ScheduledEvents {
 			);
 	}
 
-	#tell(type: EventType, guild: Guild, event: ScheduledEvent): void {
-		this.#world.tell(type, guild, () => this.show(event));
+	#dispatch(type: EventType, guild: Guild, event: ScheduledEvent): void {
+		this.#state.dispatchToGuild(type, guild, () => this.serialize(event));
 	}
 
-	#tellUser(
+	#dispatchUser(
 		type: EventType,
 		guild: Guild,
 		{ id }: ScheduledEvent,
 		user_id: string,
 	): void {
-		this.#world.tell(type, guild, () => ({
+		this.#state.dispatchToGuild(type, guild, () => ({
 			...{ guild_scheduled_event_id: id, user_id, guild_id: guild.id },
 		}));
 	}

@@ -13,10 +13,10 @@ import type {
 import { isGuildChannel } from "../state/entities.ts";
 import { compareIds } from "../state/snowflake.ts";
 import {
+	type Attribution,
 	apply,
 	type Changes,
-	type Doing,
-	type Telling,
+	type State,
 } from "../state/state.ts";
 
 type NewWebhook = Pick<Webhook, "name"> &
@@ -28,11 +28,11 @@ type NewWebhook = Pick<Webhook, "name"> &
 	>;
 
 export class Webhooks {
-	readonly #world: Telling;
+	readonly #state: State;
 	readonly #all = new Map<string, Webhook>();
 
-	constructor(world: Telling) {
-		this.#world = world;
+	constructor(state: State) {
+		this.#state = state;
 	}
 
 	/** Those of a guild, or of one of its channels, by their ids. A deleted channel takes its own along. */
@@ -43,13 +43,13 @@ export class Webhooks {
 					? one.guild_id === of.guild_id
 					: one.channel_id === of.channel_id,
 			)
-			.filter(({ channel_id }) => this.#world.channels.has(channel_id))
+			.filter(({ channel_id }) => this.#state.channels.has(channel_id))
 			.sort((a, b) => compareIds(a.id, b.id));
 	}
 
 	get(id: string): Webhook | undefined {
 		const found = this.#all.get(id);
-		return found && this.#world.channels.has(found.channel_id)
+		return found && this.#state.channels.has(found.channel_id)
 			? found
 			: undefined;
 	}
@@ -61,17 +61,17 @@ export class Webhooks {
 
 	/** Where a webhook writes. */
 	channelOf({ id, channel_id }: Webhook): GuildChannel {
-		const channel = this.#world.channels.get(channel_id);
+		const channel = this.#state.channels.get(channel_id);
 		if (!channel || !isGuildChannel(channel))
 			throw new Error(`webhook ${id} has lost its channel`);
 		return channel;
 	}
 
 	/** A new one, incoming unless `type` says otherwise. */
-	add(channel: GuildChannel, given: NewWebhook, doing?: Doing): Webhook {
+	add(channel: GuildChannel, given: NewWebhook, by?: Attribution): Webhook {
 		const { type = 1, user = null, avatar = null, ...rest } = given;
 		const webhook: Webhook = {
-			id: this.#world.newId(),
+			id: this.#state.newId(),
 			...{ type, user, avatar },
 			guild_id: channel.guild_id,
 			channel_id: channel.id,
@@ -80,10 +80,10 @@ export class Webhooks {
 			...rest,
 		};
 		this.#all.set(webhook.id, webhook);
-		this.#tell(channel);
-		this.#world.log(
-			this.#world.guildOf(channel),
-			doing,
+		this.#dispatch(channel);
+		this.#state.audit(
+			this.#state.guildOf(channel),
+			by,
 			AuditLogEvent.WebhookCreate,
 			webhook.id,
 			{ changes: changesBetween({}, logged(webhook)) },
@@ -94,19 +94,19 @@ export class Webhooks {
 	edit(
 		webhook: Webhook,
 		changes: Changes<Pick<Webhook, "name" | "avatar" | "channel_id">>,
-		doing?: Doing,
+		by?: Attribution,
 	): void {
 		const before = { ...webhook };
 		const left = this.channelOf(webhook);
 		apply(webhook, changes);
 		const channel = this.channelOf(webhook);
-		this.#tell(left);
-		if (left !== channel) this.#tell(channel);
+		this.#dispatch(left);
+		if (left !== channel) this.#dispatch(channel);
 		const made = changesBetween(logged(before), logged(webhook));
 		if (made.length > 0)
-			this.#world.log(
-				this.#world.guildOf(channel),
-				doing,
+			this.#state.audit(
+				this.#state.guildOf(channel),
+				by,
 				AuditLogEvent.WebhookUpdate,
 				webhook.id,
 				{ changes: made },
@@ -114,21 +114,21 @@ export class Webhooks {
 	}
 
 	/** What it wrote stays. */
-	remove(webhook: Webhook, doing?: Doing): void {
+	remove(webhook: Webhook, by?: Attribution): void {
 		const channel = this.channelOf(webhook);
 		this.#all.delete(webhook.id);
-		this.#tell(channel);
-		this.#world.log(
-			this.#world.guildOf(channel),
-			doing,
+		this.#dispatch(channel);
+		this.#state.audit(
+			this.#state.guildOf(channel),
+			by,
 			AuditLogEvent.WebhookDelete,
 			webhook.id,
 			{ changes: changesBetween(logged(webhook), {}) },
 		);
 	}
 
-	#tell(channel: GuildChannel): void {
-		this.#world.tellIn("WEBHOOKS_UPDATE", channel, () => ({}));
+	#dispatch(channel: GuildChannel): void {
+		this.#state.dispatchToChannel("WEBHOOKS_UPDATE", channel, () => ({}));
 	}
 }
 

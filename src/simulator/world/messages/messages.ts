@@ -1,7 +1,17 @@
-// The messages of every channel, in order of their ids: looking one up, putting one in, taking out, and paging.
+// Messages of all channels, in order of their ids: reading, writing, editing, deleting and pinning.
 
-import type { Message, User } from "../state/entities.ts";
+import { AuditLogEvent, MessageType } from "discord.js";
+import type { Channel, GuildPlace, Message, User } from "../state/entities.ts";
+import { inGuild, isThread } from "../state/entities.ts";
+import * as serialize from "../state/serialize.ts";
 import { compareIds, timeOf } from "../state/snowflake.ts";
+import {
+	type Attribution,
+	apply,
+	type Changes,
+	type State,
+} from "../state/state.ts";
+import { Threads } from "./threads.ts";
 
 /** What a new message needs; the rest has defaults. `id` may be back-dated. */
 export type NewMessage = Pick<Message, "content"> &
@@ -43,12 +53,35 @@ export interface Page {
 	readonly after?: string | undefined;
 }
 
-export class MessageStore {
-	readonly #channels = new Map<string, Message[]>();
+/** What may be changed of a message. */
+export type MessageChanges = Changes<
+	Pick<
+		Message,
+		| "content"
+		| "embeds"
+		| "components"
+		| "attachments"
+		| "flags"
+		| "mentions"
+		| "mention_roles"
+		| "mention_everyone"
+	>
+>;
+
+export class Messages {
+	readonly threads: Threads;
+	readonly #state: State;
+	/** Sorted by id. */
+	readonly #byChannel = new Map<string, Message[]>();
+
+	constructor(state: State) {
+		this.#state = state;
+		this.threads = new Threads(state, this);
+	}
 
 	/** All messages of a channel, oldest first. */
 	in(channelId: string): readonly Message[] {
-		return this.#channels.get(channelId) ?? [];
+		return this.#byChannel.get(channelId) ?? [];
 	}
 
 	get(channelId: string, id: string): Message | undefined {
@@ -57,21 +90,23 @@ export class MessageStore {
 		return found?.id === id ? found : undefined;
 	}
 
-	/** Usually at the end; a back-dated message goes where its id belongs. */
-	put(message: Message): void {
-		const messages = this.#channels.get(message.channel_id) ?? [];
-		this.#channels.set(message.channel_id, messages);
+	#insert(message: Message): void {
+		const messages = this.#byChannel.get(message.channel_id) ?? [];
+		this.#byChannel.set(message.channel_id, messages);
 		messages.splice(indexOf(messages, message.id), 0, message);
 	}
 
-	remove(message: Message): void {
-		const messages = this.#channels.get(message.channel_id) ?? [];
+	#delete(channel: Channel, message: Message): void {
+		const messages = this.#byChannel.get(channel.id) ?? [];
 		const index = messages.indexOf(message);
 		if (index >= 0) messages.splice(index, 1);
+		if (isThread(channel) && message.id !== channel.id)
+			channel.message_count -= 1;
 	}
 
+	/** Forgets the messages of a channel that is removed. */
 	removeChannel(channelId: string): void {
-		this.#channels.delete(channelId);
+		this.#byChannel.delete(channelId);
 	}
 
 	/** The pinned messages of a channel, the latest pin first. */
@@ -99,6 +134,149 @@ export class MessageStore {
 			end = start + limit;
 		}
 		return messages.slice(Math.max(0, start), Math.max(0, end)).reverse();
+	}
+
+	add(channel: Channel, author: User, given: NewMessage): Message {
+		const id = given.id ?? this.#state.newId();
+		const message = newMessage(id, channel.id, author, given);
+		this.#insert(message);
+		channel.last_message_id = this.in(channel.id).at(-1)?.id ?? null;
+		this.dispatch("MESSAGE_CREATE", channel, message);
+		if (isThread(channel)) this.threads.wrote(channel, message);
+		return message;
+	}
+
+	edit(channel: Channel, message: Message, changes: MessageChanges): void {
+		apply(message, changes);
+		message.edited_timestamp = new Date().toISOString();
+		this.dispatch("MESSAGE_UPDATE", channel, message);
+	}
+
+	remove(channel: Channel, message: Message, by?: Attribution): void {
+		this.#delete(channel, message);
+		this.#state.dispatchToChannel("MESSAGE_DELETE", channel, () => ({
+			id: message.id,
+		}));
+		// The log tells of messages that someone deleted for someone else.
+		if (inGuild(channel) && by?.actor !== message.author.id)
+			this.#state.audit(
+				this.#state.guildOf(channel),
+				by,
+				AuditLogEvent.MessageDelete,
+				message.author.id,
+				{ options: { channel_id: channel.id, count: "1" } },
+			);
+	}
+
+	removeMany(
+		channel: GuildPlace,
+		messages: readonly Message[],
+		by?: Attribution,
+	): void {
+		for (const message of messages) this.#delete(channel, message);
+		this.#state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, () => ({
+			ids: messages.map(({ id }) => id),
+		}));
+		this.#state.audit(
+			this.#state.guildOf(channel),
+			by,
+			AuditLogEvent.MessageBulkDelete,
+			channel.id,
+			{ options: { count: String(messages.length) } },
+		);
+	}
+
+	/** Pins a message, of which a message of Discord's own tells. */
+	pin(channel: Channel, message: Message, user: User, by?: Attribution): void {
+		this.#setPin(channel, message, new Date().toISOString());
+		this.add(channel, user, {
+			content: "",
+			type: MessageType.ChannelPinnedMessage,
+			message_reference: {
+				type: 0,
+				message_id: message.id,
+				channel_id: channel.id,
+				...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
+			},
+		});
+		this.#logPin(channel, message, AuditLogEvent.MessagePin, by);
+	}
+
+	unpin(channel: Channel, message: Message, by?: Attribution): void {
+		this.#setPin(channel, message, null);
+		this.#logPin(channel, message, AuditLogEvent.MessageUnpin, by);
+	}
+
+	#setPin(channel: Channel, message: Message, at: string | null): void {
+		message.pinned_at = at;
+		this.dispatch("MESSAGE_UPDATE", channel, message);
+		const [latest] = this.pinned(channel.id);
+		this.#state.dispatchToChannel("CHANNEL_PINS_UPDATE", channel, () => ({
+			last_pin_timestamp: latest?.pinned_at ?? null,
+		}));
+	}
+
+	#logPin(
+		channel: Channel,
+		message: Message,
+		action: AuditLogEvent,
+		by: Attribution | undefined,
+	): void {
+		if (!inGuild(channel)) return;
+		this.#state.audit(
+			this.#state.guildOf(channel),
+			by,
+			action,
+			message.author.id,
+			{
+				options: { channel_id: channel.id, message_id: message.id },
+			},
+		);
+	}
+
+	/** Someone begins to type; nothing is kept. */
+	startTyping(channel: Channel, user: User): void {
+		const guild = inGuild(channel) ? this.#state.guildOf(channel) : undefined;
+		const member = guild?.members.get(user.id);
+		this.#state.dispatchToChannel("TYPING_START", channel, () => ({
+			user_id: user.id,
+			timestamp: Math.floor(Date.now() / 1000),
+			...(member ? { member: serialize.member(member) } : {}),
+		}));
+	}
+
+	/** A message as an account reads it, with the message it replies to. */
+	serialize(
+		message: Message,
+		reader: serialize.MessageReader,
+	): Record<string, unknown> {
+		const channel = this.#state.channels.get(message.channel_id);
+		const guildId = channel && inGuild(channel) ? channel.guild_id : undefined;
+		const reference = message.message_reference;
+		const referenced =
+			reference?.type !== 0 || reference.message_id === undefined
+				? undefined
+				: (this.get(reference.channel_id, reference.message_id) ?? null);
+		const thread = this.threads.startedFrom(message);
+		return {
+			...serialize.message(message, reader, guildId, referenced),
+			...(thread ? { thread: serialize.thread(thread, reader.id) } : {}),
+		};
+	}
+
+	/** Tells of a message as it is now. */
+	dispatch(
+		type: "MESSAGE_CREATE" | "MESSAGE_UPDATE",
+		channel: Channel,
+		message: Message,
+	): void {
+		const guild = inGuild(channel) ? this.#state.guildOf(channel) : undefined;
+		const member = guild?.members.get(message.author.id);
+		this.#state.dispatchToChannel(type, channel, (reader) => ({
+			...this.serialize(message, reader),
+			...(member ? { member: serialize.bareMember(member) } : {}),
+			mentions: message.mentions.map((user) => serialize.mention(user, guild)),
+		}));
 	}
 }
 

@@ -3,7 +3,8 @@
 
 import { MessageType } from "discord.js";
 import type { Channel, Message, Poll, User } from "../state/entities.ts";
-import type { World } from "../world.ts";
+import type { State } from "../state/state.ts";
+import type { Messages } from "./messages.ts";
 
 /** What a poll is made of. */
 export type NewPoll = Pick<Poll, "question" | "answers" | "expiry"> &
@@ -13,10 +14,12 @@ export type NewPoll = Pick<Poll, "question" | "answers" | "expiry"> &
 const longestTimerMs = 24 * 60 * 60 * 1000;
 
 export class Polls {
-	readonly #world: World;
+	readonly #state: State;
+	readonly #messages: Messages;
 
-	constructor(world: World) {
-		this.#world = world;
+	constructor(state: State, messages: Messages) {
+		this.#state = state;
+		this.#messages = messages;
 	}
 
 	/** A message with a poll, which ends when its time is over. */
@@ -33,7 +36,7 @@ export class Polls {
 			votes: new Map(given.answers.map(({ answer_id }) => [answer_id, []])),
 			ended: false,
 		};
-		const made = this.#world.addMessage(channel, author, {
+		const made = this.#messages.add(channel, author, {
 			content: "",
 			...message,
 			poll,
@@ -62,7 +65,7 @@ export class Polls {
 			if (had === has) continue;
 			const others = voters.filter((voter) => voter !== user.id);
 			poll.votes.set(id, has ? [...others, user.id] : others);
-			this.#world.tellIn(
+			this.#state.dispatchToChannel(
 				has ? "MESSAGE_POLL_VOTE_ADD" : "MESSAGE_POLL_VOTE_REMOVE",
 				channel,
 				() => ({ user_id: user.id, message_id: message.id, answer_id: id }),
@@ -78,8 +81,8 @@ export class Polls {
 		const now = new Date();
 		if (Date.parse(poll.expiry) > now.getTime())
 			poll.expiry = now.toISOString();
-		this.#world.tellMessage("MESSAGE_UPDATE", channel, message);
-		this.#world.addMessage(channel, message.author, {
+		this.#messages.dispatch("MESSAGE_UPDATE", channel, message);
+		this.#messages.add(channel, message.author, {
 			content: "",
 			type: MessageType.PollResult,
 			mentions: [message.author],
@@ -95,8 +98,7 @@ export class Polls {
 	#endInTime(channel: Channel, message: Message & { poll: Poll }): void {
 		const leftMs = Date.parse(message.poll.expiry) - Date.now();
 		const onTime = () => {
-			const exists =
-				this.#world.messages.get(channel.id, message.id) === message;
+			const exists = this.#messages.get(channel.id, message.id) === message;
 			if (!exists || message.poll.ended) return;
 			if (Date.parse(message.poll.expiry) > Date.now())
 				this.#endInTime(channel, message);

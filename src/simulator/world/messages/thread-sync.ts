@@ -5,8 +5,9 @@ import { PermissionFlagsBits } from "discord.js";
 import type { Guild } from "../state/entities.ts";
 import type { EventType, WorldEvent } from "../state/events.ts";
 import { channelPermissions, has } from "../state/permissions.ts";
-import * as present from "../state/serialize.ts";
-import type { World } from "../world.ts";
+import * as serialize from "../state/serialize.ts";
+import type { State } from "../state/state.ts";
+import type { Threads } from "./threads.ts";
 
 /** What may open a channel to someone. */
 const opening: readonly EventType[] = [
@@ -17,17 +18,19 @@ const opening: readonly EventType[] = [
 ];
 
 export class ThreadSync {
-	readonly #world: World;
+	readonly #state: State;
+	readonly #threads: Threads;
 	/** "CHANNEL BOT" for each channel with threads that a bot does not see. */
 	readonly #hidden = new Set<string>();
 
-	constructor(world: World) {
-		this.#world = world;
-		world.subscribe((event) => this.#hear(event));
+	constructor(state: State, threads: Threads) {
+		this.#threads = threads;
+		this.#state = state;
+		state.subscribe((event) => this.#hear(event));
 	}
 
 	#hear({ type, guildId }: WorldEvent): void {
-		const guild = this.#world.guilds.get(guildId ?? "");
+		const guild = this.#state.guilds.get(guildId ?? "");
 		if (!guild || guild.threads.size === 0) return;
 		if (type === "THREAD_CREATE") this.#opened(guild);
 		// What opened the channel is told first.
@@ -36,17 +39,17 @@ export class ThreadSync {
 
 	#sync(guild: Guild): void {
 		for (const [botId, channel_ids] of this.#opened(guild)) {
-			const threads = this.#world.threads
+			const threads = this.#threads
 				.active(guild, botId)
 				.filter(({ parent_id }) => channel_ids.includes(parent_id));
-			this.#world.tell(
+			this.#state.dispatchToGuild(
 				"THREAD_LIST_SYNC",
 				guild,
 				() => ({
 					...{ guild_id: guild.id, channel_ids },
-					threads: threads.map((one) => present.thread(one, botId)),
+					threads: threads.map((one) => serialize.thread(one, botId)),
 					members: threads.flatMap(
-						(one) => present.threadMember(one, botId) ?? [],
+						(one) => serialize.threadMember(one, botId) ?? [],
 					),
 				}),
 				{ only: [botId] },

@@ -20,10 +20,15 @@ import {
 } from "../state/entities.ts";
 import type { EventType, WorldEvent } from "../state/events.ts";
 import { channelPermissions, has } from "../state/permissions.ts";
-import * as present from "../state/serialize.ts";
+import * as serialize from "../state/serialize.ts";
 import { compareIds } from "../state/snowflake.ts";
-import { apply, type Changes, type Doing } from "../state/state.ts";
-import type { World } from "../world.ts";
+import {
+	type Attribution,
+	apply,
+	type Changes,
+	type State,
+} from "../state/state.ts";
+import type { Messages } from "./messages.ts";
 import { ThreadSync } from "./thread-sync.ts";
 
 /** What may be changed of a thread. */
@@ -53,11 +58,16 @@ export type NewThread = ThreadChanges & {
 };
 
 export class Threads {
-	readonly #world: World;
+	readonly #state: State;
+	readonly #messages: Pick<
+		Messages,
+		"get" | "add" | "dispatch" | "removeChannel"
+	>;
 
-	constructor(world: World) {
-		this.#world = world;
-		new ThreadSync(world);
+	constructor(state: State, messages: Messages) {
+		this.#state = state;
+		this.#messages = messages;
+		new ThreadSync(state, this);
 	}
 
 	/** A new thread, with its owner as the only member. In the channel a message tells of a public one. */
@@ -65,15 +75,15 @@ export class Threads {
 		parent: GuildChannel,
 		owner: User,
 		given: NewThread,
-		doing?: Doing,
+		by?: Attribution,
 	): Thread {
-		const world = this.#world;
-		const guild = world.guildOf(parent);
+		const state = this.#state;
+		const guild = state.guildOf(parent);
 		const { message, type = publicTypeIn(parent), id, ...changes } = given;
 		const now = new Date().toISOString();
 		const isPost = holdsPosts(parent);
 		const thread: Thread = {
-			id: message?.id ?? id ?? world.newId(),
+			id: message?.id ?? id ?? state.newId(),
 			guild_id: guild.id,
 			parent_id: parent.id,
 			type,
@@ -95,14 +105,14 @@ export class Threads {
 		};
 		apply(thread, changes);
 		guild.threads.set(thread.id, thread);
-		world.channels.set(thread.id, thread);
-		this.#tell("THREAD_CREATE", thread, (reader) => ({
-			...present.thread(thread, reader.id),
+		state.channels.set(thread.id, thread);
+		this.#dispatch("THREAD_CREATE", thread, (reader) => ({
+			...serialize.thread(thread, reader.id),
 			newly_created: true,
 		}));
-		this.#tellMembers(thread, [owner.id], []);
+		this.#dispatchMembers(thread, [owner.id], []);
 		this.#announce(parent, thread, owner, message);
-		world.log(guild, doing, AuditLogEvent.ThreadCreate, thread.id, {
+		state.audit(guild, by, AuditLogEvent.ThreadCreate, thread.id, {
 			changes: changesBetween({}, logged(thread)),
 		});
 		return thread;
@@ -115,12 +125,11 @@ export class Threads {
 		owner: User,
 		message: Message | undefined,
 	): void {
-		const world = this.#world;
 		const { guild_id } = thread;
 		if (message) {
 			message.flags |= MessageFlags.HasThread;
-			world.tellMessage("MESSAGE_UPDATE", parent, message);
-			world.addMessage(thread, message.author, {
+			this.#messages.dispatch("MESSAGE_UPDATE", parent, message);
+			this.#messages.add(thread, message.author, {
 				content: "",
 				type: MessageType.ThreadStarterMessage,
 				message_reference: {
@@ -129,14 +138,14 @@ export class Threads {
 				},
 			});
 		} else if (thread.type !== ChannelType.PrivateThread && !holdsPosts(parent))
-			world.addMessage(parent, owner, {
+			this.#messages.add(parent, owner, {
 				content: thread.name,
 				type: MessageType.ThreadCreated,
 				message_reference: { type: 0, guild_id, channel_id: thread.id },
 			});
 	}
 
-	edit(thread: Thread, changes: ThreadChanges, doing?: Doing): void {
+	edit(thread: Thread, changes: ThreadChanges, by?: Attribution): void {
 		const before = logged(thread);
 		const { archived, auto_archive_duration } = changes;
 		const active =
@@ -145,12 +154,12 @@ export class Threads {
 				thread.auto_archive_duration;
 		apply(thread, changes);
 		if (active) thread.archive_timestamp = new Date().toISOString();
-		this.#tell("THREAD_UPDATE", thread, (reader) =>
-			present.thread(thread, reader.id),
+		this.#dispatch("THREAD_UPDATE", thread, (reader) =>
+			serialize.thread(thread, reader.id),
 		);
-		this.#world.log(
-			this.#world.guildOf(thread),
-			doing,
+		this.#state.audit(
+			this.#state.guildOf(thread),
+			by,
 			AuditLogEvent.ThreadUpdate,
 			thread.id,
 			{ changes: changesBetween(before, changes) },
@@ -158,22 +167,22 @@ export class Threads {
 	}
 
 	/** The message that it started from stays. */
-	remove(thread: Thread, doing?: Doing): void {
-		const world = this.#world;
+	remove(thread: Thread, by?: Attribution): void {
+		const state = this.#state;
 		const { id, guild_id, parent_id, type } = thread;
-		this.#tell("THREAD_DELETE", thread, () => ({
+		this.#dispatch("THREAD_DELETE", thread, () => ({
 			...{ id, guild_id, parent_id, type },
 		}));
 		this.#forget(thread);
-		const parent = world.channels.get(parent_id);
-		const start = world.messages.get(parent_id, id);
+		const parent = state.channels.get(parent_id);
+		const start = this.#messages.get(parent_id, id);
 		if (parent && start) {
 			start.flags &= ~MessageFlags.HasThread;
-			world.tellMessage("MESSAGE_UPDATE", parent, start);
+			this.#messages.dispatch("MESSAGE_UPDATE", parent, start);
 		}
-		world.log(
-			world.guildOf(thread),
-			doing,
+		state.audit(
+			state.guildOf(thread),
+			by,
 			AuditLogEvent.ThreadDelete,
 			thread.id,
 			{ changes: changesBetween(logged(thread), {}) },
@@ -186,14 +195,14 @@ export class Threads {
 	}
 
 	#forget({ id, guild_id }: Thread): void {
-		this.#world.guilds.get(guild_id)?.threads.delete(id);
-		this.#world.channels.delete(id);
-		this.#world.messages.removeChannel(id);
+		this.#state.guilds.get(guild_id)?.threads.delete(id);
+		this.#state.channels.delete(id);
+		this.#messages.removeChannel(id);
 	}
 
 	/** The threads of a channel. */
 	in({ guild_id, id }: GuildChannel): Thread[] {
-		const all = this.#world.guilds.get(guild_id)?.threads.values() ?? [];
+		const all = this.#state.guilds.get(guild_id)?.threads.values() ?? [];
 		return [...all].filter(({ parent_id }) => parent_id === id);
 	}
 
@@ -213,7 +222,7 @@ export class Threads {
 	/** The thread that was started from a message. */
 	startedFrom({ id, channel_id, flags }: Message): Thread | undefined {
 		if ((flags & MessageFlags.HasThread) === 0) return undefined;
-		for (const { threads } of this.#world.guilds.values()) {
+		for (const { threads } of this.#state.guilds.values()) {
 			const thread = threads.get(id);
 			if (thread?.parent_id === channel_id) return thread;
 		}
@@ -227,10 +236,13 @@ export class Threads {
 		if (thread.members.has(user.id)) return false;
 		thread.members.set(user.id, new Date().toISOString());
 		// Whoever comes to it must know of it first.
-		this.#tell("THREAD_CREATE", thread, () => present.thread(thread, user.id), [
-			user.id,
-		]);
-		this.#tellMembers(thread, [user.id], []);
+		this.#dispatch(
+			"THREAD_CREATE",
+			thread,
+			() => serialize.thread(thread, user.id),
+			[user.id],
+		);
+		this.#dispatchMembers(thread, [user.id], []);
 		return true;
 	}
 
@@ -238,7 +250,7 @@ export class Threads {
 	leave(thread: Thread, user: User): boolean {
 		if (!thread.members.has(user.id)) return false;
 		// While they may still see it.
-		this.#tellMembers(thread, [], [user.id]);
+		this.#dispatchMembers(thread, [], [user.id]);
 		thread.members.delete(user.id);
 		return true;
 	}
@@ -248,22 +260,22 @@ export class Threads {
 		for (const thread of guild.threads.values()) this.leave(thread, user);
 	}
 
-	#tellMembers(
+	#dispatchMembers(
 		thread: Thread,
 		added: readonly string[],
 		removed: readonly string[],
 	): void {
-		const guild = this.#world.guildOf(thread);
+		const guild = this.#state.guildOf(thread);
 		const count = thread.members.size - removed.length;
 		const { id } = thread;
 		for (const userId of [...added, ...removed])
-			this.#world.tell(
+			this.#state.dispatchToGuild(
 				"THREAD_MEMBERS_UPDATE",
 				guild,
 				() => ({
 					...{ id, guild_id: guild.id, member_count: Math.min(50, count) },
 					added_members: added.flatMap((one) =>
-						present.threadMemberWith(guild, thread, one),
+						serialize.threadMemberWith(guild, thread, one),
 					),
 					removed_member_ids: removed,
 				}),
@@ -281,17 +293,17 @@ export class Threads {
 		thread.message_count += 1;
 		thread.total_message_sent += 1;
 		if (thread.archived) this.edit(thread, { archived: false });
-		const guild = this.#world.guildOf(thread);
+		const guild = this.#state.guildOf(thread);
 		if (guild.members.has(author.id)) this.join(thread, author);
 	}
 
-	#tell(
+	#dispatch(
 		type: EventType,
 		thread: Thread,
 		data: WorldEvent["data"],
 		only?: readonly string[],
 	): void {
-		this.#world.tell(type, this.#world.guildOf(thread), data, {
+		this.#state.dispatchToGuild(type, this.#state.guildOf(thread), data, {
 			permission: seenIn(thread),
 			...(only ? { only } : {}),
 		});

@@ -8,7 +8,7 @@ import {
 	Locale,
 	PermissionFlagsBits,
 } from "discord.js";
-import type { GuildSettings, Role } from "./entities.ts";
+import type { GuildSettings, Member, Role, User } from "./entities.ts";
 
 /** What Discord grants everyone in a new guild, as far as the simulator knows of it. */
 export const everyonePermissions =
@@ -76,4 +76,18 @@ export function newToken(userId: string): string {
 	const owner = Buffer.from(userId).toString("base64url");
 	const random = (bytes: number) => randomBytes(bytes).toString("base64url");
 	return `${owner}.${random(4)}.${random(27)}`;
+}
+
+/** A member who joins now. */
+export function newMember(user: User): Member {
+	return {
+		user,
+		nick: null,
+		roles: [],
+		joined_at: new Date().toISOString(),
+		communication_disabled_until: null,
+		deaf: false,
+		mute: false,
+		pending: false,
+	};
 }

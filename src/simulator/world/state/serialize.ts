@@ -1,6 +1,6 @@
 // Entities as Discord sends them. What a reader may not see is left out here and nowhere else.
 
-import { ChannelType, MessageFlags } from "discord.js";
+import { ApplicationFlags, ChannelType, MessageFlags } from "discord.js";
 import { newGuildSettings } from "./defaults.ts";
 import type {
 	Account,
@@ -19,6 +19,20 @@ import type {
 import { inGuild, isThread } from "./entities.ts";
 
 type Json = Record<string, unknown>;
+
+const flagOf = {
+	GuildPresences: ApplicationFlags.GatewayPresence,
+	GuildMembers: ApplicationFlags.GatewayGuildMembers,
+	MessageContent: ApplicationFlags.GatewayMessageContent,
+} as const;
+
+/** The flags of a bot's application: its privileged intents. */
+export function applicationFlags(bot: Account): number {
+	return bot.privilegedIntents.reduce(
+		(flags, intent) => flags | flagOf[intent],
+		0,
+	);
+}
 
 /** Someone as they see themselves. */
 export function ownUser(account: Account): Json {
@@ -185,7 +199,7 @@ export function guild(of: Guild): Json {
 	};
 }
 
-/** The counts that a guild is shown with on demand. Everyone counts as present. */
+/** The counts that a guild is shown with on demand. Everyone counts as serialize. */
 export function guildCounts(of: Guild): Json {
 	return {
 		approximate_member_count: of.members.size,

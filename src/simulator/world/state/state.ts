@@ -1,8 +1,7 @@
-// The ground the world stands on: where its entities are kept, and how changes are told: to whoever listens for the
-// Gateway's events, and in the guild's audit log.
+// The entities of the simulated Discord by their ids, and the dispatch of changes: as events of Discord's Gateway to
+// subscribers, and as entries in a guild's audit log.
 
 import { type AuditLogEvent, PermissionFlagsBits } from "discord.js";
-import { MessageStore } from "../messages/messages.ts";
 import type {
 	Account,
 	AuditLogEntry,
@@ -11,118 +10,115 @@ import type {
 	GuildPlace,
 	User,
 } from "./entities.ts";
-import { inGuild, isGuildChannel, isThread } from "./entities.ts";
+import { inGuild } from "./entities.ts";
 import type { EventType, WorldEvent } from "./events.ts";
 import { createSnowflakes } from "./snowflake.ts";
 
-/** Who made a change, and why. A change without a doer just happens: no audit log entry tells of it. */
-export interface Doing {
+/** Who made a change, and why. A change without it is not in the audit log. */
+export interface Attribution {
+	/** The user's id. */
 	readonly actor: string;
 	readonly reason?: string | undefined;
 }
 
-/** A change to an entity: only what is given and not undefined is changed. */
+/** Changes to an entity. Undefined leaves a field as it is. */
 export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** Makes the changes that are given. */
+/** Sets the fields that `changes` defines. */
 export function apply<T extends object>(entity: T, changes: Changes<T>): void {
 	for (const [key, value] of Object.entries(changes))
 		if (value !== undefined) Object.assign(entity, { [key]: value });
 }
 
-/** Entities, and the telling of what happens to them. */
-export class Telling {
+export class State {
 	readonly newId = createSnowflakes();
 	readonly users = new Map<string, User>();
 	/** By token. */
 	readonly accounts = new Map<string, Account>();
 	readonly guilds = new Map<string, Guild>();
-	/** The channels of all guilds, and direct ones. */
+	/** Channels and threads of all guilds, and DM channels. */
 	readonly channels = new Map<string, Channel>();
-	readonly messages = new MessageStore();
 
-	readonly #listeners = new Set<(event: WorldEvent) => void>();
+	readonly #subscribers = new Set<(event: WorldEvent) => void>();
 
-	/** Tells `listener` of every event from now on. */
-	subscribe(listener: (event: WorldEvent) => void): void {
-		this.#listeners.add(listener);
+	/** Calls `subscriber` with every event from now on. */
+	subscribe(subscriber: (event: WorldEvent) => void): void {
+		this.#subscribers.add(subscriber);
 	}
 
-	/** The guild a channel belongs to. */
-	guildOf(channel: GuildPlace): Guild {
-		const guild = this.guilds.get(channel.guild_id);
-		if (!guild) throw new Error(`channel ${channel.id} has lost its guild`);
-		return guild;
+	dispatch(event: WorldEvent): void {
+		for (const subscriber of this.#subscribers) subscriber(event);
 	}
 
-	/** Whether a channel is only for adults; a thread is what its channel is. */
-	isNsfw(channel: Channel): boolean {
-		const place = isThread(channel)
-			? this.channels.get(channel.parent_id)
-			: channel;
-		return place !== undefined && isGuildChannel(place) && place.nsfw;
-	}
-
-	/** An event in a channel: for those who may see it, or the two who talk there. */
-	tellIn(type: EventType, channel: Channel, data: WorldEvent["data"]): void {
-		const withChannel: WorldEvent["data"] = (reader) => ({
-			channel_id: channel.id,
-			...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
-			...data(reader),
-		});
-		if (inGuild(channel))
-			this.tell(type, this.guildOf(channel), withChannel, {
-				permission: {
-					bits: PermissionFlagsBits.ViewChannel,
-					channelId: channel.id,
-				},
-			});
-		else
-			this.emit({
-				type,
-				only: channel.recipients.map(({ id }) => id),
-				data: withChannel,
-			});
-	}
-
-	/** An event in a guild: for its members, or those of them that `to` names. */
-	tell(
+	/** Dispatches an event to the members of a guild, or to those that `to` selects. */
+	dispatchToGuild(
 		type: EventType,
 		guild: Guild,
 		data: WorldEvent["data"],
 		to: Pick<WorldEvent, "only" | "except" | "always" | "permission"> = {},
 	): void {
-		this.emit({ type, guildId: guild.id, data, ...to });
+		this.dispatch({ type, guildId: guild.id, data, ...to });
 	}
 
-	/** Tells all listeners. */
-	emit(event: WorldEvent): void {
-		for (const listener of this.#listeners) listener(event);
+	/** Dispatches an event to those who can view the channel. Adds channel_id and guild_id to `data`. */
+	dispatchToChannel(
+		type: EventType,
+		channel: Channel,
+		data: WorldEvent["data"],
+	): void {
+		const channel_id = channel.id;
+		if (!inGuild(channel)) {
+			this.dispatch({
+				type,
+				only: channel.recipients.map(({ id }) => id),
+				data: (reader) => ({ channel_id, ...data(reader) }),
+			});
+			return;
+		}
+		const { guild_id } = channel;
+		this.dispatchToGuild(
+			type,
+			this.guildOf(channel),
+			(reader) => ({ channel_id, guild_id, ...data(reader) }),
+			{
+				permission: {
+					bits: PermissionFlagsBits.ViewChannel,
+					channelId: channel_id,
+				},
+			},
+		);
 	}
 
-	/** An entry in the guild's audit log, if someone did it. */
-	log(
+	/** Adds an entry to the guild's audit log and dispatches it. Does nothing without `by`. */
+	audit(
 		guild: Guild,
-		doing: Doing | undefined,
+		by: Attribution | undefined,
 		action_type: AuditLogEvent,
 		target_id: string | null,
 		more: Pick<AuditLogEntry, "changes" | "options"> = {},
 	): void {
-		if (!doing) return;
+		if (!by) return;
 		const entry: AuditLogEntry = {
 			id: this.newId(),
 			action_type,
-			user_id: doing.actor,
+			user_id: by.actor,
 			target_id,
 			...more,
-			...(doing.reason ? { reason: doing.reason } : {}),
+			...(by.reason ? { reason: by.reason } : {}),
 		};
 		guild.auditLog.push(entry);
-		this.tell(
+		this.dispatchToGuild(
 			"GUILD_AUDIT_LOG_ENTRY_CREATE",
 			guild,
 			() => ({ ...entry, guild_id: guild.id }),
 			{ permission: { bits: PermissionFlagsBits.ViewAuditLog } },
 		);
+	}
+
+	/** The guild that a channel or thread belongs to. */
+	guildOf(channel: GuildPlace): Guild {
+		const guild = this.guilds.get(channel.guild_id);
+		if (!guild) throw new Error(`channel ${channel.id} has no guild`);
+		return guild;
 	}
 }

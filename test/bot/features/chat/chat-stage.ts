@@ -153,8 +153,8 @@ export async function startChatStage(
 			people += 1;
 			const username = `person${people}`;
 			const { world } = simulator;
-			const { user } = world.addPerson({ username });
-			world.addMember(stage.guild, user);
+			const { user } = world.users.addPerson({ username });
+			world.members.add(stage.guild, user);
 			return username;
 		},
 		async write(person, content, { to, ping = true, channel = general } = {}) {

@@ -20,7 +20,7 @@ interface Chosen extends AsyncDisposable {
 
 async function startWithChoice(): Promise<Chosen> {
 	const world = await startModerationWorld();
-	const channel = world.simulator.world.addChannel(world.guild, {
+	const channel = world.simulator.world.channels.add(world.guild, {
 		name: "records",
 	});
 	expect(await world.ask("ada", `!m setlog <#${channel.id}>`)).toEndWith(
@@ -39,7 +39,7 @@ function setDenied(
 	channel: GuildChannel,
 	deny: bigint,
 ) {
-	simulator.world.setOverwrite(channel, {
+	simulator.world.channels.setOverwrite(channel, {
 		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(deny),
 	});
@@ -74,7 +74,7 @@ describe.concurrent("a guild's choice that the bot cannot write to", () => {
 			await using start = await startWithChoice();
 			const { world, channel } = start;
 			if (deny) setDenied(world, channel, deny);
-			else world.simulator.world.removeChannel(channel);
+			else world.simulator.world.channels.remove(channel);
 			expect(await where(world)).toContain(`in <#${staff(world).id}>.`);
 			await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 			await world.ask(moderator, `!m unban ${world.id("zoe")}`);
@@ -117,7 +117,7 @@ describe.concurrent("a guild's choice that the bot cannot write to", () => {
 		await using start = await startWithChoice();
 		const { world, channel } = start;
 		await world.ask("ada", "!m setlog off");
-		world.simulator.world.removeChannel(channel);
+		world.simulator.world.channels.remove(channel);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 		expect(await where(world)).toStartWith("Moderation is logged nowhere.");
 		await world.stop();

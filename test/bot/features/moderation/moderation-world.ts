@@ -53,7 +53,7 @@ export async function startModerationWorld(
 	const guild = simulator.guild("The Cooks");
 	for (const role of guild.roles.values())
 		if (role.name === "Staff")
-			simulator.world.editRole(guild, role, {
+			simulator.world.roles.edit(guild, role, {
 				permissions: String(
 					BigInt(role.permissions) | PermissionFlagsBits.BanMembers,
 				),

@@ -78,7 +78,7 @@ onBoth((databases, kind) => {
 		const lift = (person: string) => {
 			const ban = world.guild.bans.get(world.id(person));
 			if (!ban) throw new Error(`${person} is banned`);
-			world.simulator.world.removeBan(world.guild, ban);
+			world.simulator.world.bans.remove(world.guild, ban);
 		};
 		for (const person of ["mona_lisa", "zoe"])
 			await world.ask(moderator, `!m ban ${world.id(person)} 1d`);
@@ -180,8 +180,8 @@ onBoth((databases, kind) => {
 		const { world: discord } = world.simulator;
 		const ban = world.guild.bans.get(mona);
 		if (!ban) throw new Error("mona_lisa is banned");
-		discord.removeBan(world.guild, ban);
-		discord.addBan(world.guild, ban.user);
+		discord.bans.remove(world.guild, ban);
+		discord.bans.add(world.guild, ban.user);
 		await place.look(pass(48 * hourMs));
 		await world.start();
 		await until(
@@ -286,7 +286,7 @@ describe("who may", () => {
 		).toBe("That is me.");
 		const zoe = guild.members.get(world.id("zoe"));
 		if (!zoe) throw new Error("zoe is a member");
-		simulator.world.editMember(guild, zoe, { roles: [staff.id] });
+		simulator.world.members.edit(guild, zoe, { roles: [staff.id] });
 		expect(await ban("zoe")).toContain("They do not rank below you");
 		// The owner ranks above all.
 		expect(await world.ask("ada", `!m ban ${world.id("zoe")} 1h`)).toStartWith(
@@ -298,21 +298,21 @@ describe("who may", () => {
 	test("the bot itself has to be allowed, and to rank above", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
-		const high = simulator.world.addRole(guild, { name: "High" });
+		const high = simulator.world.roles.add(guild, { name: "High" });
 		const top = Math.max(
 			...[...guild.roles.values()].map((one) => one.position),
 		);
-		simulator.world.moveRoles(guild, new Map([[high, top]]));
+		simulator.world.roles.move(guild, new Map([[high, top]]));
 		const zoe = guild.members.get(world.id("zoe"));
 		if (!zoe) throw new Error("zoe is a member");
-		simulator.world.editMember(guild, zoe, { roles: [high.id] });
+		simulator.world.members.edit(guild, zoe, { roles: [high.id] });
 		const zoeId = world.id("zoe");
 		expect(await world.ask("ada", `!m ban ${zoeId} 1h`)).toContain(
 			"does not rank below the bot",
 		);
 		const own = [...guild.roles.values()].find(({ managed }) => managed);
 		if (!own) throw new Error("the bot has a role");
-		simulator.world.editRole(guild, own, { permissions: "0" });
+		simulator.world.roles.edit(guild, own, { permissions: "0" });
 		expect(
 			await until("the bot has heard of it", async () => {
 				const answer = await world.ask(
@@ -328,13 +328,13 @@ describe("who may", () => {
 	test("a channel that the moderator cannot see is none to log in", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
-		const role = simulator.world.addRole(guild, {
+		const role = simulator.world.roles.add(guild, {
 			name: "Manager",
 			permissions: String(PermissionFlagsBits.ManageGuild),
 		});
 		const zoe = guild.members.get(world.id("zoe"));
 		if (!zoe) throw new Error("zoe is a member");
-		simulator.world.editMember(guild, zoe, { roles: [role.id] });
+		simulator.world.members.edit(guild, zoe, { roles: [role.id] });
 		const { id } = simulator.channel(staffChannel);
 		expect(await world.ask("zoe", `!m setlog <#${id}>`)).toContain(
 			"a text channel of this server that you can see",
@@ -433,7 +433,7 @@ describe("what people write", () => {
 	test("the list of bans comes in pages", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
-		simulator.world.addMembers(guild, 12);
+		simulator.world.members.addMany(guild, 12);
 		const crowd = [...guild.members.values()].slice(-12);
 		const people = crowd.map(({ user }) => user.id);
 		for (const [index, id] of people.entries())
@@ -498,7 +498,7 @@ describe("nuke", () => {
 		const { id } = simulator.channel(general);
 		const channel = guild.channels.get(id);
 		if (!channel) throw new Error("the guild has the channel");
-		simulator.world.setOverwrite(channel, {
+		simulator.world.channels.setOverwrite(channel, {
 			...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 			deny: String(PermissionFlagsBits.SendMessages),
 		});
@@ -538,9 +538,12 @@ describe("nuke", () => {
 			String(
 				(BigInt(Date.now() - days * 24 * hourMs) - 1_420_070_400_000n) << 22n,
 			);
-		simulator.world.addMessage(channel, zoe, { id: idAt(15), content: "old" });
+		simulator.world.messages.add(channel, zoe, {
+			id: idAt(15),
+			content: "old",
+		});
 		for (let index = 0; index < 100; index++)
-			simulator.world.addMessage(channel, zoe, { content: `new ${index}` });
+			simulator.world.messages.add(channel, zoe, { content: `new ${index}` });
 		expect(await world.ask(moderator, "!m nuke 100")).toBe(
 			"Deleted 100 message(s).",
 		);

@@ -59,7 +59,7 @@ test("without the permission to ban Discord is not asked, moderators are told on
 	const { permissions } = own;
 	const { BanMembers } = PermissionFlagsBits;
 	const without = BigInt(permissions) & ~BanMembers;
-	world.editRole(cooks, own, { permissions: String(without) });
+	world.roles.edit(cooks, own, { permissions: String(without) });
 	await until("the bot has heard", () => {
 		const me = stage.guild().members.me;
 		return me && !me.permissions.has(BanMembers);
@@ -71,7 +71,7 @@ test("without the permission to ban Discord is not asked, moderators are told on
 	await stage.settled();
 	expect(stage.titles()).toEqual(["Ban", "A ban that is over was not lifted"]);
 	expect(requests.list()).toHaveLength(asked);
-	world.editRole(cooks, own, { permissions });
+	world.roles.edit(cooks, own, { permissions });
 	await until("it is lifted", () => !stage.isBanned("zoe"));
 	await stage.rows(0);
 });
@@ -136,7 +136,7 @@ test("a ban that somebody lifts while Discord's Gateway has lost the bot is not 
 	if (!made) throw new Error("she is banned");
 	sockets.refuseConnections(502);
 	sockets.disconnect({ resumable: false });
-	world.removeBan(cooks, made);
+	world.bans.remove(cooks, made);
 	sockets.refuseConnections(undefined);
 	await stage.rows(0);
 	expect(stage.writes("DELETE")).toBe(0);
@@ -188,7 +188,7 @@ onBoth((databases) => {
 		const cooks = stage.simulator.guild("The Cooks");
 		const made = cooks.bans.get(stage.id("zoe"));
 		if (!made) throw new Error("Zoë is banned");
-		stage.simulator.world.removeBan(cooks, made);
+		stage.simulator.world.bans.remove(cooks, made);
 		stage.away(false);
 		await stage.rows(0);
 		expect(stage.isBanned("zoe")).toBe(false);
@@ -210,7 +210,10 @@ onBoth((databases) => {
 
 	test("thirty that end at once are all lifted", async () => {
 		await using stage = await startStage(await databases.place());
-		stage.simulator.world.addMembers(stage.simulator.guild("The Cooks"), 30);
+		stage.simulator.world.members.addMany(
+			stage.simulator.guild("The Cooks"),
+			30,
+		);
 		const { members } = stage.simulator.guild("The Cooks");
 		const crowd = [...members.values()].slice(-30);
 		for (const { user } of crowd) await stage.ban(user.id, dayMs);

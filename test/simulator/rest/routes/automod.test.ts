@@ -29,7 +29,7 @@ function cooks(simulator: Simulator) {
 		...{ world, guild },
 		path: `/guilds/${guild.id}/auto-moderation/rules`,
 		alpha: as(simulator, simulator.bot("alpha")),
-		alerts: world.addChannel(guild, { name: "alerts" }),
+		alerts: world.channels.add(guild, { name: "alerts" }),
 		/** A rule that is on, and has these keywords. */
 		rule: (keyword_filter: string[], more: object = {}) =>
 			world.autoModeration.add(guild, {
@@ -121,10 +121,10 @@ test("rules are for those who manage the guild, and time-outs for those who may 
 	const without = (bits: bigint) => ({
 		permissions: String(BigInt(role.permissions) & ~bits),
 	});
-	world.editRole(guild, role, without(ModerateMembers));
+	world.roles.edit(guild, role, without(ModerateMembers));
 	expect((await alpha("POST", path, timesOut)).code).toBe(50013);
 	expect((await alpha("POST", path, keywordRule())).status).toBe(200);
-	world.editRole(guild, role, without(ManageGuild));
+	world.roles.edit(guild, role, without(ManageGuild));
 	const { id } = made.json<{ id: string }>();
 	expect((await alpha("DELETE", `${path}/${id}`)).code).toBe(50013);
 });
@@ -255,9 +255,9 @@ test("without the block the message is there, and the alert's event names it", a
 test("a keyword is a whole word, unless a * stands for the rest of one", async () => {
 	await using simulator = await startSimulator();
 	const { world, guild, rule } = cooks(simulator);
-	const { id } = rule([]);
+	const edited = rule([]);
 	const fits = (keyword: string, text: string, allow_list: string[] = []) => {
-		world.autoModeration.edit(guild, world.autoModeration.get(guild, id), {
+		world.autoModeration.edit(guild, edited, {
 			trigger_metadata: { keyword_filter: [keyword], allow_list },
 		});
 		const written = { text, channelIds: [], roleIds: [] };
@@ -279,7 +279,7 @@ test("too many mentions are blocked, an edit is looked at like a message, and so
 	await using simulator = await startSimulator();
 	const { guild, world, rule, say } = cooks(simulator);
 	const mentions = { mention_total_limit: 1 };
-	const { id } = rule([], { trigger_type: 5, trigger_metadata: mentions });
+	const edited = rule([], { trigger_type: 5, trigger_metadata: mentions });
 	expect(await say("<@1> <@1>")).toBe("written");
 	expect(await say("<@1> <@&2>")).toContain("200000");
 	const liwei = as(simulator, simulator.user("liwei"));
@@ -289,20 +289,16 @@ test("too many mentions are blocked, an edit is looked at like a message, and so
 	const edit = await liwei("PATCH", path, { content: "<@1> <@2>" });
 	expect(edit.code).toBe(200000);
 	const change = (changes: object) =>
-		world.autoModeration.edit(
-			guild,
-			world.autoModeration.get(guild, id),
-			changes,
-		);
+		world.autoModeration.edit(guild, edited, changes);
 	change({ exempt_channels: [channel.id] });
 	expect(await say("<@1> <@2>")).toBe("written");
 	change({ exempt_channels: [], enabled: false });
 	expect(await say("<@1> <@2>")).toBe("written");
 	change({ enabled: true });
 	expect(await say("<@1> <@2>")).toContain("200000");
-	const role = world.addRole(guild, { name: "Trusted" });
+	const role = world.roles.add(guild, { name: "Trusted" });
 	const member = guild.members.get(simulator.user("liwei").id);
-	if (member) world.editMember(guild, member, { roles: [role.id] });
+	if (member) world.members.edit(guild, member, { roles: [role.id] });
 	change({ exempt_roles: [role.id] });
 	expect(await say("<@1> <@2>")).toBe("written");
 });

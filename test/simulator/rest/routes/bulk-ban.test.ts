@@ -11,9 +11,9 @@ test("discord.js bans many at once; who is banned already, ranks above or does n
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
 	const zoe = simulator.user("zoe").id;
-	const outsider = world.addUser({ username: "outsider" });
-	const banned = world.addUser({ username: "banned" });
-	world.addBan(guild, banned);
+	const outsider = world.users.add({ username: "outsider" });
+	const banned = world.users.add({ username: "banned" });
+	world.bans.add(guild, banned);
 	const owner = guild.owner_id;
 	const nobody = "123456789012345678";
 	await simulator.user("zoe").say("The Cooks/general", "spam");
@@ -55,6 +55,6 @@ test("when nobody is banned, that is a refusal; over 200 are not taken, nor with
 	expect((await ban(many)).code).toBe(50035);
 	expect(simulator.journal.entries()).toEqual([]);
 	const jose = as(simulator, simulator.user("jose.garcia"));
-	const user_ids = [world.addUser({ username: "outsider" }).id];
+	const user_ids = [world.users.add({ username: "outsider" }).id];
 	expect((await jose("POST", path, { user_ids })).code).toBe(50013);
 });

@@ -35,7 +35,7 @@ function allow(simulator: Simulator, ...permissions: bigint[]): void {
 	const guild = simulator.guild("The Cooks");
 	const role = [...guild.roles.values()].find(({ managed }) => managed);
 	if (!role) throw new Error("the bot has a role of its own");
-	simulator.world.editRole(guild, role, {
+	simulator.world.roles.edit(guild, role, {
 		permissions: String(permissions.reduce((all, bit) => all | bit, 0n)),
 	});
 }
@@ -112,7 +112,7 @@ test("a bot that starts is told of the emoji that there are, and without the int
 	await using bot = await connect(simulator);
 	expect(bot.client.emojis.cache.get(id)?.name).toBe("soup");
 	simulator.world.emojis.add(guild, user("ada"), { name: "stew" });
-	simulator.world.editGuild(guild, { name: "Cooks" });
+	simulator.world.guilds.edit(guild, { name: "Cooks" });
 	await bot.event("GUILD_UPDATE");
 	expect(bot.events.map(({ t }) => t)).not.toContain("GUILD_EMOJIS_UPDATE");
 });
@@ -229,10 +229,10 @@ test("a bot reacts with the emoji of its guilds, elsewhere with a permission", a
 		).code;
 	expect(await react(`_:${soup.id}`)).toBeUndefined();
 	expect(await react(`bread:${bread.id}`)).toBe(10014);
-	world.addMember(bakers, user("alpha"));
+	world.members.add(bakers, user("alpha"));
 	expect(await react(`bread:${bread.id}`)).toBeUndefined();
-	world.clearReactions(simulator.channel(said.channel_id).channel, message());
-	world.setOverwrite(general(), {
+	world.reactions.clear(simulator.channel(said.channel_id).channel, message());
+	world.channels.setOverwrite(general(), {
 		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(UseExternalEmojis),
 	});

@@ -13,10 +13,10 @@ function cooks(simulator: Simulator, bot = "alpha") {
 	const { world } = simulator;
 	const ada = world.users.get(simulator.user("ada").id);
 	if (!ada) throw new Error("ada has an account");
-	const from = world.addChannel(guild, { name: "from" });
-	const to = world.addChannel(guild, { name: "to" });
+	const from = world.channels.add(guild, { name: "from" });
+	const to = world.channels.add(guild, { name: "to" });
 	const call = as(simulator, simulator.bot(bot));
-	const message = world.addMessage(from, ada, {
+	const message = world.messages.add(from, ada, {
 		content: "soup",
 		embeds: [{ type: "rich", title: "Menu" }],
 	});
@@ -28,7 +28,7 @@ function cooks(simulator: Simulator, bot = "alpha") {
 				...body,
 			}),
 		forbid: (bits: bigint, channel = from) =>
-			world.setOverwrite(channel, {
+			world.channels.setOverwrite(channel, {
 				...{ id: simulator.bot(bot).id, type: 1, allow: "0" },
 				deny: String(bits),
 			}),
@@ -44,7 +44,7 @@ test("discord.js forwards a message, and the copy stays as the message was", asy
 	if (!found?.isTextBased()) throw new Error("it holds messages");
 	const fetched = await found.messages.fetch(message.id);
 	const forward = await fetched.forward(to.id);
-	simulator.world.editMessage(from, message, { content: "stew" });
+	simulator.world.messages.edit(from, message, { content: "stew" });
 	expect(forward.messageSnapshots.first()?.content).toBe("soup");
 	const seen = await bot.event("MESSAGE_CREATE", ({ id }) => id === forward.id);
 	expect(seen).toMatchObject({
@@ -79,7 +79,7 @@ test("what cannot be seen, is not there, is no plain message or says more is not
 		"message_reference.channel_id": "BASE_TYPE_REQUIRED",
 	});
 	expect((await post({ ...nowhere, channel_id: "1" })).code).toBe(10003);
-	world.pin(from, message, ada);
+	world.messages.pin(from, message, ada);
 	const notice = world.messages.in(from.id).at(-1);
 	expect((await forward(notice?.id)).code).toBe(50021);
 	const poll = world.polls.add(from, ada, {
@@ -88,7 +88,7 @@ test("what cannot be seen, is not there, is no plain message or says more is not
 		expiry: new Date(Date.now() + 60_000).toISOString(),
 	});
 	expect((await forward(poll.id)).code).toBe(50021);
-	world.editChannel(from, { nsfw: true });
+	world.channels.edit(from, { nsfw: true });
 	expect((await forward()).code).toBe(160010);
 	forbid(PermissionFlagsBits.ReadMessageHistory);
 	expect((await forward()).code).toBe(160009);
@@ -134,16 +134,19 @@ test("without message content a bot forwards only its own and what mentions it",
 	await using simulator = await startSimulator();
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
-	const { user } = world.addBot({ username: "blind", privilegedIntents: [] });
-	world.addMember(guild, user, { botPermissions: 0n });
+	const { user } = world.users.addBot({
+		username: "blind",
+		privilegedIntents: [],
+	});
+	world.members.add(guild, user, { botPermissions: 0n });
 	const { from, ada, call, forward } = cooks(simulator, "blind");
 	expect((await forward()).code).toBe(160014);
-	const own = world.addMessage(from, user, { content: "mine" });
+	const own = world.messages.add(from, user, { content: "mine" });
 	expect((await forward(own.id)).status).toBe(200);
 	const mention = { content: "you", mentions: [user] };
-	const toIt = world.addMessage(from, ada, mention);
+	const toIt = world.messages.add(from, ada, mention);
 	expect((await forward(toIt.id)).status).toBe(200);
-	const theirs = world.addMessage(from, ada, {
+	const theirs = world.messages.add(from, ada, {
 		content: "",
 		message_snapshots: [{ message: toIt }],
 	});
@@ -158,14 +161,14 @@ test("a message of an announcement channel is published once", async () => {
 	await using bot = await connect(simulator);
 	const { world } = simulator;
 	const { guild, ada, from, message, call, forbid } = cooks(simulator);
-	const news = world.addChannel(guild, {
+	const news = world.channels.add(guild, {
 		name: "news",
 		type: ChannelType.GuildAnnouncement,
 	});
 	const publish = (channel: { id: string }, { id }: { id: string }) =>
 		call("POST", `/channels/${channel.id}/messages/${id}/crosspost`);
 	expect((await publish(from, message)).code).toBe(50024);
-	const said = world.addMessage(news, ada, { content: "hear" });
+	const said = world.messages.add(news, ada, { content: "hear" });
 	forbid(PermissionFlagsBits.ManageMessages, news);
 	expect((await publish(news, said)).code).toBe(50013);
 	const own = await call("POST", `/channels/${news.id}/messages`, {

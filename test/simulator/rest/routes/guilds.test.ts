@@ -89,11 +89,11 @@ test("a guild's settings take Discord's values, and say which field is at fault"
 test("a community keeps its rules, its updates and its filter", async () => {
 	await using simulator = await startSimulator();
 	const { guild, path, alpha, general } = cooks(simulator);
-	const updates = simulator.world.addChannel(guild, {
+	const updates = simulator.world.channels.add(guild, {
 		name: "updates",
 		type: ChannelType.GuildText,
 	});
-	simulator.world.editGuild(guild, {
+	simulator.world.guilds.edit(guild, {
 		features: ["COMMUNITY"],
 		rules_channel_id: general,
 		public_updates_channel_id: updates.id,

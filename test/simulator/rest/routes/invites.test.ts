@@ -32,7 +32,7 @@ function cooks(simulator: Simulator) {
 function deny(simulator: Simulator, channelId: string, bits: bigint) {
 	const channel = simulator.guild("The Cooks").channels.get(channelId);
 	if (!channel) throw new Error("there is such a channel");
-	simulator.world.setOverwrite(channel, {
+	simulator.world.channels.setOverwrite(channel, {
 		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(bits),
 	});
@@ -103,7 +103,7 @@ test("an invite is no longer good after its time, its last use, and its channel"
 	expect(never.json().expires_at).toBeNull();
 	invites.use(once);
 	expect(codes()).toEqual([good.code, endless.code]);
-	world.removeChannel(channel);
+	world.channels.remove(channel);
 	expect(codes()).toEqual([]);
 });
 
@@ -128,7 +128,7 @@ test("making, listing and deleting take permissions; the code alone shows an inv
 	const { CreateInstantInvite, ManageChannels, ManageGuild } =
 		PermissionFlagsBits;
 	for (const role of [...guild.roles.values()].filter(({ tags }) => tags))
-		world.editRole(guild, role, {
+		world.roles.edit(guild, role, {
 			permissions: String(BigInt(role.permissions) & ~ManageGuild),
 		});
 	const { code } = world.invites.add(channel, { inviter: ada });
@@ -156,7 +156,7 @@ test("a guild has at most 1000 invites, and none to a category", async () => {
 	for (let index = 0; index < 1000; index += 1)
 		simulator.world.invites.add(channel, { inviter: ada });
 	expect((await alpha("POST", all, {})).code).toBe(30016);
-	const category = simulator.world.addChannel(guild, {
+	const category = simulator.world.channels.add(guild, {
 		...{ name: "talk", type: ChannelType.GuildCategory },
 	});
 	const refused = await alpha("POST", `/channels/${category.id}/invites`, {});
@@ -169,7 +169,7 @@ test("an invite gives roles below the actor's own, with the permission to give t
 	const { world } = simulator;
 	const [own] = [...guild.roles.values()].filter(({ tags }) => tags);
 	if (!own) throw new Error("alpha has a role of its own");
-	const cook = world.addRole(guild, { name: "Cook" });
+	const cook = world.roles.add(guild, { name: "Cook" });
 	const make = (...role_ids: string[]) => alpha("POST", all, { role_ids });
 	const made = (await make(cook.id)).json();
 	expect(made.roles).toMatchObject([{ id: cook.id, name: "Cook" }]);
@@ -180,6 +180,6 @@ test("an invite gives roles below the actor's own, with the permission to give t
 	expect((await make("123456789012345678")).code).toBe(10011);
 	const { ManageRoles } = PermissionFlagsBits;
 	const permissions = String(BigInt(own.permissions) & ~ManageRoles);
-	world.editRole(guild, own, { permissions });
+	world.roles.edit(guild, own, { permissions });
 	expect((await make(cook.id)).code).toBe(50013);
 });

@@ -155,7 +155,7 @@ describe("writing", () => {
 		const { alpha, zoe, messages } = cooks(simulator);
 		const { channel } = simulator.channel("The Cooks/general");
 		if (!("position" in channel)) throw new Error("general is in a guild");
-		simulator.world.editChannel(channel, { rate_limit_per_user: 60 });
+		simulator.world.channels.edit(channel, { rate_limit_per_user: 60 });
 		expect((await zoe("POST", messages, { content: "1" })).status).toBe(200);
 		const second = await zoe("POST", messages, { content: "2" });
 		expect(second.status).toBe(429);
@@ -267,7 +267,7 @@ describe("reading", () => {
 		const { channel } = simulator.channel(id);
 		const guild = simulator.guild("The Cooks");
 		if (!("position" in channel)) throw new Error("general is in a guild");
-		simulator.world.setOverwrite(channel, {
+		simulator.world.channels.setOverwrite(channel, {
 			id: guild.id,
 			type: 0,
 			allow: "0",
@@ -346,10 +346,10 @@ describe("editing and deleting", () => {
 		const ids: string[] = [];
 		for (const text of ["1", "2", "3"])
 			ids.push((await simulator.user("ada").say("The Cooks/general", text)).id);
-		const old = simulator.world.newId(Date.now() - 15 * 24 * 3600 * 1000);
+		const old = simulator.world.state.newId(Date.now() - 15 * 24 * 3600 * 1000);
 		const author = simulator.world.users.get(simulator.user("ada").id);
 		if (!author) throw new Error("ada is a user");
-		simulator.world.addMessage(simulator.channel(channel).channel, author, {
+		simulator.world.messages.add(simulator.channel(channel).channel, author, {
 			id: old,
 			content: "long ago",
 		});
@@ -365,7 +365,7 @@ describe("editing and deleting", () => {
 		expect((await remove(zoe, ids)).code).toBe(20002);
 		const transcript = simulator.channel(channel).transcript();
 		expect(transcript).toBe("ada: long ago\nada: 1\nada: 2\nada: 3");
-		const known = simulator.world.newId();
+		const known = simulator.world.state.newId();
 		expect((await remove(alpha, [ids[0], ids[1], known])).status).toBe(204);
 		expect(simulator.channel(channel).transcript()).toBe(
 			"ada: long ago\nada: 3",
@@ -393,7 +393,7 @@ describe("direct messages", () => {
 			).code;
 		expect(await write(ada)).toBeUndefined();
 		expect(await write(await open("bob_the_baker"))).toBe(50007);
-		simulator.world.closedDms.add(simulator.user("ada").id);
+		simulator.world.users.closedDms.add(simulator.user("ada").id);
 		expect(await write(ada)).toBe(50007);
 		const zoe = as(simulator, simulator.user("zoe"));
 		expect((await zoe("GET", `/channels/${ada}/messages`)).code).toBe(50001);

@@ -84,7 +84,7 @@ describe("channels", () => {
 		await using simulator = await startSimulator();
 		const { path, alpha, guild, channel } = cooks(simulator);
 		const parent = channel("Talk");
-		simulator.world.setOverwrite(parent, {
+		simulator.world.channels.setOverwrite(parent, {
 			id: guild.id,
 			type: 0,
 			allow: "0",
@@ -143,14 +143,14 @@ describe("channels", () => {
 			(one) => one.parent_id === parent_id,
 		).length;
 		for (let number = inside; number < 50; number += 1)
-			simulator.world.addChannel(guild, { name: `c${number}`, parent_id });
+			simulator.world.channels.add(guild, { name: `c${number}`, parent_id });
 		const full = await alpha("POST", `${path}/channels`, {
 			name: "x",
 			parent_id,
 		});
 		expect(full.faults).toEqual({ parent_id: "CHANNEL_PARENT_MAX_CHANNELS" });
 		while (guild.channels.size < 500)
-			simulator.world.addChannel(guild, { name: "more" });
+			simulator.world.channels.add(guild, { name: "more" });
 		const more = await alpha("POST", `${path}/channels`, { name: "x" });
 		expect(more.code).toBe(30013);
 	});
@@ -259,7 +259,7 @@ describe("overwrites", () => {
 		const visible = async () =>
 			(await zoe("GET", `/channels/${general.id}`)).status === 200;
 		const set = (id: string, type: 0 | 1, allowed: boolean) =>
-			simulator.world.setOverwrite(general, {
+			simulator.world.channels.setOverwrite(general, {
 				...{ id, type },
 				allow: allowed ? String(ViewChannel) : "0",
 				deny: allowed ? "0" : String(ViewChannel),
@@ -312,7 +312,7 @@ describe("roles", () => {
 	test("roles at or above one's own are out of reach", async () => {
 		await using simulator = await startSimulator();
 		const { path, alpha, ada, guild, role } = cooks(simulator);
-		const above = simulator.world.addRole(guild, {
+		const above = simulator.world.roles.add(guild, {
 			name: "Above",
 			position: 99,
 		});
@@ -338,7 +338,7 @@ describe("roles", () => {
 				})
 			).status;
 		expect(await change(Administrator)).toBe(403);
-		simulator.world.editRole(simulator.guild("The Cooks"), staff, {
+		simulator.world.roles.edit(simulator.guild("The Cooks"), staff, {
 			permissions: String(Administrator),
 		});
 		expect(await change(Administrator | ManageChannels)).toBe(200);
@@ -380,7 +380,7 @@ describe("roles", () => {
 		await using simulator = await startSimulator();
 		const { path, alpha, guild } = cooks(simulator);
 		while (guild.roles.size < 250)
-			simulator.world.addRole(guild, { name: "more" });
+			simulator.world.roles.add(guild, { name: "more" });
 		expect((await alpha("POST", `${path}/roles`, {})).code).toBe(30005);
 	});
 
@@ -457,7 +457,7 @@ describe("members", () => {
 	test("who is in time-out reads, and writes nothing", async () => {
 		await using simulator = await startSimulator();
 		const { guild, zoe, member, channel } = cooks(simulator);
-		simulator.world.editMember(guild, member("zoe"), {
+		simulator.world.members.edit(guild, member("zoe"), {
 			communication_disabled_until: new Date(Date.now() + 60_000).toISOString(),
 		});
 		const path = `/channels/${channel("general").id}/messages`;
@@ -480,7 +480,7 @@ describe("members", () => {
 		expect((await timeOut(28)).status).toBe(200);
 		const newcomer = role("Newcomer");
 		expect(member("zoe").roles).toContain(newcomer.id);
-		simulator.world.editRole(guild, newcomer, {
+		simulator.world.roles.edit(guild, newcomer, {
 			permissions: String(Administrator),
 		});
 		expect((await timeOut(1)).code).toBe(50013);
@@ -489,11 +489,11 @@ describe("members", () => {
 	test("members at or above one's own highest role are out of reach", async () => {
 		await using simulator = await startSimulator();
 		const { path, guild, alpha, jose, member } = cooks(simulator);
-		const above = simulator.world.addRole(guild, {
+		const above = simulator.world.roles.add(guild, {
 			name: "Above",
 			position: 99,
 		});
-		simulator.world.editMember(guild, member("liwei"), { roles: [above.id] });
+		simulator.world.members.edit(guild, member("liwei"), { roles: [above.id] });
 		const id = (username: string) => simulator.user(username).id;
 		for (const [method, path_, body] of [
 			["DELETE", `${path}/members/${id("liwei")}`],
@@ -515,7 +515,7 @@ describe("members", () => {
 	test("roles above one's own are neither given nor taken", async () => {
 		await using simulator = await startSimulator();
 		const { path, guild, alpha } = cooks(simulator);
-		const above = simulator.world.addRole(guild, {
+		const above = simulator.world.roles.add(guild, {
 			name: "Above",
 			position: 99,
 		});
@@ -579,7 +579,7 @@ describe("bans", () => {
 		await using simulator = await startSimulator();
 		const { path, alpha, zoe } = cooks(simulator);
 		const ids = ["a", "b", "c"].map(
-			(username) => simulator.world.addUser({ username }).id,
+			(username) => simulator.world.users.add({ username }).id,
 		);
 		for (const id of ids) await alpha("PUT", `${path}/bans/${id}`);
 		const page = async (query: string) =>

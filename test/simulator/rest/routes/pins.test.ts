@@ -19,7 +19,7 @@ function cooks(simulator: Simulator) {
 		...{ guild, channel, ada, alpha },
 		pins: `/channels/${id}/messages/pins`,
 		write: (content: string) =>
-			simulator.world.addMessage(channel, ada, { content }),
+			simulator.world.messages.add(channel, ada, { content }),
 	};
 }
 
@@ -93,7 +93,7 @@ test("managing messages is not enough to pin one", async () => {
 	const message = write("soup");
 	const jose = as(simulator, simulator.user("jose.garcia"));
 	expect((await jose("PUT", `${pins}/${message.id}`)).code).toBe(50013);
-	simulator.world.setOverwrite(channel, {
+	simulator.world.channels.setOverwrite(channel, {
 		id: guild.id,
 		type: 0,
 		allow: String(PermissionFlagsBits.PinMessages),
@@ -123,7 +123,7 @@ test("without the history there are no pins to see", async () => {
 	await using simulator = await startSimulator();
 	const { channel, alpha, pins, write } = cooks(simulator);
 	write("soup").pinned_at = new Date().toISOString();
-	simulator.world.setOverwrite(channel, {
+	simulator.world.channels.setOverwrite(channel, {
 		id: simulator.bot("alpha").id,
 		type: 1,
 		allow: "0",

@@ -226,7 +226,7 @@ test("a poll's form and its emoji are checked, and asking takes a permission", a
 	});
 	for (const emoji of [{ id: "1" }, { name: "soup" }])
 		expect((await post(answer({ text: "x", emoji }))).code).toBe(520004);
-	simulator.world.setOverwrite(channel, {
+	simulator.world.channels.setOverwrite(channel, {
 		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.SendPolls),
 	});
@@ -236,11 +236,11 @@ test("a poll's form and its emoji are checked, and asking takes a permission", a
 test("without message content a poll is left out, except one's own", async () => {
 	await using simulator = await startSimulator();
 	const { channel, ada, messages, ask } = cooks(simulator);
-	const { user: blind } = simulator.world.addBot({
+	const { user: blind } = simulator.world.users.addBot({
 		username: "blind",
 		privilegedIntents: [],
 	});
-	simulator.world.addMember(simulator.guild("The Cooks"), blind, {
+	simulator.world.members.add(simulator.guild("The Cooks"), blind, {
 		botPermissions: PermissionFlagsBits.SendPolls,
 	});
 	await ask();

@@ -16,7 +16,7 @@ function cooks(simulator: Simulator) {
 		const { id } = simulator.user(name);
 		const member = guild.members.get(id);
 		if (!member) throw new Error(`${name} is a member`);
-		simulator.world.activity.setLastSeen(member, daysAgo(days));
+		simulator.world.members.setLastSeen(member, daysAgo(days));
 		return id;
 	};
 	return { guild, away, path: `/guilds/${guild.id}/prune` };
@@ -67,12 +67,15 @@ test("roles widen a prune to those who have no others, and who ranks above stays
 	expect(await count()).toBe(0);
 	expect(await count(newcomer, regular)).toBe(1);
 	if (zoe)
-		simulator.world.editMember(guild, zoe, { roles: [newcomer, regular] });
+		simulator.world.members.edit(guild, zoe, { roles: [newcomer, regular] });
 	expect(await count(newcomer)).toBe(0);
-	const above = simulator.world.addRole(guild, { name: "Above", position: 99 });
-	if (zoe) simulator.world.editMember(guild, zoe, { roles: [above.id] });
+	const above = simulator.world.roles.add(guild, {
+		name: "Above",
+		position: 99,
+	});
+	if (zoe) simulator.world.members.edit(guild, zoe, { roles: [above.id] });
 	expect(await count(above.id)).toBe(0);
-	if (zoe) simulator.world.editMember(guild, zoe, { roles: [newcomer] });
+	if (zoe) simulator.world.members.edit(guild, zoe, { roles: [newcomer] });
 	const answer = await alpha("POST", path, {
 		days: 30,
 		include_roles: [newcomer],

@@ -25,7 +25,7 @@ function forbid(
 	channel: Awaited<ReturnType<typeof written>>["channel"],
 	bits: bigint,
 ): void {
-	simulator.world.setOverwrite(channel, {
+	simulator.world.channels.setOverwrite(channel, {
 		id: channel.guild_id,
 		type: 0,
 		allow: "0",
@@ -115,7 +115,7 @@ test("who reacted is listed in the order of ids, a page at a time", async () => 
 	for (const id of ids) {
 		const user = simulator.world.users.get(id);
 		if (user)
-			simulator.world.addReaction(channel, message, user, {
+			simulator.world.reactions.add(channel, message, user, {
 				id: null,
 				name: "👍",
 			});
@@ -156,7 +156,7 @@ test("an emoji of a guild that is on a message can be joined in, by its id", asy
 	const zoe = simulator.world.users.get(simulator.user("zoe").id);
 	if (!zoe) throw new Error("zoe has an account");
 	const emoji = { id: "123456789012345678", name: "bread" };
-	simulator.world.addReaction(channel, message, zoe, emoji);
+	simulator.world.reactions.add(channel, message, zoe, emoji);
 	const ada = as(simulator, simulator.user("ada"));
 	await ada("PUT", `${reactions}/renamed:${emoji.id}/@me`);
 	expect(message.reactions).toEqual([

@@ -26,7 +26,7 @@ function cooks(simulator: Simulator) {
 	const guild = simulator.guild("The Cooks");
 	const path = `/guilds/${guild.id}/scheduled-events`;
 	const channel = (name: string, type: GuildChannel["type"]) =>
-		world.addChannel(guild, { name, type });
+		world.channels.add(guild, { name, type });
 	const voice = channel("Kitchen", ChannelType.GuildVoice);
 	const stage = channel("Show", ChannelType.GuildStageVoice);
 	const { id: bot } = simulator.bot("alpha");
@@ -44,7 +44,7 @@ function cooks(simulator: Simulator) {
 		/** Takes a permission from the bot, in a channel or everywhere. */
 		forbid: (bits: bigint, where?: GuildChannel) => {
 			if (where)
-				return world.setOverwrite(where, {
+				return world.channels.setOverwrite(where, {
 					...{ id: bot, type: 1, allow: "0", deny: String(bits) },
 				});
 			const [role] = [...guild.roles.values()].filter(
@@ -52,7 +52,7 @@ function cooks(simulator: Simulator) {
 			);
 			if (!role) throw new Error("the bot has a role of its own");
 			const permissions = String(BigInt(role.permissions) & ~bits);
-			world.editRole(guild, role, { permissions });
+			world.roles.edit(guild, role, { permissions });
 		},
 	};
 }
@@ -116,8 +116,8 @@ test("who is interested is told, counted, and listed in the order of ids, a page
 		...[Intent.Guilds, Intent.GuildScheduledEvents],
 	]);
 	const { world, guild, alpha, path, event } = cooks(simulator);
-	const { id } = event();
-	const found = world.scheduledEvents.get(guild, id);
+	const found = event();
+	const { id } = found;
 	const people = [...guild.members.values()].slice(0, 3);
 	for (const member of people.toReversed())
 		world.scheduledEvents.subscribe(guild, found, member);

@@ -27,9 +27,9 @@ function cooks(simulator: Simulator) {
 	return {
 		...{ guild, path, alpha, user },
 		newChannel: (more = {}) =>
-			simulator.world.addChannel(guild, { name: "new", ...more }),
+			simulator.world.channels.add(guild, { name: "new", ...more }),
 		write: (channel: GuildChannel, content: string, more = {}) =>
-			simulator.world.addMessage(channel, user("ada"), { content, ...more }),
+			simulator.world.messages.add(channel, user("ada"), { content, ...more }),
 		/** The texts that are found, and how many there are in all. */
 		search: async (query: string, who = alpha) => {
 			const answer = await who("GET", `${path}?${query}`);
@@ -53,7 +53,7 @@ test("the words of a text are found in all channels, the latest message first", 
 	write(first, "a red Truffle");
 	write(first, "trufflesome");
 	const reacted = write(second, "truffle, red or not");
-	simulator.world.addReaction(second, reacted, user("ada"), {
+	simulator.world.reactions.add(second, reacted, user("ada"), {
 		id: null,
 		name: "🍄",
 	});
@@ -78,7 +78,7 @@ test("what is found can be narrowed by channel, author, mention, time, pin and k
 		mentions: [user("zoe")],
 	});
 	write(elsewhere, "three fig");
-	const bot = simulator.world.addMessage(here, user("alpha"), {
+	const bot = simulator.world.messages.add(here, user("alpha"), {
 		content: "four fig",
 	});
 	bot.pinned_at = new Date().toISOString();
@@ -114,7 +114,7 @@ test("nobody finds what they may not read", async () => {
 	await using simulator = await startSimulator();
 	const { guild, path, alpha, newChannel, write, search } = cooks(simulator);
 	const hidden = newChannel();
-	simulator.world.setOverwrite(hidden, {
+	simulator.world.channels.setOverwrite(hidden, {
 		...{ id: guild.id, type: 0, allow: "0" },
 		deny: String(PermissionFlagsBits.ReadMessageHistory),
 	});
@@ -144,7 +144,7 @@ test("threads are searched, private ones for their members, and come with what i
 	);
 	if (!open || !closed) throw new Error("there are two");
 	for (const thread of [open, closed])
-		world.addMessage(thread, user("ada"), { content: "quince" });
+		world.messages.add(thread, user("ada"), { content: "quince" });
 	const found = async (who = alpha) => {
 		const answer = await who("GET", `${path}?content=quince`);
 		const { threads, members } = answer.json<{
@@ -154,7 +154,7 @@ test("threads are searched, private ones for their members, and come with what i
 		return [threads.map(({ id }) => id), members.map(({ id }) => id)];
 	};
 	const { ManageThreads } = PermissionFlagsBits;
-	world.setOverwrite(channel, {
+	world.channels.setOverwrite(channel, {
 		...{ id: simulator.bot("alpha").id, type: 1 },
 		...{ allow: "0", deny: String(ManageThreads) },
 	});
@@ -212,9 +212,9 @@ describe("the audit log", () => {
 		const { guild, user } = cooks(simulator);
 		const { world } = simulator;
 		const by = (name: string) => ({ actor: user(name).id });
-		world.addRole(guild, { name: "a" }, by("ada"));
-		world.addRole(guild, { name: "b" }, by("alpha"));
-		world.addChannel(guild, { name: "c" }, by("ada"));
+		world.roles.add(guild, { name: "a" }, by("ada"));
+		world.roles.add(guild, { name: "b" }, by("alpha"));
+		world.channels.add(guild, { name: "c" }, by("ada"));
 		const cached = bot.client.guilds.cache.get(guild.id);
 		const names = async (options = {}) => {
 			const logs = await cached?.fetchAuditLogs(options);
@@ -263,7 +263,7 @@ describe("the audit log", () => {
 		await using simulator = await startSimulator();
 		const { guild, alpha } = cooks(simulator);
 		const entry = (days: number) => ({
-			id: simulator.world.newId(Date.now() - days * 86_400_000),
+			id: simulator.world.state.newId(Date.now() - days * 86_400_000),
 			...{ action_type: 1, user_id: "1", target_id: guild.id },
 		});
 		guild.auditLog.push(entry(46), entry(44));

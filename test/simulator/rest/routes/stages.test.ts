@@ -15,7 +15,7 @@ function cooks(simulator: Simulator) {
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
 	const add = (name: string, type: ChannelType) =>
-		world.addChannel(guild, {
+		world.channels.add(guild, {
 			name,
 			type: type as ChannelType.GuildStageVoice,
 		});
@@ -25,7 +25,7 @@ function cooks(simulator: Simulator) {
 		...{ world, guild, stage, add },
 		alpha: as(simulator, bot),
 		deny: (channel: typeof stage, bits: bigint) =>
-			world.setOverwrite(channel, {
+			world.channels.setOverwrite(channel, {
 				...{ id: bot.id, type: 1, allow: "0" },
 				deny: String(bits),
 			}),
@@ -138,9 +138,9 @@ test("a bot finds the live stages of its guild at its start; a stage goes with i
 	await using bot = await connect(simulator);
 	const known = bot.client.guilds.cache.get(guild.id)?.stageInstances.cache;
 	expect(known?.get(id)?.topic).toBe("Soup");
-	world.removeChannel(bar);
+	world.channels.remove(bar);
 	expect(world.stages.in(guild)).toHaveLength(1);
-	world.removeChannel(stage);
+	world.channels.remove(stage);
 	expect(await bot.event("STAGE_INSTANCE_DELETE")).toMatchObject({ id });
 	expect(world.stages.in(guild)).toEqual([]);
 	expect(world.stages.in(simulator.guild("The Bakers"))).toEqual([]);
@@ -195,6 +195,6 @@ test("a status takes its permission, and to manage the channel unless one is in 
 	expect(await code(bar)).toBe(50013);
 	const me = guild.members.get(simulator.bot("alpha").id);
 	if (!me) throw new Error("alpha is a member");
-	world.joinVoice(bar, me);
+	world.voice.join(bar, me);
 	expect(await code(bar)).toBeUndefined();
 });

@@ -43,17 +43,17 @@ function cooks(simulator: Simulator) {
 		alpha: as(simulator, simulator.bot("alpha")),
 		asMona: as(simulator, simulator.user("mona_lisa")),
 		asZoe: as(simulator, simulator.user("zoe")),
-		write: (content: string) => world.addMessage(general, ada, { content }),
+		write: (content: string) => world.messages.add(general, ada, { content }),
 		start: (name = "soup") => world.threads.add(general, ada, { name }),
 		deny: (channel: GuildChannel, bits: bigint, userId = guild.id) =>
-			world.setOverwrite(channel, {
+			world.channels.setOverwrite(channel, {
 				id: userId,
 				type: userId === guild.id ? 0 : 1,
 				allow: "0",
 				deny: String(bits),
 			}),
 		forum: (given = {}) =>
-			world.addChannel(guild, {
+			world.channels.add(guild, {
 				name: "recipes",
 				type: ChannelType.GuildForum,
 				...given,
@@ -164,7 +164,7 @@ test("a message starts one thread, and only channels to write in have them", asy
 	const { id } = simulator.channel("The Cooks/Lounge");
 	const voice = `/channels/${id}/threads`;
 	expect((await alpha("POST", voice, { name: "a" })).code).toBe(50024);
-	const news = world.addChannel(guild, {
+	const news = world.channels.add(guild, {
 		name: "news",
 		type: ChannelType.GuildAnnouncement,
 	});
@@ -224,12 +224,12 @@ test("a private thread is seen by those in it and those who manage threads", asy
 	});
 	const active = await asZoe("GET", `/guilds/${guild.id}/threads/active`);
 	expect(active.json()).toEqual({ threads: [], members: [] });
-	expect(world.guildCreate(guild, mona).threads).toHaveLength(1);
-	world.addMessage(thread, mona, { content: "unheard" });
+	expect(world.guilds.serializeFor(guild, mona).threads).toHaveLength(1);
+	world.messages.add(thread, mona, { content: "unheard" });
 	const me = world.users.get(alphaId);
 	if (me) world.threads.join(thread, me);
 	expect(await bot.event("THREAD_CREATE")).toMatchObject({ id: thread.id });
-	world.addMessage(thread, mona, { content: "heard" });
+	world.messages.add(thread, mona, { content: "heard" });
 	await bot.event("MESSAGE_CREATE", ({ content }) => content === "heard");
 	expect(bot.events.some(({ d }) => d?.content === "unheard")).toBe(false);
 });
@@ -238,7 +238,7 @@ test("nothing is done in an archived thread but deleting, and writing opens it",
 	await using simulator = await startSimulator();
 	const { world, ada, alpha, asZoe, start } = cooks(simulator);
 	const thread = start();
-	const message = world.addMessage(thread, ada, { content: "1" });
+	const message = world.messages.add(thread, ada, { content: "1" });
 	const path = `/channels/${thread.id}`;
 	const emoji = encodeURIComponent("👍");
 	const at = `${path}/messages/${message.id}`;
@@ -333,7 +333,7 @@ test("a search of the guild finds what is written in threads, and names the thre
 	const type = ChannelType.PrivateThread;
 	const hidden = world.threads.add(general, ada, { name: "hush", type });
 	for (const place of [thread, hidden])
-		world.addMessage(place, ada, { content: "a truffle" });
+		world.messages.add(place, ada, { content: "a truffle" });
 	const path = `/guilds/${guild.id}/messages/search?content=truffle`;
 	expect((await alpha("GET", path)).json()).toMatchObject({
 		total_results: 2,
@@ -380,7 +380,7 @@ test("members join, are brought, leave and are put out, and are told so", async 
 	expect((await alpha("GET", `${members}/${zoe.id}`)).code).toBe(10007);
 	world.threads.join(thread, zoe);
 	const member = guild.members.get(zoe.id);
-	if (member) world.removeMember(guild, member);
+	if (member) world.members.remove(guild, member);
 	expect(await ids()).toEqual([thread.owner_id]);
 });
 
@@ -393,7 +393,7 @@ test("a bot hears of the threads in a channel that opens to it", async () => {
 	world.threads.edit(archived, { archived: true });
 	await using bot = await connect(simulator);
 	expect(bot.client.channels.cache.has(thread.id)).toBe(false);
-	world.editChannel(general, { permission_overwrites: [] });
+	world.channels.edit(general, { permission_overwrites: [] });
 	const { threads, ...told } = await bot.event("THREAD_LIST_SYNC");
 	expect(told).toMatchObject({ channel_ids: [general.id], members: [] });
 	expect(threads).toMatchObject([{ id: thread.id, name: "soup" }]);
@@ -421,7 +421,7 @@ test("a channel takes its threads with it", async () => {
 	const { world, guild, general, start } = cooks(simulator);
 	const thread = start();
 	await bot.event("THREAD_CREATE");
-	world.removeChannel(general);
+	world.channels.remove(general);
 	expect(guild.threads.size).toBe(0);
 	expect(world.channels.has(thread.id)).toBe(false);
 	await bot.event("CHANNEL_DELETE");

@@ -22,7 +22,7 @@ function lounge(simulator: Simulator) {
 	const guild = simulator.guild("The Cooks");
 	const { channel } = simulator.channel("The Cooks/Lounge");
 	if (!("position" in channel)) throw new Error("it is in a guild");
-	const bar = world.addChannel(guild, {
+	const bar = world.channels.add(guild, {
 		name: "Bar",
 		type: ChannelType.GuildVoice,
 	});
@@ -30,14 +30,14 @@ function lounge(simulator: Simulator) {
 	if (!mona) throw new Error("mona is a member");
 	const alpha = as(simulator, simulator.bot("alpha"));
 	const member = `/guilds/${guild.id}/members/${mona.user.id}`;
-	world.joinVoice(channel, mona, { self_mute: true });
+	world.voice.join(channel, mona, { self_mute: true });
 	return {
 		...{ world, guild, lounge: channel, bar, mona, member, alpha },
 		state: () => guild.voiceStates.get(mona.user.id),
 		patch: (body: object, headers?: Record<string, string>) =>
 			alpha("PATCH", member, body, headers),
 		deny: (where: typeof bar, bits: bigint) =>
-			world.setOverwrite(where, {
+			world.channels.setOverwrite(where, {
 				...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
 				deny: String(bits),
 			}),
@@ -55,9 +55,9 @@ test("who joins, is moved, muted, leaves or is kicked is told, and in GUILD_CREA
 		selfMute: true,
 		serverMute: false,
 	});
-	world.joinVoice(bar, mona);
-	world.editMember(guild, mona, { deaf: true });
-	world.removeMember(guild, mona);
+	world.voice.join(bar, mona);
+	world.members.edit(guild, mona, { deaf: true });
+	world.members.remove(guild, mona);
 	const told = () =>
 		bot.events
 			.filter(({ t }) => t === "VOICE_STATE_UPDATE")
@@ -75,8 +75,8 @@ test("without the intent a bot is told of nobody in voice", async () => {
 	await using simulator = await startSimulator();
 	const { world, guild, bar, mona } = lounge(simulator);
 	await using bot = await connect(simulator);
-	world.joinVoice(bar, mona);
-	world.editGuild(guild, { name: "The Chefs" });
+	world.voice.join(bar, mona);
+	world.guilds.edit(guild, { name: "The Chefs" });
 	await bot.event("GUILD_UPDATE");
 	expect(await bot.event("GUILD_CREATE")).toMatchObject({ voice_states: [] });
 	expect(bot.events.some(({ t }) => t === "VOICE_STATE_UPDATE")).toBe(false);
@@ -131,7 +131,7 @@ test("where a member is can be asked for; who is nowhere has no voice state", as
 test("who is in no voice channel cannot be moved, muted or disconnected", async () => {
 	await using simulator = await startSimulator();
 	const { world, guild, bar, mona, patch } = lounge(simulator);
-	world.leaveVoice(guild, mona);
+	world.voice.leave(guild, mona);
 	for (const body of [
 		{ channel_id: bar.id },
 		{ channel_id: null },
@@ -151,7 +151,7 @@ test("it takes the permission in the channel they are in, and to connect to the 
 	];
 	deny(first, MoveMembers | MuteMembers);
 	expect(await codes()).toEqual([50013, 50013, 50013]);
-	world.editChannel(first, { permission_overwrites: [] });
+	world.channels.edit(first, { permission_overwrites: [] });
 	deny(bar, Connect);
 	expect((await patch({ channel_id: bar.id })).code).toBe(50013);
 	expect(state()?.channel_id).toBe(first.id);
@@ -176,14 +176,14 @@ test("a user is in one voice channel of all guilds, and in none once it is delet
 		const { channel } = simulator.channel(`${name}/Lounge`);
 		const member = simulator.guild(name).members.get(id);
 		if (!member || !("position" in channel)) throw new Error("both are there");
-		world.joinVoice(channel, member);
+		world.voice.join(channel, member);
 		return channel;
 	};
 	join("The Cooks");
 	const there = join("The Bakers");
 	expect(guild.voiceStates.has(id)).toBe(false);
 	expect(bakers.voiceStates.get(id)?.channel_id).toBe(there.id);
-	world.removeChannel(there);
+	world.channels.remove(there);
 	expect(bakers.voiceStates.size).toBe(0);
 });
 
@@ -191,8 +191,8 @@ test("who comes to a stage listens at first", async () => {
 	await using simulator = await startSimulator();
 	const { world, guild, mona, state } = lounge(simulator);
 	const type = ChannelType.GuildStageVoice;
-	const stage = world.addChannel(guild, { name: "Stage", type });
-	world.joinVoice(stage, mona);
+	const stage = world.channels.add(guild, { name: "Stage", type });
+	world.voice.join(stage, mona);
 	expect(state()).toMatchObject({ channel_id: stage.id, suppress: true });
 });
 

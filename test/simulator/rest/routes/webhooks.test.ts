@@ -53,7 +53,7 @@ test("discord.js makes, moves and deletes a webhook, and all is told and logged"
 	await using simulator = await startSimulator();
 	await using bot = await connect(simulator, "alpha", intents);
 	const { guild, channel } = cooks(simulator);
-	const other = simulator.world.addChannel(guild, { name: "news" });
+	const other = simulator.world.channels.add(guild, { name: "news" });
 	const found = await bot.client.channels.fetch(channel.id);
 	if (!(found instanceof TextChannel)) throw new Error("it is a text channel");
 	const hook = await found.createWebhook({ name: "Crier", reason: "news" });
@@ -148,7 +148,7 @@ test("managing webhooks takes a permission, but for seeing one's own", async () 
 	const { world } = simulator;
 	const adas = world.webhooks.add(channel, { name: "adas", user: ada });
 	const own = world.webhooks.add(channel, { name: "own", user: bot });
-	world.setOverwrite(channel, {
+	world.channels.setOverwrite(channel, {
 		...{ id: bot.id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.ManageWebhooks),
 	});
@@ -166,7 +166,7 @@ test("managing webhooks takes a permission, but for seeing one's own", async () 
 		).toBe(50013);
 	expect((await alpha("GET", `/webhooks/${own.id}`)).status).toBe(200);
 	expect((await alpha("DELETE", `/webhooks/${own.id}`)).code).toBe(50013);
-	const elsewhere = world.addChannel(guild, { name: "open" });
+	const elsewhere = world.channels.add(guild, { name: "open" });
 	const free = world.webhooks.add(elsewhere, { name: "free" });
 	const moved = await alpha("PATCH", `/webhooks/${free.id}`, {
 		channel_id: channel.id,
@@ -207,20 +207,20 @@ test("a channel has at most 15 webhooks, with names that nobody takes for Discor
 	for (let index = 0; index < 15; index += 1)
 		world.webhooks.add(channel, { name: `hook ${index}` });
 	expect((await alpha("POST", all, { name: "one more" })).code).toBe(30007);
-	const elsewhere = world.addChannel(guild, { name: "news" });
+	const elsewhere = world.channels.add(guild, { name: "news" });
 	const free = world.webhooks.add(elsewhere, { name: "free" });
 	const moved = await alpha("PATCH", `/webhooks/${free.id}`, {
 		channel_id: channel.id,
 	});
 	expect(moved.code).toBe(30007);
-	const category = world.addChannel(guild, {
+	const category = world.channels.add(guild, {
 		...{ name: "talk", type: ChannelType.GuildCategory },
 	});
 	const refused = await alpha("POST", `/channels/${category.id}/webhooks`, {
 		name: "x",
 	});
 	expect(refused.code).toBe(50024);
-	world.removeChannel(channel);
+	world.channels.remove(channel);
 	expect(world.webhooks.list({ guild_id: guild.id })).toEqual([free]);
 });
 
@@ -238,7 +238,7 @@ test("a webhook writes in its own channel, and knows only what it wrote", async 
 		...{ content: "hi", username: "clyde" },
 	});
 	expect(named.json.code).toBe(50035);
-	const other = world.addChannel(guild, { name: "news" });
+	const other = world.channels.add(guild, { name: "news" });
 	const elsewhere = await bare(
 		simulator,
 		"POST",
@@ -246,7 +246,7 @@ test("a webhook writes in its own channel, and knows only what it wrote", async 
 		{ content: "hi" },
 	);
 	expect(elsewhere.json.code).toBe(10003);
-	const adas = world.addMessage(channel, ada, { content: "mine" });
+	const adas = world.messages.add(channel, ada, { content: "mine" });
 	for (const method of ["GET", "PATCH", "DELETE"]) {
 		const answer = await bare(
 			simulator,
@@ -256,7 +256,7 @@ test("a webhook writes in its own channel, and knows only what it wrote", async 
 		);
 		expect(answer.json.code).toBe(10008);
 	}
-	const forum = world.addChannel(guild, {
+	const forum = world.channels.add(guild, {
 		...{ name: "ideas", type: ChannelType.GuildForum },
 	});
 	const poster = world.webhooks.add(forum, { name: "Poster" });

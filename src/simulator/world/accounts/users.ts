@@ -1,0 +1,77 @@
+// Users: bots and people. Those with a token (accounts) can call the REST API.
+
+import { newToken } from "../state/defaults.ts";
+import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
+import type { State } from "../state/state.ts";
+
+export class Users {
+	/** By token. */
+	readonly accounts: ReadonlyMap<string, Account>;
+	/** How often a bot may identify, and how often each has, by its id. The count is never reset. */
+	readonly sessionStarts = { total: 1_000, used: new Map<string, number>() };
+	/** The ids of users who accept no direct messages. */
+	readonly closedDms = new Set<string>();
+	readonly #state: State;
+
+	constructor(state: State) {
+		this.#state = state;
+		this.accounts = state.accounts;
+	}
+
+	get(id: string): User | undefined {
+		return this.#state.users.get(id);
+	}
+
+	/** Adds a user without a token. */
+	add(given: { username: string; global_name?: string | null }): User {
+		const user: User = {
+			id: this.#state.newId(),
+			username: given.username,
+			discriminator: "0",
+			global_name: given.global_name ?? null,
+			avatar: null,
+			public_flags: 0,
+		};
+		this.#state.users.set(user.id, user);
+		return user;
+	}
+
+	/** Adds a person with a token. */
+	addPerson(given: {
+		username: string;
+		global_name?: string | null;
+		token?: string;
+	}): Account {
+		return this.#addAccount(this.add(given), given.token, []);
+	}
+
+	/** Adds a bot, whose application has the same id. It gets all privileged intents by default. */
+	addBot(given: {
+		username: string;
+		token?: string;
+		privilegedIntents?: readonly PrivilegedIntent[];
+	}): Account {
+		const user = this.add(given);
+		user.bot = true;
+		user.discriminator = user.id.slice(-4);
+		return this.#addAccount(
+			user,
+			given.token,
+			given.privilegedIntents ?? [
+				"GuildMembers",
+				"GuildPresences",
+				"MessageContent",
+			],
+		);
+	}
+
+	#addAccount(
+		user: User,
+		token = newToken(user.id),
+		privilegedIntents: readonly PrivilegedIntent[],
+	): Account {
+		const account: Account = { token, user, privilegedIntents };
+		this.#state.accounts.set(token, account);
+		return account;
+	}
+}

@@ -1,0 +1,154 @@
+// Guilds: adding, editing and removing them, and what a bot receives when it joins one.
+
+import { AuditLogEvent } from "discord.js";
+import type { Stages } from "../channels/stages.ts";
+import type { Messages } from "../messages/messages.ts";
+import { changesBetween } from "../state/audit-log.ts";
+import {
+	everyonePermissions,
+	newGuildSettings,
+	newMember,
+	newRole,
+} from "../state/defaults.ts";
+import type {
+	Guild,
+	GuildPlace,
+	GuildSettings,
+	Member,
+	User,
+} from "../state/entities.ts";
+import * as serialize from "../state/serialize.ts";
+import {
+	type Attribution,
+	apply,
+	type Changes,
+	type State,
+} from "../state/state.ts";
+import type { ScheduledEvents } from "./scheduled-events.ts";
+
+/** The fields of a guild that can be edited. */
+export type GuildChanges = Changes<
+	GuildSettings & Pick<Guild, "owner_id" | "features" | "incidents_data">
+>;
+
+interface Parts {
+	readonly messages: Messages;
+	readonly stages: Stages;
+	readonly scheduledEvents: ScheduledEvents;
+}
+
+export class Guilds {
+	readonly #state: State;
+	readonly #parts: Parts;
+
+	constructor(state: State, parts: Parts) {
+		this.#state = state;
+		this.#parts = parts;
+	}
+
+	get(id: string): Guild | undefined {
+		return this.#state.guilds.get(id);
+	}
+
+	values(): IterableIterator<Guild> {
+		return this.#state.guilds.values();
+	}
+
+	/** The guild that a channel or thread belongs to. */
+	of(channel: GuildPlace): Guild {
+		return this.#state.guildOf(channel);
+	}
+
+	/** Adds a guild with an @everyone role and its owner as the only member. */
+	add(given: { name: string; owner: User; everyone?: bigint }): Guild {
+		const id = this.#state.newId();
+		const { owner } = given;
+		const everyone = newRole(id);
+		everyone.name = "@everyone";
+		everyone.permissions = String(given.everyone ?? everyonePermissions);
+		const guild: Guild = {
+			id,
+			name: given.name,
+			owner_id: owner.id,
+			...newGuildSettings,
+			features: [],
+			incidents_data: null,
+			roles: new Map([[id, everyone]]),
+			channels: new Map(),
+			threads: new Map(),
+			members: new Map([[owner.id, newMember(owner)]]),
+			bans: new Map(),
+			emojis: new Map(),
+			voiceStates: new Map(),
+			auditLog: [],
+		};
+		this.#state.guilds.set(id, guild);
+		if (owner.bot) this.dispatchCreate(guild, owner);
+		return guild;
+	}
+
+	edit(guild: Guild, changes: GuildChanges, by?: Attribution): void {
+		const before = { ...guild };
+		apply(guild, changes);
+		this.#state.dispatchToGuild("GUILD_UPDATE", guild, () =>
+			serialize.guild(guild),
+		);
+		this.#state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, {
+			changes: changesBetween(before, changes),
+		});
+	}
+
+	/** Removes a guild with its channels, threads and messages. */
+	remove(guild: Guild): void {
+		this.#state.dispatchToGuild("GUILD_DELETE", guild, () => ({
+			id: guild.id,
+		}));
+		for (const id of [...guild.channels.keys(), ...guild.threads.keys()]) {
+			this.#state.channels.delete(id);
+			this.#parts.messages.removeChannel(id);
+		}
+		this.#state.guilds.delete(guild.id);
+	}
+
+	/** Sends a bot that has joined the guild its GUILD_CREATE. */
+	dispatchCreate(guild: Guild, bot: User): void {
+		this.#state.dispatchToGuild(
+			"GUILD_CREATE",
+			guild,
+			() => this.serializeFor(guild, bot),
+			{ only: [bot.id] },
+		);
+	}
+
+	/** The data of GUILD_CREATE for a bot, with these members: only the bot itself by default. */
+	serializeFor(
+		guild: Guild,
+		bot: User,
+		members?: Iterable<Member>,
+	): Record<string, unknown> {
+		const { messages, stages, scheduledEvents } = this.#parts;
+		const own = guild.members.get(bot.id);
+		return {
+			...serialize.guild(guild),
+			joined_at: own?.joined_at,
+			large: guild.members.size > 50,
+			unavailable: false,
+			member_count: guild.members.size,
+			members: Array.from(members ?? (own ? [own] : []), serialize.member),
+			channels: Array.from(guild.channels.values(), serialize.guildChannel),
+			threads: messages.threads
+				.active(guild, bot.id)
+				.map((thread) => serialize.thread(thread, bot.id)),
+			presences: [],
+			voice_states: [...guild.voiceStates.keys()].flatMap((id) => {
+				const member = guild.members.get(id);
+				return member ? serialize.voiceState(guild, member) : [];
+			}),
+			stage_instances: stages.in(guild),
+			guild_scheduled_events: scheduledEvents
+				.in(guild)
+				.map((event) => scheduledEvents.serialize(event)),
+			soundboard_sounds: [],
+		};
+	}
+}

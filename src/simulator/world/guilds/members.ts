@@ -1,0 +1,168 @@
+// Members: joining, changing, leaving, and who has been inactive.
+
+import { AuditLogEvent } from "discord.js";
+import type { Users } from "../accounts/users.ts";
+import type { Voice } from "../channels/voice.ts";
+import type { Threads } from "../messages/threads.ts";
+import { changesBetween, roleChanges } from "../state/audit-log.ts";
+import { newMember } from "../state/defaults.ts";
+import type { Guild, Member, User } from "../state/entities.ts";
+import * as serialize from "../state/serialize.ts";
+import {
+	type Attribution,
+	apply,
+	type Changes,
+	type State,
+} from "../state/state.ts";
+import type { Guilds } from "./guilds.ts";
+import type { Roles } from "./roles.ts";
+
+/** The fields of a member that can be edited. */
+export type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
+
+interface Parts {
+	readonly users: Users;
+	readonly guilds: Guilds;
+	readonly roles: Roles;
+	readonly voice: Voice;
+	readonly threads: Threads;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+export class Members {
+	readonly #state: State;
+	readonly #parts: Parts;
+	/** In milliseconds since 1970. Members without an entry count as active. */
+	readonly #lastSeenMs = new WeakMap<Member, number>();
+
+	constructor(state: State, parts: Parts) {
+		this.#state = state;
+		this.#parts = parts;
+	}
+
+	/** Adds a member. A bot with `botPermissions` gets a managed role with them. Returns a known member unchanged. */
+	add(
+		guild: Guild,
+		user: User,
+		given: MemberChanges & { botPermissions?: bigint } = {},
+	): Member {
+		const known = guild.members.get(user.id);
+		if (known) return known;
+		const { botPermissions, ...changes } = given;
+		const member = newMember(user);
+		apply(member, changes);
+		if (user.bot && botPermissions !== undefined) {
+			const role = this.#parts.roles.add(guild, {
+				name: user.username,
+				permissions: String(botPermissions),
+				bot_id: user.id,
+			});
+			member.roles = [...member.roles, role.id];
+		}
+		guild.members.set(user.id, member);
+		this.#dispatch("GUILD_MEMBER_ADD", guild, member, { except: user.id });
+		if (user.bot) this.#parts.guilds.dispatchCreate(guild, user);
+		return member;
+	}
+
+	/** Adds `count` people without tokens, named `<prefix>1`, `<prefix>2` and so on. */
+	addMany(guild: Guild, count: number, prefix = "member"): void {
+		for (let number = 1; number <= count; number += 1)
+			this.add(
+				guild,
+				this.#parts.users.add({ username: `${prefix}${number}` }),
+			);
+	}
+
+	edit(
+		guild: Guild,
+		member: Member,
+		changes: MemberChanges,
+		by?: Attribution,
+	): void {
+		const before = { ...member };
+		const { roles, ...others } = changes;
+		const { id } = member.user;
+		apply(member, changes);
+		this.#dispatch("GUILD_MEMBER_UPDATE", guild, member, { always: id });
+		if (
+			guild.voiceStates.has(id) &&
+			(changes.mute !== undefined || changes.deaf !== undefined)
+		)
+			this.#parts.voice.dispatch(guild, member);
+		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
+		for (const [action, made] of [
+			[MemberUpdate, changesBetween(before, others)],
+			[MemberRoleUpdate, roles ? roleChanges(guild, before.roles, roles) : []],
+		] as const)
+			if (made.length > 0)
+				this.#state.audit(guild, by, action, id, { changes: made });
+	}
+
+	/** Removes a member. With `by` it is a kick. */
+	remove(guild: Guild, member: Member, by?: Attribution): void {
+		const { user } = member;
+		this.#parts.voice.leave(guild, member);
+		this.#parts.threads.leaveAll(guild, user);
+		guild.members.delete(user.id);
+		this.#state.dispatchToGuild("GUILD_MEMBER_REMOVE", guild, () => ({
+			guild_id: guild.id,
+			user,
+		}));
+		if (user.bot)
+			this.#state.dispatchToGuild(
+				"GUILD_DELETE",
+				guild,
+				() => ({ id: guild.id }),
+				{ only: [user.id] },
+			);
+		this.#state.audit(guild, by, AuditLogEvent.MemberKick, user.id);
+	}
+
+	setLastSeen(member: Member, at: Date): void {
+		this.#lastSeenMs.set(member, at.getTime());
+	}
+
+	/** The members not seen for `days` days who have no roles other than `roleIds`. */
+	inactive(guild: Guild, days: number, roleIds: readonly string[]): Member[] {
+		const since = Date.now() - days * dayMs;
+		return [...guild.members.values()].filter(
+			(member) =>
+				(this.#lastSeenMs.get(member) ?? Infinity) < since &&
+				member.roles.every((id) => roleIds.includes(id)),
+		);
+	}
+
+	#dispatch(
+		type: "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE",
+		guild: Guild,
+		member: Member,
+		to: { except?: string; always?: string },
+	): void {
+		this.#state.dispatchToGuild(
+			type,
+			guild,
+			() => ({ ...serialize.member(member), guild_id: guild.id }),
+			to,
+		);
+	}
+}
+
+/** Up to `limit` members whose user name, global name or nickname starts with `query`, ignoring case. */
+export function membersNamed(
+	guild: Guild,
+	query: string,
+	limit: number,
+): Member[] {
+	const wanted = query.toLowerCase();
+	const found: Member[] = [];
+	for (const member of guild.members.values()) {
+		if (found.length === limit) break;
+		const { username, global_name } = member.user;
+		const names = [username, global_name, member.nick];
+		if (names.some((name) => name?.toLowerCase().startsWith(wanted)))
+			found.push(member);
+	}
+	return found;
+}
