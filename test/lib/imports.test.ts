@@ -85,12 +85,30 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["features"],
 		["."],
 	],
+	simulator: [
+		["world/state"],
+		["world/messages"],
+		["world/accounts", "world/channels"],
+		["world/guilds"],
+		["world"],
+		["interactions"],
+		["socket"],
+		["rest"],
+		["rest/routes"],
+		["control"],
+		["ai", "game"],
+		["."],
+	],
 };
 
 describe.each(Object.entries(orders))("inside %s", (program, order) => {
 	const root = join(src, program);
-	const folderOf = (path: string) =>
-		path.includes("/") ? (path.split("/")[0] ?? "") : ".";
+	const folderOf = (path: string): string => {
+		const folder = dirname(path);
+		const isListed = order.some((group) => group.includes(folder));
+		const isNested = folder.includes("/");
+		return isListed || !isNested ? folder : folderOf(folder);
+	};
 	const rankOf = (folder: string) =>
 		order.findIndex((group) => group.includes(folder));
 	const inside = imports.flatMap(({ file, from }) => {
@@ -102,7 +120,7 @@ describe.each(Object.entries(orders))("inside %s", (program, order) => {
 	});
 
 	test("every folder stands in the order", () => {
-		const folders = new Set(inside.map(({ from }) => from));
+		const folders = new Set(inside.flatMap(({ from, to }) => [from, to]));
 		expect([...folders].sort()).toEqual([...order.flat()].sort());
 	});
 
