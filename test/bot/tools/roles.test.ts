@@ -38,7 +38,7 @@ test.each([
 	async (field, value, expected) => {
 		const world = await shared();
 		const { id, position, tags, ...staff } = roleNamed(world, "Staff");
-		const role = world.simulator.world.addRole(
+		const role = world.simulator.world.roles.add(
 			world.guild,
 			structuredClone(staff),
 		);

@@ -26,9 +26,9 @@ test.each([
 ])("timeout for %j is %d seconds", async (duration, seconds) => {
 	const world = await shared();
 	const { world: platform } = world.simulator;
-	const member = platform.addMember(
+	const member = platform.members.add(
 		world.guild,
-		platform.addUser({ username: `quiet ${duration}` }),
+		platform.users.add({ username: `quiet ${duration}` }),
 	);
 	await world.heard();
 	const before = Date.now();
