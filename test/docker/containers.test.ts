@@ -122,13 +122,15 @@ async function schemas(): Promise<string[]> {
 	return rows.map(({ name }: { name: string }) => name);
 }
 
-/** The container's first good answer to its health check. */
-function becomesHealthy({ healthy, program }: Container): Promise<string> {
-	return until("it is healthy", async () => {
-		if (program.end !== null) throw new Error(program.lines.join("\n"));
-		const { code, said } = await healthy();
-		return code === 0 && said;
-	});
+/** What the health check of a container says once it is ready at this port. */
+async function becomesHealthy(
+	{ healthy, program }: Container,
+	port: string,
+): Promise<string> {
+	await becomesReady(program, `http://127.0.0.1:${port}`);
+	const { code, said } = await healthy();
+	expect([code, said]).toEqual([0, expect.any(String)]);
+	return said;
 }
 
 /** Ends it as an engine does. */
@@ -152,7 +154,7 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 			if (!gateway) throw new Error("there is no gateway");
 
 			const addresses: Record<string, string> = {};
-			const started: Container[] = [];
+			const started: { container: Container; port: string }[] = [];
 			for (const [bot, service] of Object.entries(bots)) {
 				const port = String(await freePort());
 				addresses[`${bot}:9090`] = `127.0.0.1:${port}`;
@@ -165,10 +167,10 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 					},
 				});
 				stack.use(container.program);
-				started.push(container);
+				started.push({ container, port });
 			}
-			for (const container of started)
-				expect(await becomesHealthy(container)).toContain("ready");
+			for (const { container, port } of started)
+				expect(await becomesHealthy(container, port)).toContain("ready");
 			for (const bot of Object.keys(bots)) {
 				// Whoever calls it by its name is none of those that it expects.
 				const request = requestText("GET /mcp", [["Host", `${bot}:9090`]]);
@@ -181,7 +183,7 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 				here: { "9100": port, ...addresses },
 			});
 			stack.use(front.program);
-			await becomesHealthy(front);
+			await becomesHealthy(front, port);
 			const url = `http://127.0.0.1:${port}/mcp`;
 			const { call } = await connectTo(url, token);
 			for (const instance of Object.keys(bots)) {
@@ -197,10 +199,10 @@ describe.each(["compose.yaml", "compose.several.yaml"])("%s", (name) => {
 					(await schemas()).includes(bot),
 				);
 
-			started.push(front);
-			for (const { program, healthy } of started.reverse()) {
-				await stop(program);
-				expect((await healthy()).code).toBe(1);
+			started.push({ container: front, port });
+			for (const { container } of started.reverse()) {
+				await stop(container.program);
+				expect((await container.healthy()).code).toBe(1);
 			}
 		},
 	);

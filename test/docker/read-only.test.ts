@@ -17,7 +17,7 @@ import { startSimulator } from "../../src/simulator/simulator.ts";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
-import { childrenOf, startCommand } from "../support/program.ts";
+import { becomesReady, childrenOf, startCommand } from "../support/program.ts";
 import { until } from "../support/until.ts";
 
 const missing = findMissing();
@@ -104,18 +104,16 @@ test.skipIf(missing !== undefined)(
 			GATEWAY_PORT: String(ports.gateway),
 		};
 		const programs = [];
-		for (const [image, env, data] of [
-			[bot, botEnv, volume],
-			[gateway, gatewayEnv, ""],
+		for (const [image, port, env, data] of [
+			[bot, ports.bot, botEnv, volume],
+			[gateway, ports.gateway, gatewayEnv, ""],
 		] as const) {
 			const program = runIn(image, image.entrypoint, env, data);
 			stack.use(program);
 			programs.push(program);
-			await until("it is healthy", async () => {
-				if (program.end !== null) throw new Error(program.lines.join("\n"));
-				await using check = runIn(image, image.healthcheck, env, data);
-				return (await check.exited) === 0;
-			});
+			await becomesReady(program, `http://127.0.0.1:${port}`);
+			await using check = runIn(image, image.healthcheck, env, data);
+			expect(await check.exited).toBe(0);
 		}
 		const url = `http://127.0.0.1:${ports.gateway}/mcp`;
 		const { call } = await connectTo(url, token);

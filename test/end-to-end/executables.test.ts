@@ -19,7 +19,6 @@ import { startSimulator } from "../../src/simulator/simulator.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
 import { becomesReady, executables, startCommand } from "../support/program.ts";
-import { until } from "../support/until.ts";
 
 /** A directory with the executables in it, and nothing else. */
 function workplace() {
@@ -107,11 +106,9 @@ describe.skipIf(executables === undefined)("the executables", () => {
 		};
 		await using gateway = place.start("gateway", [], gatewayEnv);
 		await becomesReady(bot, `http://127.0.0.1:${port}`);
-		await until("the gateway is ready", async () => {
-			expect(gateway.end).toBeNull();
-			const asked = await place.run("gateway", ["--health"], gatewayEnv);
-			return asked.code === 0;
-		});
+		await becomesReady(gateway, `http://127.0.0.1:${gatewayPort}`);
+		const healthy = await place.run("gateway", ["--health"], gatewayEnv);
+		expect(healthy.code).toBe(0);
 		const asked = await place.run("bot", ["--health"], env);
 		expect(asked.lines[0]).toStartWith("ready: ");
 		const client = await connectTo(

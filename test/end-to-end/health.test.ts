@@ -61,12 +61,11 @@ test("bot and gateway are asked whether they are ready, with exit 0 and 1", asyn
 	await bot[Symbol.asyncDispose]();
 	const { MCP_AUTH_TOKEN: _, ...rest } = ofGateway;
 	await until("the gateway misses the bot", async () => {
-		const { lines, code } = await ask("src/gateway/main.ts", rest);
-		if (code === 0) return false;
-		expect(lines).toEqual([
-			`not ready: ${readyz}: answers 503 "no backend is online"`,
-		]);
-		return true;
+		return !(await fetch(readyz)).ok;
+	});
+	expect(await ask("src/gateway/main.ts", rest)).toEqual({
+		code: 1,
+		lines: [`not ready: ${readyz}: answers 503 "no backend is online"`],
 	});
 });
 
