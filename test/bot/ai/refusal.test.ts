@@ -1,6 +1,6 @@
 // Refusals in the forms in which providers send them.
 
-import { expect, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import { AiError, type AiErrorKind } from "../../../src/bot/ai/error.ts";
 import { refusal } from "../../../src/bot/ai/refusal.ts";
 
@@ -191,8 +191,12 @@ test.each([
 });
 
 test("a date to come back at is so long from now", () => {
-	const at = new Date(Date.now() + 60_000).toUTCString();
-	const error = refusal(429, new Headers({ "retry-after": at }), {});
-	expect(error.retryAfterMs).toBeGreaterThan(30_000);
-	expect(error.retryAfterMs).toBeLessThanOrEqual(60_000);
+	setSystemTime(new Date("2026-02-28T23:59:30Z"));
+	try {
+		const headers = { "retry-after": "Sun, 01 Mar 2026 00:00:30 GMT" };
+		const error = refusal(429, new Headers(headers), {});
+		expect(error.retryAfterMs).toBe(60_000);
+	} finally {
+		setSystemTime();
+	}
 });

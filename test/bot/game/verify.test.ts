@@ -1,6 +1,6 @@
 // A code, typed by a person, on its way to the game server and back: every answer there is, with its exact text.
 
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
 	Client,
 	GatewayIntentBits as Intent,
@@ -31,7 +31,9 @@ const unreachable = "Could not reach the game server: ";
 const noneOfIts = (status: number) =>
 	`${unreachable}HTTP ${status} with an answer that is none of its plugin's`;
 
-describe.concurrent("a person who types it", () => {
+describe("a person who types it", () => {
+	const shared = oneWorld();
+
 	test("is told that the account is linked, and nothing else happens", async () => {
 		await using world = await startGameWorld();
 		const { simulator, game } = world;
@@ -63,27 +65,27 @@ describe.concurrent("a person who types it", () => {
 		["upper-cased", (code: string) => code.toLowerCase()],
 		["trimmed", (code: string) => `   ${code} \t\n `],
 	])("the code is %s before it is sent", async (_, write) => {
-		await using world = await startGameWorld();
+		const { world, person, requests } = shared();
 		const { code } = world.game.issueCode();
-		const [answer] = await world.ask("ada", `!m verify ${write(code)}`);
+		const [answer] = await world.ask(person, `!m verify ${write(code)}`);
 		expect(answer?.content).toContain("is linked");
-		expect(world.game.requests[0]?.body).toMatchObject({ code });
+		expect(requests()[0]?.body).toMatchObject({ code });
 	});
 
 	test("all that is left of the line is the code", async () => {
-		await using world = await startGameWorld();
-		const [answer] = await world.ask("ada", "!m verify ab  cd ");
+		const { world, person, requests } = shared();
+		const [answer] = await world.ask(person, "!m verify ab  cd ");
 		expect(answer?.content).toBe("This code is not known.");
-		expect(world.game.requests[0]?.body).toMatchObject({ code: "AB  CD" });
+		expect(requests()[0]?.body).toMatchObject({ code: "AB  CD" });
 	});
 
 	test.each(["!m verify", "!m verify   ", "!m verify \n"])(
 		"%j without a code is answered with what to do",
 		async (text) => {
-			await using world = await startGameWorld();
-			const [answer] = await world.ask("ada", text);
+			const { world, person, requests } = shared();
+			const [answer] = await world.ask(person, text);
 			expect(answer?.content).toBe(usage);
-			expect(world.game.requests).toEqual([]);
+			expect(requests()).toEqual([]);
 		},
 	);
 
@@ -133,7 +135,7 @@ describe.concurrent("a person who types it", () => {
 	])(
 		"a code that is %s is answered with the plugin's own error",
 		async (_, which, said) => {
-			await using world = await startGameWorld();
+			const { world, person } = shared();
 			const { game } = world;
 			const used = game.issueCode().code;
 			await world.ask("zoe", `!m verify ${used}`);
@@ -142,7 +144,7 @@ describe.concurrent("a person who types it", () => {
 				expired: game.issueCode({ validMs: -1 }).code,
 			};
 			const [answer] = await world.ask(
-				"ada",
+				person,
 				`!m verify ${codes[which] ?? which}`,
 			);
 			expect(answer?.content).toBe(said);
@@ -172,18 +174,20 @@ const wrongAnswers: [Misbehaviour, string][] = [
 	["refused-409", "This account is linked already."],
 ];
 
-describe.concurrent("a game server that misbehaves", () => {
+describe("a game server that misbehaves", () => {
+	const shared = oneWorld();
+
 	test.each(wrongAnswers)("%s: %s", async (kind, said) => {
-		await using world = await startGameWorld();
+		const { world, person, requests } = shared();
 		const { game } = world;
 		game.misbehave(kind);
-		const [answer] = await world.ask("ada", "!m verify ABC123");
+		const [answer] = await world.ask(person, "!m verify ABC123");
 		expect(answer?.content).toBe(said);
 		// Nothing is sent twice, and nothing elsewhere.
-		expect(game.requests.map(({ path }) => path)).toEqual(["/api/verify"]);
+		expect(requests().map(({ path }) => path)).toEqual(["/api/verify"]);
 		game.behave();
 		const { code } = game.issueCode();
-		const [next] = await world.ask("ada", `!m verify ${code}`);
+		const [next] = await world.ask(person, `!m verify ${code}`);
 		expect(next?.content).toContain("is linked");
 	});
 
@@ -209,10 +213,10 @@ describe.concurrent("a game server that misbehaves", () => {
 	test.each(["slow", "trickle"] as const)(
 		"%s: it is given up when its time is over",
 		async (kind) => {
-			await using stage = await startStage(300);
+			await using stage = await startStage(50);
 			stage.game.misbehave(kind);
 			expect(await stage.ask("!m verify ABC123")).toBe(
-				`${unreachable}no answer within 0.3 seconds`,
+				`${unreachable}no answer within 0.05 seconds`,
 			);
 		},
 	);
@@ -271,6 +275,28 @@ describe.concurrent("a game server that misbehaves", () => {
 			});
 	});
 });
+
+/** One bot for the tests of a group, and for each of them a person who has sent no code yet. */
+function oneWorld() {
+	let world: GameWorld;
+	let people = 0;
+	beforeAll(async () => {
+		world = await startGameWorld();
+	});
+	afterAll(() => world[Symbol.asyncDispose]());
+	return () => {
+		people += 1;
+		const username = `person${people}`;
+		const { simulator, guild, game } = world;
+		const { user } = simulator.world.addPerson({ username });
+		simulator.world.addMember(guild, user);
+		const before = game.requests.length;
+		return {
+			...{ world, person: username },
+			requests: () => game.requests.slice(before),
+		};
+	};
+}
 
 /** Answers of a plugin of our own, and what becomes of them. */
 test.each<[unknown, number, unknown]>([

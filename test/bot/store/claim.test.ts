@@ -171,11 +171,11 @@ onOwnPostgres((databases) => {
 		const places = [await databases.place(), await databases.place()];
 		const opened = await Promise.all(places.map((place) => openStore(place)));
 		await databases.postgres.kill();
+		await until("they have noticed", () =>
+			opened.every(({ store }) => store.state !== "ready"),
+		);
 		await databases.postgres.start();
-		for (const { store, logged } of opened) {
-			await until("it has noticed", () =>
-				logged.messages().includes("the store is degraded"),
-			);
+		for (const { store } of opened) {
 			await until("it is back", () => store.state === "ready");
 			await store.sql`INSERT INTO things (id) VALUES (${"after"})`;
 			await store.close();
