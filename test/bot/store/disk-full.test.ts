@@ -73,7 +73,7 @@ onBoth(
 				return rows.length > 0;
 			});
 			await until("it says so", () =>
-				instance.lines.some((line) => line.includes("takes writes again")),
+				instance.lines.some((line) => line.includes('{"available"')),
 			);
 			expect(instance.lines.join("\n")).not.toContain('{"failed"');
 		});

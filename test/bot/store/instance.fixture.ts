@@ -39,6 +39,7 @@ for (let number = 0; ; number++) {
 		await store.sql`INSERT INTO things (id) VALUES (${id})`;
 		if (!said) say({ claimed: NAME });
 		said = true;
+		if (last !== undefined) say({ available: NAME });
 		last = undefined;
 		if (padding > 0) continue;
 	} catch (error) {

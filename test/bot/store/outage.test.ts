@@ -92,7 +92,7 @@ onOwnPostgres((databases) => {
 		const place = await databases.place();
 		await using opened = await openStore(place, {
 			queryTimeoutMs: 1_000,
-			connectTimeoutMs: 1_000,
+			connectTimeoutMs: 900,
 		});
 		const { store } = opened;
 		await until("it is open", () => store.state === "ready");
@@ -105,7 +105,7 @@ onOwnPostgres((databases) => {
 		});
 		expect(store.state).toBe("degraded");
 		await until("it has tried to connect", () =>
-			opened.logged.lines.join().includes("did not answer within"),
+			store.reason?.includes("did not answer within 0.9 seconds"),
 		);
 		await databases.postgres.resume();
 		await until("it is back", () => store.state === "ready");
