@@ -318,7 +318,7 @@ listed nor callable. \`"default"\` in the list stands for what is offered when n
 const howToAdd = `## How to add a tool
 
 1. Write it: one export in the file of its noun in this folder, with \`tool\` or, when it destroys something,
-   \`destructiveTool\` (\`../tool/context.ts\`). Its arguments say what the runner looks up (\`found\`), \`permissions\` what it checks
+   \`destructiveTool\` (\`../tool/define.ts\`). Its arguments say what the runner looks up (\`found\`), \`permissions\` what it checks
    before Discord is asked, \`effect\` what a client is told. \`run\` does the one thing, and returns the text.
 2. Add it to \`index.ts\`. A new noun is one more file, imported there. It is listed now, and works.
 3. Add its row to \`test/bot/tool-rows/\`: how a call succeeds, what its ids may not be, what it needs. \`bun test

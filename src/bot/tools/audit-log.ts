@@ -6,7 +6,7 @@ import { didYouMean } from "../../lib/config.ts";
 import { oneLine } from "../discord/text.ts";
 import { auditActions, entryLine, namesIn } from "../guild/audit-log-lines.ts";
 import { guild_id, limit, moment, snowflake } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 const actionType = v.pipe(
 	v.string(),

@@ -5,7 +5,7 @@ import { ToolError } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
 import { limit } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 export const listRecentToolCalls = tool({
 	name: "list_recent_tool_calls",

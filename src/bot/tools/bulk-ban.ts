@@ -11,7 +11,7 @@ import { knownPerson } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { found, guild_id, integer, list, reason } from "../tool/arguments.ts";
 import { sample } from "../tool/bulk.ts";
-import { destructiveTool } from "../tool/context.ts";
+import { destructiveTool } from "../tool/define.ts";
 import { describe } from "./members.ts";
 
 const previewSize = 5;

@@ -17,7 +17,7 @@ import {
 	snowflake,
 } from "../tool/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
-import { destructiveTool } from "../tool/context.ts";
+import { destructiveTool } from "../tool/define.ts";
 import { describe, pageOf } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 

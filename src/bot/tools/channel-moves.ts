@@ -22,7 +22,7 @@ import {
 	reason,
 } from "../tool/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 /** A place among others. One that is further down than all of them is the last: the answer says which one that is. */
 function place(description: string) {

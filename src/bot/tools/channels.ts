@@ -42,7 +42,7 @@ import {
 	reason,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 
 export const createChannel = tool({
 	name: "create_channel",

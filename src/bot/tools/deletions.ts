@@ -29,7 +29,7 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, type Plan } from "../tool/context.ts";
+import { destructiveTool, type Plan } from "../tool/define.ts";
 
 export const deleteMessage = destructiveTool({
 	name: "delete_message",

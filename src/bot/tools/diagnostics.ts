@@ -22,7 +22,7 @@ import { permissionNames, readBits } from "../discord/permissions.ts";
 import { oneLine } from "../discord/text.ts";
 import { reportSetup } from "../setup/setup-report.ts";
 import { found, guild_id, list } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 export const checkPermissions = tool({
 	name: "check_permissions",

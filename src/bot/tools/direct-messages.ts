@@ -12,7 +12,7 @@ import {
 import { messageHead } from "../messages/message-lines.ts";
 import { pageBorders, readPage } from "../messages/message-pages.ts";
 import { flag, found, guild_id, limit, snowflake } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 const withMember = {

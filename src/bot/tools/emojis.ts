@@ -14,7 +14,7 @@ import {
 } from "../messages/emoji.ts";
 import { picture } from "../messages/picture.ts";
 import { found, guild_id, list, reason } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 const name = v.pipe(

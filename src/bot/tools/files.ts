@@ -14,7 +14,7 @@ import {
 	pingsMany,
 } from "../messages/message-form.ts";
 import { flag, found, guild_id } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 /** What parts no path. */
 const plainName = /^[^/\\:*?"<>|]{1,100}$/;

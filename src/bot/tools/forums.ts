@@ -40,7 +40,7 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 import { autoArchive } from "./threads.ts";
 
 export const createForumPost = tool({

@@ -17,7 +17,7 @@ import { requirePermissions } from "../discord/permissions.ts";
 import { allowedMentions, currentMessage } from "../messages/message-form.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
 import { found, guild_id, snowflake } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 
 export const forwardMessage = tool({
 	name: "forward_message",

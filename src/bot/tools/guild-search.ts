@@ -28,7 +28,7 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 /** No search is begun later: it may take 10 s, and the tool has 25 s. */
 const lastStartMs = 14_000;

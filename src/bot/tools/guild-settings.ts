@@ -23,7 +23,7 @@ import {
 	reason,
 	text,
 } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 /** Discord's names, in the order of their numbers. */

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { memberName, time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
 import { guild_id } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 export const listGuilds = tool({
 	name: "list_guilds",

@@ -10,7 +10,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
 import { guild_id, instantOrNone } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 const longestMs = 24 * 60 * 60 * 1000;

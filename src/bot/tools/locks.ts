@@ -20,7 +20,7 @@ import {
 } from "../discord/permissions.ts";
 import type { ChannelLockRow } from "../store/channel-locks.ts";
 import { found, guild_id, reason } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 /** What @everyone may not do in a locked channel, and in one to speak in. */
 const written =

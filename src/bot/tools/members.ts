@@ -22,7 +22,7 @@ import {
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 export const listMembers = tool({
 	name: "list_members",

@@ -14,7 +14,7 @@ import {
 	textPermissions,
 } from "../messages/message-form.ts";
 import { flag, found, guild_id, snowflake } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 export const sendMessage = tool({

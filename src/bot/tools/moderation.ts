@@ -21,7 +21,7 @@ import {
 	reason,
 	snowflake,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 
 const daySeconds = 86_400;
 

@@ -32,7 +32,7 @@ import {
 	snowflake,
 } from "../tool/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 
 export const setChannelPermissions = tool({
 	name: "set_channel_permissions",

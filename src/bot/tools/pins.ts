@@ -15,7 +15,7 @@ import {
 	reason,
 	snowflake,
 } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 const pinned = {
 	guild_id,

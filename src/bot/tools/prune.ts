@@ -18,7 +18,7 @@ import {
 	list,
 	reason,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 
 const fields = {
 	guild_id,

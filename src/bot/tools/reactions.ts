@@ -23,7 +23,7 @@ import {
 } from "../messages/emoji.ts";
 import { currentMessage } from "../messages/message-form.ts";
 import { found, guild_id, limit, snowflake } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 
 const onMessage = {
 	guild_id,

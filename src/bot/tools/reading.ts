@@ -8,7 +8,7 @@ import { currentMessage } from "../messages/message-form.ts";
 import { messageLine } from "../messages/message-lines.ts";
 import { pageBorders, readPage } from "../messages/message-pages.ts";
 import { found, guild_id, limit, snowflake } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 export const getRecentMessages = tool({
 	name: "get_recent_messages",

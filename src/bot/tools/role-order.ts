@@ -9,7 +9,7 @@ import { compareIds } from "../discord/ids.ts";
 import { isBelow } from "../discord/role-hierarchy.ts";
 import { oneField } from "../discord/text.ts";
 import { found, guild_id, list, reason } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 export const moveRoles = tool({
 	name: "move_roles",

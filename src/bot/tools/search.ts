@@ -18,7 +18,7 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { tool } from "../tool/context.ts";
+import { tool } from "../tool/define.ts";
 
 const pageSize = 100;
 /** No page is begun later: it may take 10 s, and the tool has 25 s. */

@@ -14,7 +14,7 @@ import { channelName } from "../discord/describe.ts";
 import { voiceChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
 import { flag, found, guild_id, reason, text } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {

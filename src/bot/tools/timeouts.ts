@@ -7,7 +7,7 @@ import { memberName, time } from "../discord/describe.ts";
 import { currentMember } from "../discord/find.ts";
 import { isAdministrator } from "../discord/permissions.ts";
 import { found, guild_id, reason } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

@@ -17,7 +17,7 @@ import {
 } from "../messages/message-form.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { found, guild_id, reason, snowflake, text } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/context.ts";
+import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 /** Discord takes no name that may pass for its own. */

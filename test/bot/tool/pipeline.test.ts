@@ -1,14 +1,11 @@
-// The runner that every tool goes through: what a tool may send, and what of its result is shown.
+// The pipeline that every call goes through: what a tool may send, and what of its result is shown.
 
 import { describe, expect, test } from "bun:test";
 import { Routes } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import {
-	destructiveTool,
-	type ToolContext,
-	tool,
-} from "../../../src/bot/tool/context.ts";
+import type { ToolContext } from "../../../src/bot/tool/context.ts";
+import { destructiveTool, tool } from "../../../src/bot/tool/define.ts";
 import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
