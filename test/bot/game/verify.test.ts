@@ -288,8 +288,8 @@ function oneWorld() {
 		people += 1;
 		const username = `person${people}`;
 		const { simulator, guild, game } = world;
-		const { user } = simulator.world.addPerson({ username });
-		simulator.world.addMember(guild, user);
+		const { user } = simulator.world.users.addPerson({ username });
+		simulator.world.members.add(guild, user);
 		const before = game.requests.length;
 		return {
 			...{ world, person: username },
