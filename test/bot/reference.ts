@@ -322,7 +322,6 @@ const howToAdd = `## How to add a tool
    before Discord is asked, \`effect\` what a client is told. \`run\` does the one thing, and returns the text.
 2. Add it to \`index.ts\`. A new noun is one more file, imported there. It is listed now, and works.
 3. Add its row to \`test/bot/tool-rows/\`: how a call succeeds, what its ids may not be, what it needs. \`bun test
-   test/bot/tool-table.test.ts\` then tries it against refusals, stalls, lost connections, rate limits, other guilds' things
-   and dry runs.
+   test/bot/tool-\` then tries it against refusals, stalls, lost connections, rate limits, other guilds' things and dry runs.
 4. \`bun test test/bot/tools.test.ts -u\` and \`bun run reference\` write down the new catalogue, for review.
 `;
