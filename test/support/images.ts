@@ -12,7 +12,10 @@ import {
 	symlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { madeOfSources } from "./made-once.ts";
 
+/** The stage that compiles takes the longest by far: it is built once. No other is made from it, they copy its files. */
+const compiled = "build";
 const project = join(import.meta.dir, "../..");
 const dockerfile = join(project, "docker/Dockerfile");
 
@@ -77,6 +80,21 @@ function readInstruction(line: string): Instruction {
 	};
 }
 
+const empty = {
+	...{ workdir: "/", user: "0:0", labels: "" },
+	...{ entrypoint: [], healthcheck: [], healthcheckFlags: {} },
+};
+
+/** What a stage and those that it is made from copy from the project. */
+function copiedBy(stages: readonly Stage[], name: string): string[] {
+	const stage = stages.find((one) => one.name === name);
+	if (!stage) return [];
+	const own = stage.instructions
+		.filter(({ word, flags }) => word === "COPY" && !flags.from)
+		.flatMap(({ rest }) => rest.split(" ").slice(0, -1));
+	return [...copiedBy(stages, stage.from), ...own];
+}
+
 /** Builds these stages, and those that they are made from, below `directory`. */
 export async function buildImages(
 	directory: string,
@@ -99,8 +117,7 @@ export async function buildImages(
 		if (base) share(base.root, root);
 		else mkdirSync(root);
 		const image: Image = {
-			...{ workdir: "/", user: "0:0", labels: "" },
-			...{ entrypoint: [], healthcheck: [], healthcheckFlags: {} },
+			...empty,
 			...base,
 			...{ root, env: { ...base?.env }, ports: [...(base?.ports ?? [])] },
 		};
@@ -188,14 +205,30 @@ export async function buildImages(
 		if (!success) throw new Error(`RUN ${command}:\n${stdout}\n${stderr}`);
 	}
 
+	const root = await madeOfSources(
+		"guildhall-images",
+		["docker/Dockerfile", ...copiedBy(stages, compiled)],
+		async (made) => share(build(compiled).root, made),
+	);
+	built[compiled] = { ...empty, root, env: {}, ports: [] };
 	for (const name of names) build(name);
 	return built;
+}
+
+function linkOrCopy(from: string, to: string): void {
+	try {
+		linkSync(from, to);
+	} catch (error) {
+		// They are on different file systems.
+		if (Object(error).code !== "EXDEV") throw error;
+		cpSync(from, to, { verbatimSymlinks: true });
+	}
 }
 
 /** `to` as a copy of `from` whose files are the same ones: none is ever changed in place, and some are large. */
 export function share(from: string, to: string): void {
 	if (!lstatSync(from).isDirectory()) {
-		linkSync(from, to);
+		linkOrCopy(from, to);
 		return;
 	}
 	mkdirSync(to);

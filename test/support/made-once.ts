@@ -1,9 +1,50 @@
 // What takes long to make, and is made once for all test processes of this machine.
 
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { createHash } from "node:crypto";
+import {
+	existsSync,
+	lstatSync,
+	mkdirSync,
+	readdirSync,
+	renameSync,
+	rmSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { until } from "./until.ts";
+
+const root = join(import.meta.dir, "../..");
+
+/**
+ * A directory of what is made of these files and folders of the project, and of this Bun; `make` fills it, once for all
+ * test processes. Older ones of this kind are removed.
+ */
+export async function madeOfSources(
+	kind: string,
+	sources: readonly string[],
+	make: (directory: string) => Promise<unknown>,
+): Promise<string> {
+	const hash = createHash("sha256").update(Bun.version);
+	const files = sources.flatMap((source) => {
+		const path = join(root, source);
+		if (!lstatSync(path).isDirectory()) return [path];
+		const names = readdirSync(path, { recursive: true, encoding: "utf8" });
+		return names.map((name) => join(path, name)).sort();
+	});
+	for (const file of files)
+		if (lstatSync(file).isFile())
+			hash.update(file).update(await Bun.file(file).bytes());
+	const cache = join(root, "node_modules/.cache", kind);
+	const name = hash.digest("hex").slice(0, 16);
+	await madeOnce(join(cache, name), async (directory) => {
+		// Those of other sources are of no more use.
+		for (const other of readdirSync(cache))
+			if (!other.startsWith(name))
+				rmSync(join(cache, other), { recursive: true });
+		await make(directory);
+	});
+	return join(cache, name);
+}
 
 /** Resolves when `path` is there. Of the processes that want it one makes it, elsewhere, while the others wait. */
 export async function madeOnce(
