@@ -8,7 +8,7 @@ import { isRunning } from "./program.ts";
 import { until } from "./until.ts";
 
 test.skipIf(postgresMissing !== undefined).each(["--running", "--stopped"])(
-	"a server ends when the process that started it is killed (%s)",
+	"a server ends when the process that started it is killed, and its guard is told to end (%s)",
 	async (state) => {
 		const child = Bun.spawn(
 			[process.execPath, join(import.meta.dir, "postgres.fixture.ts"), state],
@@ -21,6 +21,8 @@ test.skipIf(postgresMissing !== undefined).each(["--running", "--stopped"])(
 		).text();
 		const pid = Number(pidFile.split("\n")[0]);
 		expect(await isRunning(pid)).toBe(true);
+		const table = Bun.spawnSync(["ps", "-o", "ppid=", "-p", String(pid)]);
+		process.kill(Number(table.stdout.toString()), "SIGTERM");
 		child.kill("SIGKILL");
 		await until("the server has ended", async () => !(await isRunning(pid)));
 		await until("its directory is gone", () => !existsSync(directory));

@@ -160,6 +160,8 @@ export async function startPostgres({
  * server's directory ($0), unless stdin said something.
  */
 const guard = `
+# What ends a whole process group must not end this before the server, which may be stopped.
+trap '' HUP INT TERM
 "$@" & server=$!
 echo $server
 told=$(cat)
