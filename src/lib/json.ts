@@ -1,5 +1,33 @@
 // JSON from others, who may send anything.
 
+/**
+ * Whether JSON text has more values than that, by its brackets and commas outside of strings. Parsing millions of empty
+ * objects blocks the program for a second and takes 100 bytes for each; looking takes a fraction of it.
+ */
+export function hasMoreValues(text: string, maxValues: number): boolean {
+	let values = 0;
+	for (let at = 0; at < text.length; at++) {
+		const char = text.charCodeAt(at);
+		if (char === quote) at = endOfString(text, at);
+		else if (char === comma || char === openBrace || char === openBracket)
+			if (++values > maxValues) return true;
+	}
+	return false;
+}
+
+/** Where the string that begins at `start` ends: its quote, or the end of the text. */
+function endOfString(text: string, start: number): number {
+	for (let at = start + 1; ; at++) {
+		at = text.indexOf('"', at);
+		if (at < 0) return text.length;
+		let escapes = 0;
+		while (text.charCodeAt(at - escapes - 1) === backslash) escapes++;
+		if (escapes % 2 === 0) return at;
+	}
+}
+
+const [quote, backslash, comma, openBrace, openBracket] = Buffer.from('"\\,{[');
+
 /** What JSON text says; undefined where it is none. Whoever asks says what they expected. */
 export function parseJson(text: string): unknown {
 	try {

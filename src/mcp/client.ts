@@ -8,7 +8,7 @@ import {
 	type HttpResponse,
 	type Send,
 } from "../lib/http.ts";
-import { parseJson } from "../lib/json.ts";
+import { hasMoreValues, parseJson } from "../lib/json.ts";
 import type { Signal } from "../lib/signal.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
@@ -17,6 +17,9 @@ import { readEvents } from "./sse.ts";
 
 /** The longest answer that is read, in characters. */
 const maxAnswerLength = 16 * 1024 * 1024;
+/** A longer answer is parsed only if it has no more than `maxValues`: see `hasMoreValues`. */
+const freeAnswerLength = 1024 * 1024;
+const maxValues = 500_000;
 /** Of the answer to `initialize`, which is a few hundred bytes and instructions. */
 const maxHandshakeBytes = 256 * 1024;
 /** How much of an answer without a response in it is read for its words, in characters. */
@@ -311,6 +314,11 @@ async function readResponse(
 		: bodyText(response.body);
 	let seen = "";
 	for await (const text of texts) {
+		if (text.length > freeAnswerLength && hasMoreValues(text, maxValues))
+			throw new ClientError(
+				`the answer has more than ${maxValues} values`,
+				"unknown",
+			);
 		const message = parseResponse(text, id);
 		if (!message) {
 			if (seen.length < maxFaultLength) seen += text;

@@ -737,3 +737,18 @@ describe("withId", () => {
 		expect(withId(text, id)).toBe(changed.replace("NEW", () => id));
 	});
 });
+
+test("an answer with millions of values is not parsed, and a text of as many brackets is", async () => {
+	const many = "{},".repeat(600_000);
+	let result = `{"x":[${many}0]}`;
+	await using client = start(({ id }) =>
+		json(`{"jsonrpc":"2.0","id":${id},"result":${result}}`),
+	);
+	expect(await client.call().catch((error) => error)).toMatchObject({
+		reached: "unknown",
+		message: "the answer has more than 500000 values",
+	});
+	result = JSON.stringify({ text: `\\"${many}` });
+	const { message } = await client.call();
+	expect(message).toMatchObject({ result: { text: `\\"${many}` } });
+});
