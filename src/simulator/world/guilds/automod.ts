@@ -95,7 +95,11 @@ export class AutoModeration {
 	/** What of a text that someone with these roles writes there breaks which rule. */
 	breaches(
 		guild: Guild,
-		written: { text: string; channelIds: string[]; roleIds: string[] },
+		written: {
+			text: string;
+			channelIds: readonly string[];
+			roleIds: readonly string[];
+		},
 	): Breach[] {
 		return this.in(guild)
 			.filter(
