@@ -48,9 +48,8 @@ onBoth((databases) => {
 			};
 			const order = () =>
 				simulator.user("ada").say(general, `!m ban ${zoe} 1d why`);
-			/** Two days go by while the bot is away. */
+			/** Two days go by, of which the bot notices nothing before it is back. */
 			const end = async () => {
-				await bot.restart("SIGKILL");
 				const past = Date.now() - 60_000;
 				await place.look(`UPDATE temp_bans SET ends_at = ${past}`);
 				await bot.restart("SIGKILL");
