@@ -89,7 +89,7 @@ export class Backend {
 	readonly url: string;
 	readonly pins: Pins;
 	/** Of every answer of its own; always the same object. */
-	readonly answerHeaders: Record<string, string>;
+	readonly responseHeaders: Record<string, string>;
 	/** The guilds that it serves, id → name, as last known: they outlive its going offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
 	/** Those that it listed though they are pinned to others. */
@@ -114,7 +114,7 @@ export class Backend {
 		this.name = instance.name;
 		this.url = instance.url;
 		this.pins = instance;
-		this.answerHeaders = { "X-Mcp-Instance": instance.name };
+		this.responseHeaders = { "X-Mcp-Instance": instance.name };
 		this.#options = options;
 		this.#inFlight = new Semaphore({
 			max: maxInFlight,

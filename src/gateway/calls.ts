@@ -11,10 +11,15 @@ import {
 	type JsonObject,
 	RpcError,
 	type RpcRequest,
-	resultResponse,
 } from "../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../mcp/json-text.ts";
-import { type Answer, type Caller, withMembers } from "../mcp/server.ts";
+import {
+	type Caller,
+	type Outcome,
+	type RpcResponse,
+	textResponse,
+	withMembers,
+} from "../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
 import { type Catalog, listInstances } from "./catalog.ts";
@@ -69,7 +74,7 @@ const troubles: ReadonlySet<CallOutcome> = new Set([
 /** Answers a `tools/call`. Throws an RpcError where it is the caller's fault. */
 export function createCalls(
 	options: CallsOptions,
-): (request: RpcRequest, caller: Caller) => Promise<Answer> {
+): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
 	const { config, backends, catalog, metrics, log, deadlines } = options;
 	const guildSearch = new GuildSearch(backends);
 	// Told apart from the ids of the gateway that ran before.
@@ -103,7 +108,7 @@ export function createCalls(
 		caller: Caller,
 		record: CallRecord,
 		signal: Signal,
-	): Answer {
+	): RpcResponse {
 		if (caller.signal?.aborted && !(error instanceof RpcError)) {
 			record.outcome = "given_up";
 			// Nobody reads this.
@@ -200,7 +205,7 @@ export function createCalls(
 			if (name === listInstances.name) {
 				const lines = await describeInstances(backends, catalog);
 				record.outcome = "ok";
-				return ownAnswer(request, caller, textResult(lines));
+				return ownResponse(request, caller, textResult(lines), "ok");
 			}
 			const backend = target(args) ?? (await searchedTarget(args, signal));
 			record.backend = backend;
@@ -219,42 +224,56 @@ export function createCalls(
 	};
 }
 
-/** The bot's response, every byte of it but the id. */
+/** The bot's response, unchanged but for the id. */
 function forwarded(
 	request: RpcRequest,
 	caller: Caller,
 	response: ClientResponse,
 	record: CallRecord,
-): Answer {
-	const headers = record.backend?.answerHeaders ?? {};
+): RpcResponse {
+	const headers = record.backend?.responseHeaders ?? {};
 	if (response.event && !caller.modern) {
 		const { event } = response;
-		const { isError } = event;
-		record.outcome = isError ? "tool_error" : "ok";
-		return { text: "", event: event.withId(request.id), isError, headers };
+		const outcome = event.isError ? "tool_error" : "ok";
+		record.outcome = outcome;
+		return { kind: "event", event: event.withId(request.id), outcome, headers };
 	}
 	const { text, message } = response;
 	const code = isObject(message.error) && message.error.code;
 	const isError = isObject(message.result) && message.result.isError === true;
 	const failed = "error" in message && !("result" in message);
-	record.outcome = failed ? "rpc_error" : isError ? "tool_error" : "ok";
+	const outcome = failed ? "rpc_error" : isError ? "tool_error" : "ok";
+	record.outcome = outcome;
 	const given = withId(text, request.id);
 	return {
+		kind: "text",
 		text: caller.modern ? completed(given) : given,
-		isError,
+		outcome,
 		headers,
 		...(typeof code === "number" && { errorCode: code }),
 	};
 }
 
 /** A result of the gateway's own. */
-function ownAnswer({ id }: RpcRequest, caller: Caller, result: string): Answer {
-	const text = resultResponse(id, result);
-	return { text: caller.modern ? completed(text) : text };
+function ownResponse(
+	{ id }: RpcRequest,
+	caller: Caller,
+	result: string,
+	outcome: Outcome,
+): RpcResponse {
+	return textResponse(
+		id,
+		caller.modern ? withMembers({ resultType: "complete" }, result) : result,
+		outcome,
+	);
 }
 
-function failure(request: RpcRequest, caller: Caller, message: string): Answer {
-	return { ...ownAnswer(request, caller, errorResult(message)), isError: true };
+function failure(
+	request: RpcRequest,
+	caller: Caller,
+	message: string,
+): RpcResponse {
+	return ownResponse(request, caller, errorResult(message), "tool_error");
 }
 
 /** A response as the stateless revision wants it: it says that its result is complete, where a bot of ours does not. */

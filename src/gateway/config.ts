@@ -21,7 +21,7 @@ import {
 import type { HealthAddress } from "../lib/health.ts";
 import { type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
 import type { AllowedHosts } from "../mcp/access.ts";
-import { maxQuietSeconds } from "../mcp/streamable-http.ts";
+import { maxQuietSeconds } from "../mcp/read-message.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
 
 /** A bot behind the gateway, as INSTANCES has it. */
@@ -189,7 +189,7 @@ function readInstances({
 				`a name is made of letters, digits, ".", "_" and "-", received ${JSON.stringify(name)}`,
 			);
 		else if (instances.some((instance) => instance.name === name))
-			fault(`the name ${JSON.stringify(name)} stands twice`);
+			fault(`duplicate name ${JSON.stringify(name)}`);
 		if (urlFault) fault(urlFault);
 		const base = url.replace(/\/+$/, "").replace(/\/mcp$/, "");
 		instances.push({ name, url, endpoint: `${base}/mcp` });

@@ -1,6 +1,6 @@
 // What of a client's `tools/call` goes to a backend: all of it, byte for byte, but for what was meant for us.
 
-import { type RpcRequest, standsTwice } from "../mcp/json-rpc.ts";
+import { duplicateKey, type RpcRequest } from "../mcp/json-rpc.ts";
 import { MemberReader, readMembers, rewriteObject } from "../mcp/json-text.ts";
 
 /** Of `_meta`: the client's own protocol state, and a token for progress that we do not pass on. */
@@ -28,10 +28,10 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 		isEmpty = false;
 		const isObject = text.startsWith("{", start);
 		if (members.is("name")) {
-			if (hasName) throw standsTwice("name", id);
+			if (hasName) throw duplicateKey("name", id);
 			hasName = true;
 		} else if (members.is("arguments")) {
-			if (hasArguments) throw standsTwice("arguments", id);
+			if (hasArguments) throw duplicateKey("arguments", id);
 			hasArguments = true;
 			const instance = isObject ? findInstance(text, start, id) : undefined;
 			if (instance) replace(instance.from, instance.to, "");
@@ -58,13 +58,13 @@ function findInstance(
 	let hasGuildId = false;
 	while (members.next()) {
 		if (members.is("instance")) {
-			if (found) throw standsTwice("instance", id);
+			if (found) throw duplicateKey("instance", id);
 			found =
 				before === undefined
 					? { from: members.from, to: members.after }
 					: { from: before, to: members.end };
 		} else if (members.is("guild_id")) {
-			if (hasGuildId) throw standsTwice("guild_id", id);
+			if (hasGuildId) throw duplicateKey("guild_id", id);
 			hasGuildId = true;
 		}
 		before = members.end;

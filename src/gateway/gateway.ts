@@ -11,11 +11,11 @@ import {
 	createOriginCheck,
 	withCors,
 } from "../mcp/access.ts";
+import { ToolList } from "../mcp/fast/tool-list.ts";
 import { notFound } from "../mcp/http-response.ts";
 import { countRequest, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
-import { ToolList } from "../mcp/tool-list.ts";
 import { Backend, type BackendOptions, createAnswerBudget } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
@@ -162,7 +162,7 @@ export function createGateway(
 			}),
 		},
 		log,
-		answered: (request, answer) => countRequest(metrics, request, answer),
+		answered: (request, response) => countRequest(metrics, request, response),
 	});
 	const endpoint = createEndpoint({
 		server,

@@ -39,7 +39,7 @@ export function listen(options: ListenOptions): Listener {
 			maxRequestBodySize,
 			fetch: options.fetch,
 			error(error) {
-				log.error("a request failed", { error });
+				log.error("request failed", { error });
 				return new Response("Internal error\n", { status: 500 });
 			},
 			development: false,

@@ -10,9 +10,11 @@ import {
 } from "../lib/http.ts";
 import { hasMoreValues, parseJson } from "../lib/json.ts";
 import type { Signal } from "../lib/signal.ts";
+import { HeaderCache } from "./fast/header-cache.ts";
+import { PlainEvent } from "./fast/plain-event.ts";
+import { fastPaths } from "./fast/switch.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
-import { PlainEvent } from "./plain-event.ts";
 import { readEvents } from "./sse.ts";
 
 /** The longest answer that is read, in characters. */
@@ -117,21 +119,15 @@ export function createClient(options: ClientOptions): Client {
 		...(options.token && { Authorization: `Bearer ${options.token}` }),
 	};
 
-	const headersBySession = new WeakMap<ClientSession, HttpRequest["headers"]>();
-
-	function headersIn(session: ClientSession): HttpRequest["headers"] {
-		const known = headersBySession.get(session);
-		if (known) return known;
-		const headers = {
+	const cache = new HeaderCache<ClientSession, HttpRequest["headers"]>();
+	const headersIn = (session: ClientSession) =>
+		cache.get(session, () => ({
 			...common,
 			...(session.id && { "Mcp-Session-Id": session.id }),
 			...(session.protocolVersion && {
 				"MCP-Protocol-Version": session.protocolVersion,
 			}),
-		};
-		headersBySession.set(session, headers);
-		return headers;
-	}
+		}));
 
 	/** Sends one request; `onHead` is told of its answer before that is read. */
 	async function exchange(
@@ -282,8 +278,8 @@ function readPlain(
 	id: number,
 ): ClientResponse | undefined {
 	const isStream = headers.get("content-type") === "text/event-stream";
-	const event =
-		status === 200 && isStream ? PlainEvent.read(bytes, id) : undefined;
+	if (!fastPaths || status !== 200 || !isStream) return undefined;
+	const event = PlainEvent.read(bytes, id);
 	return event && new PlainResponse(event);
 }
 

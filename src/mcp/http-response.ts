@@ -1,8 +1,10 @@
-// Messages as HTTP responses: an event stream of one frame, plain JSON, or an event that is there already.
+// Responses over HTTP: an event stream of one event, or plain JSON.
 
-import { acceptsGzip } from "../lib/gzip.ts";
+import { HeaderCache } from "./fast/header-cache.ts";
+import { inOnePiece } from "./fast/one-piece.ts";
+import type { PreparedEvent } from "./fast/tool-list.ts";
+import type { RpcResponse } from "./server.ts";
 import { encodeMessage } from "./sse.ts";
-import type { PreparedEvent } from "./tool-list.ts";
 
 export const sseHeaders = {
 	"Content-Type": "text/event-stream",
@@ -13,8 +15,53 @@ export const sseHeaders = {
 const varyingHeaders = { Vary: "Accept-Encoding" };
 const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
 
-/** An event in the form that the client asks for, and the headers that say so: the same objects for the same form. */
-export function encoded(
+/**
+ * What makes an HTTP response of a server's response: one event, with this session id if there is one. Headers are made
+ * once for each object that responses have as `headers`.
+ */
+export function createEventResponder(
+	sessionId?: string,
+): (response: RpcResponse, requestHeaders: Headers) => Response {
+	const cache = new HeaderCache<object, Headers>();
+	const withHeaders = (more: Record<string, string> = sseHeaders) =>
+		cache.get(
+			more,
+			() =>
+				new Headers({
+					...sseHeaders,
+					...more,
+					...(sessionId && { "Mcp-Session-Id": sessionId }),
+				}),
+		);
+	return (response, requestHeaders) => {
+		if (response.kind === "text")
+			return frame(200, response.text, sessionId, response.headers);
+		if (response.kind === "event")
+			return respond(
+				200,
+				inOnePiece(response.event),
+				withHeaders(response.headers),
+			);
+		// Bun sends it in one piece: nothing was awaited.
+		const { bytes, headers } = encoded(response.list, requestHeaders);
+		return respond(200, bytes, withHeaders(headers));
+	};
+}
+
+/** A server's response as the bytes of one event, not compressed. */
+export function eventBytes(response: RpcResponse): Uint8Array {
+	switch (response.kind) {
+		case "text":
+			return Buffer.from(encodeMessage(response.text));
+		case "event":
+			return response.event;
+		case "list":
+			return response.list.plain();
+	}
+}
+
+/** An event in the form that the client accepts, and the headers that say so: the same object for the same form. */
+function encoded(
 	event: PreparedEvent,
 	requestHeaders: Headers,
 ): { bytes: Uint8Array; headers: Record<string, string> } {
@@ -27,8 +74,8 @@ export function encoded(
 }
 
 /**
- * 404 for a path that we do not have. A client whose token is wrong looks for OAuth before it gives up, and shows the
- * text of the last answer.
+ * 404 for an unknown path. A client with a wrong token looks for OAuth endpoints before it stops, and shows the text of
+ * the last response.
  */
 export function notFound(): Response {
 	return new Response(
@@ -60,20 +107,6 @@ export function json(
 	return respond(status, text, headers);
 }
 
-/** Above this Bun sends what it is given after a wait in pieces of 2 KB, with a system call each; a stream it does not. */
-const maxPlainBytes = 15_000;
-
-/** A body that leaves in one piece: of 48 KB that takes a quarter of the time. */
-export function inOnePiece(bytes: Uint8Array): Uint8Array | ReadableStream {
-	if (bytes.length <= maxPlainBytes) return bytes;
-	return new ReadableStream({
-		start(controller) {
-			controller.enqueue(bytes);
-			controller.close();
-		},
-	});
-}
-
 export function respond(
 	status: number,
 	body: string | Uint8Array | ReadableStream | null,
@@ -86,4 +119,14 @@ export function respond(
 			headers,
 		},
 	);
+}
+
+/** Whether an Accept-Encoding asks for gzip. A missing header and `*` do not. */
+export function acceptsGzip(header: string | null): boolean {
+	if (header === null) return false;
+	return header.split(",").some((entry) => {
+		const [coding = "", ...parameters] = entry.split(";");
+		if (!/^\s*(x-)?gzip\s*$/i.test(coding)) return false;
+		return !parameters.some((one) => /^\s*q\s*=\s*0(\.0*)?\s*$/i.test(one));
+	});
 }

@@ -12,18 +12,18 @@ export const errorCode = {
 	methodNotFound: -32601,
 	invalidParams: -32602,
 	internal: -32603,
-	/** A header does not say what the body does. From 2026-07-28 on. */
+	/** A header contradicts the body. From 2026-07-28 on. */
 	headerMismatch: -32020,
-	/** The error's data names the versions that are supported. From 2026-07-28 on. */
+	/** The error's data lists the supported versions. From 2026-07-28 on. */
 	unsupportedVersion: -32022,
 	/** An SDK convention, with HTTP 404. */
 	sessionNotFound: -32001,
 } as const;
 
-/** A fault that the MCP client has to mend. It becomes a JSON-RPC error. */
+/** An error of the MCP client. It becomes a JSON-RPC error. */
 export class RpcError extends Error {
 	override name = "RpcError";
-	/** What the error says beside its message, for programs. */
+	/** The `data` of the JSON-RPC error, for programs. */
 	readonly data: JsonObject | undefined;
 	constructor(
 		readonly code: number,
@@ -54,14 +54,13 @@ export interface RpcNotification {
 	params: JsonObject;
 }
 
-/** A response to a request that we never sent: we send none. */
-export interface RpcResponse {
-	kind: "response";
-}
+export type RpcMessage =
+	| RpcRequest
+	| RpcNotification
+	/** Ignored: it answers a request that we never sent. */
+	| { kind: "response" };
 
-export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
-
-/** A message that is not one, with the id to answer it under: JSON text, "null" where none could be read. */
+/** An invalid message, with the id for the error: JSON text, "null" if none could be read. */
 export class MalformedMessage extends RpcError {
 	constructor(
 		code: number,
@@ -85,7 +84,7 @@ export function parseMessage(text: string): RpcMessage {
 	let repeated: string | undefined;
 	while (members.next()) {
 		if (members.is("id")) {
-			if (id !== undefined) throw standsTwice("id");
+			if (id !== undefined) throw duplicateKey("id");
 			id = members.value;
 		} else if (members.is("method")) {
 			if (hasMethod) repeated ??= "method";
@@ -97,14 +96,14 @@ export function parseMessage(text: string): RpcMessage {
 	}
 	if (id !== undefined && !isId(id))
 		throw invalid("an id is a string or an integer");
-	if (repeated) throw standsTwice(repeated, id);
+	if (repeated) throw duplicateKey(repeated, id);
 	if (message.jsonrpc !== "2.0")
 		throw invalid('"jsonrpc" is not the string "2.0"', id);
 
 	const { method, params = {} } = message;
 	if (method === undefined && ("result" in message || "error" in message))
 		return { kind: "response" };
-	if (typeof method !== "string") throw invalid('"method" is no string', id);
+	if (typeof method !== "string") throw invalid('"method" is not a string', id);
 	if (!isObject(params))
 		throw new MalformedMessage(
 			errorCode.invalidParams,
@@ -133,9 +132,9 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The fault of a message in which a key stands twice that decides what it asks for: it could be read two ways. */
-export function standsTwice(key: string, id?: string): MalformedMessage {
-	return invalid(`"${key}" stands twice`, id);
+/** The error for a duplicate key that decides what a message asks for: parsers differ in which of the two they read. */
+export function duplicateKey(key: string, id?: string): MalformedMessage {
+	return invalid(`duplicate key "${key}"`, id);
 }
 
 /** Whether JSON text is a request's id: a string or an integer, of any size. */
@@ -147,7 +146,7 @@ function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
-		// The parser's own words would quote the body.
+		// The parser's own message would quote the body.
 		throw new MalformedMessage(errorCode.parse, "Parse error");
 	}
 }

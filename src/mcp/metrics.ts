@@ -9,7 +9,7 @@ import {
 } from "../lib/metrics.ts";
 import { version } from "../lib/program.ts";
 import type { RpcRequest } from "./json-rpc.ts";
-import { type Answer, countedMethod, outcomeOf } from "./server.ts";
+import { countedMethod, type RpcResponse } from "./server.ts";
 
 export interface ServerMetrics {
 	registry: Registry;
@@ -48,9 +48,9 @@ export function createServerMetrics(prefix: string): ServerMetrics {
 export function countRequest(
 	{ requests }: ServerMetrics,
 	request: RpcRequest,
-	answer: Answer,
+	{ outcome }: RpcResponse,
 ): void {
-	requests.add([countedMethod(request), outcomeOf(answer)]);
+	requests.add([countedMethod(request), outcome]);
 }
 
 type Fetch = (
@@ -58,7 +58,7 @@ type Fetch = (
 	http: Bun.Server<undefined>,
 ) => Response | Promise<Response>;
 
-/** `respond`, with its responses counted, and refusals in the log for who looks for them. */
+/** `respond`, with its responses counted, and refusals in the debug log. */
 export function countResponses(
 	respond: Fetch,
 	{ responses }: ServerMetrics,
@@ -73,8 +73,7 @@ export function countResponses(
 			return response;
 		} finally {
 			responses.add([String(status)]);
-			if (status >= 400)
-				log.debug("a request over HTTP was refused", { status });
+			if (status >= 400) log.debug("HTTP request refused", { status });
 		}
 	};
 }

@@ -1,15 +1,24 @@
-// What a request of the stateless revision has to bring: its version and the client's capabilities in `_meta`, and
-// headers that say the same as the body, so that whoever routes it need not read that.
+// The stateless revision: no sessions; version and capabilities of the client in each message's `_meta`, and headers that
+// repeat parts of the body, so that proxies can route without reading it.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
+import { createEventResponder, json, respond } from "./http-response.ts";
 import {
 	errorCode,
+	errorResponse,
 	isObject,
 	type JsonObject,
 	RpcError,
 	type RpcNotification,
 	type RpcRequest,
 } from "./json-rpc.ts";
+import {
+	type Notify,
+	streamResponse,
+	wantsProgress,
+} from "./progress-stream.ts";
+import { requestIdIn } from "./read-message.ts";
+import type { RpcResponse, Server } from "./server.ts";
 
 /** The revision without sessions that we speak. */
 export const modernVersion = "2026-07-28";
@@ -17,7 +26,7 @@ export const modernVersion = "2026-07-28";
 const metaPrefix = "io.modelcontextprotocol/";
 const versionKey = `${metaPrefix}protocolVersion`;
 const capabilitiesKey = `${metaPrefix}clientCapabilities`;
-/** Where a result says who it is from. */
+/** Under this key a result names its server. */
 export const serverInfoKey = `${metaPrefix}serverInfo`;
 
 const clientInfoKey = `${metaPrefix}clientInfo`;
@@ -31,7 +40,7 @@ export function modernClientName(params: JsonObject): string | undefined {
 
 type Message = RpcRequest | RpcNotification;
 
-/** Whether a message is of the stateless era: it says so in its `_meta`, or at least in its header. */
+/** Whether a message is of this revision, by its `_meta` or its header. */
 export function isModern(headers: Headers, { params }: Message): boolean {
 	return (
 		headers.get("mcp-protocol-version") === modernVersion ||
@@ -39,11 +48,54 @@ export function isModern(headers: Headers, { params }: Message): boolean {
 	);
 }
 
+/**
+ * Answers messages of this revision. Refusals are plain JSON. `streams`: whether notifications may be sent ahead of a
+ * response.
+ */
+export function createModernHandler(
+	server: Server,
+	{ streams }: { streams: boolean },
+): (request: Request, message: Message) => Promise<Response> {
+	const respondWith = createEventResponder();
+	return async ({ headers, signal }, message) => {
+		const id = message.kind === "request" ? message.id : "null";
+		try {
+			checkModern(headers, message);
+		} catch (error) {
+			if (!(error instanceof RpcError)) throw error;
+			return json(400, errorResponse(id, error));
+		}
+		if (message.kind === "notification") return respond(202, null, {});
+		const handle = (notify: Notify | undefined) =>
+			server.handle(message, {
+				modern: true,
+				session: undefined,
+				// Closing the stream cancels the call.
+				signal,
+				notify,
+				requestId: requestIdIn(headers),
+			});
+		const finish = (response: RpcResponse) => {
+			// 404 is for unknown methods. For an unknown tool it would look like a fault of the transport, and hide the
+			// error from the client.
+			const isUnknown =
+				response.kind === "text" &&
+				response.errorCode === errorCode.methodNotFound;
+			return isUnknown && message.method !== "tools/call"
+				? json(404, response.text, response.headers)
+				: respondWith(response, headers);
+		};
+		return streams && wantsProgress(message)
+			? streamResponse(handle, finish)
+			: finish(await handle(undefined));
+	};
+}
+
 /** Throws the RpcError, to be answered with HTTP 400, for a message that does not keep to the revision. */
-export function checkModern(headers: Headers, message: Message): void {
+function checkModern(headers: Headers, message: Message): void {
 	const meta = metaOf(message.params);
 	const isRequest = message.kind === "request";
-	// A notification may leave `_meta` away, and then it is its header that made it modern.
+	// A notification without `_meta` is modern because of its header.
 	const { [versionKey]: version = isRequest ? undefined : modernVersion } =
 		meta;
 	if (typeof version !== "string")
@@ -64,7 +116,7 @@ export function checkModern(headers: Headers, message: Message): void {
 		match(headers, "Mcp-Name", name);
 }
 
-/** Throws unless a header says what the body does. */
+/** Throws unless a header repeats what the body says. */
 function match(headers: Headers, header: string, expected: string): void {
 	const given = headers.get(header);
 	if (given === null)
@@ -76,12 +128,12 @@ function match(headers: Headers, header: string, expected: string): void {
 		);
 }
 
-/** A header's value; `=?base64?…?=` carries what a header cannot. Undefined for broken base64 or UTF-8. */
+/** A header's value; `=?base64?…?=` encodes what a header cannot carry. Undefined for broken base64 or UTF-8. */
 function decodeHeader(value: string): string | undefined {
 	const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
 	if (encoded === undefined) return value;
 	const bytes = Buffer.from(encoded, "base64");
-	// Buffer skips what is no base64; writing it again shows that.
+	// Buffer skips invalid characters; encoding it again shows that.
 	if (bytes.toString("base64") !== encoded) return undefined;
 	const text = bytes.toString("utf8");
 	return Buffer.from(text).equals(bytes) ? text : undefined;
@@ -91,9 +143,9 @@ function metaOf(params: JsonObject): JsonObject {
 	return isObject(params._meta) ? params._meta : {};
 }
 
-function invalidMeta(fault: string): RpcError {
+function invalidMeta(problem: string): RpcError {
 	return new RpcError(
 		errorCode.invalidParams,
-		`Invalid parameters: _meta.${fault}`,
+		`Invalid parameters: _meta.${problem}`,
 	);
 }

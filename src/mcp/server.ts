@@ -5,6 +5,7 @@
 
 import type { Log } from "../lib/log.ts";
 import type { Signal } from "../lib/signal.ts";
+import { type PreparedEvent, ToolList } from "./fast/tool-list.ts";
 import {
 	errorCode,
 	errorResponse,
@@ -23,47 +24,65 @@ import {
 	type Tool,
 	type ToolCall,
 } from "./tool.ts";
-import { type PreparedEvent, ToolList } from "./tool-list.ts";
 
 /** The versions that `initialize` agrees on, the newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
 
-/** Who sent a request, as far as it is known, and what they expect. */
+/** Who sent a request, as far as is known, and what they expect. */
 export interface Caller {
 	/** Whether the request is of the stateless revision. */
 	modern: boolean;
 	session: Session | undefined;
-	/** Fires when the caller no longer waits for the answer. Undefined where they cannot say so. */
+	/** Fires when the caller no longer waits for the response. Undefined if they cannot say so. */
 	signal: Signal | undefined;
-	/** Sends a notification, as JSON text, ahead of the response. Undefined where the response stands alone. */
+	/** Sends a notification, as JSON text, ahead of the response. Undefined if none may be sent. */
 	notify: ((notification: string) => void) | undefined;
-	/** What they call the request in their log (X-Request-Id), if they say so. */
+	/** The caller's own id for the request (X-Request-Id), for logs. */
 	requestId: string | undefined;
-}
-
-/** A response's text, and what its transport has to know of it. */
-export interface Answer {
-	text: string;
-	/** The response as the event that it goes out as, where that is there already; `text` is empty then. */
-	event?: Uint8Array;
-	/** The same, where the transport may choose between forms of it. */
-	prepared?: PreparedEvent;
-	/** The protocol version that it agreed on, if it answers `initialize`. */
-	initialized?: string;
-	/** The code of a JSON-RPC error. */
-	errorCode?: number;
-	/** Whether it is a tool's result with `isError`. */
-	isError?: boolean;
-	/** HTTP headers for it; of an `event` the same object for the same headers. */
-	headers?: Record<string, string>;
 }
 
 /** What became of a request: "tool_error" is a result with `isError`, "rpc_error" a JSON-RPC error. */
 export type Outcome = "ok" | "tool_error" | "rpc_error";
 
-export function outcomeOf({ errorCode, isError }: Answer): Outcome {
-	if (errorCode !== undefined) return "rpc_error";
-	return isError ? "tool_error" : "ok";
+/** What a server returns for a request, in one of three forms. */
+export type RpcResponse = TextResponse | EventResponse | ListResponse;
+
+interface ResponseFacts {
+	outcome: Outcome;
+	/** The code of a JSON-RPC error. */
+	errorCode?: number;
+	/** HTTP headers; the same object for the same headers. */
+	headers?: Record<string, string>;
+}
+
+export interface TextResponse extends ResponseFacts {
+	kind: "text";
+	/** JSON text. */
+	text: string;
+	/** The protocol version that was agreed on, if this answers `initialize`. */
+	initialized?: string;
+}
+
+/** Another server's result, passed on without parsing it (fast/plain-event.ts). */
+export interface EventResponse extends ResponseFacts {
+	kind: "event";
+	/** A whole SSE event. */
+	event: Uint8Array;
+}
+
+/** The result of `tools/list` (fast/tool-list.ts). */
+export interface ListResponse extends ResponseFacts {
+	kind: "list";
+	list: PreparedEvent;
+}
+
+/** A response with a result that is JSON text. */
+export function textResponse(
+	id: string,
+	result: string,
+	outcome: Outcome = "ok",
+): TextResponse {
+	return { kind: "text", text: resultResponse(id, result), outcome };
 }
 
 const methods = new Set([
@@ -74,7 +93,7 @@ const methods = new Set([
 	"server/discover",
 ]);
 
-/** A request's method, or "other" for one that there is not: anyone may make up names, and what counts them keeps them. */
+/** A request's method, or "other" for an unknown one: as a metric's label, invented names would stay in memory. */
 export function countedMethod({ method }: RpcRequest): string {
 	return methods.has(method) ? method : "other";
 }
@@ -83,10 +102,10 @@ export function countedMethod({ method }: RpcRequest): string {
 export interface ToolSource {
 	/** The result of `tools/list`. */
 	list(): ToolList | Promise<ToolList>;
-	/** For how many milliseconds that will do. */
+	/** For how many milliseconds that list may be cached. */
 	ttlMs(): number;
 	/** The response to a `tools/call`. */
-	call(request: RpcRequest, caller: Caller): Promise<Answer>;
+	call(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
 export interface ServerOptions {
@@ -96,13 +115,13 @@ export interface ServerOptions {
 	instructions: string;
 	tools: ToolSource;
 	log: Log;
-	/** Is told of every request that was answered. */
-	answered?(request: RpcRequest, answer: Answer): void;
+	/** Called after every request. */
+	answered?(request: RpcRequest, response: RpcResponse): void;
 }
 
 export interface Server {
 	/** Answers every request, with a JSON-RPC error where it has to; never rejects. */
-	handle(request: RpcRequest, caller: Caller): Promise<Answer>;
+	handle(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
 export function createServer(options: ServerOptions): Server {
@@ -113,7 +132,7 @@ export function createServer(options: ServerOptions): Server {
 	function dispatch(
 		request: RpcRequest,
 		caller: Caller,
-	): Answer | Promise<Answer> {
+	): RpcResponse | Promise<RpcResponse> {
 		const { id, method } = request;
 		if (method === "tools/call") return tools.call(request, caller);
 		if (method === "tools/list") return listTools(request, caller);
@@ -121,7 +140,7 @@ export function createServer(options: ServerOptions): Server {
 			if (method === "server/discover") return discover(id);
 		} else {
 			if (method === "initialize") return initialize(request);
-			if (method === "ping") return { text: resultResponse(id, "{}") };
+			if (method === "ping") return textResponse(id, "{}");
 		}
 		// subscriptions/listen is for servers whose lists change while they run.
 		throw methodNotFound(method);
@@ -130,16 +149,16 @@ export function createServer(options: ServerOptions): Server {
 	async function listTools(
 		{ id, params }: RpcRequest,
 		caller: Caller,
-	): Promise<Answer> {
-		// All tools are on the first page: nobody was given a cursor.
+	): Promise<RpcResponse> {
+		// All tools are on the first page: no cursor was ever given.
 		if ((params.cursor ?? undefined) !== undefined)
 			throw invalidParameters(["cursor: expected none, there is one page"]);
 		const list = await tools.list();
 		const members = caller.modern ? { ...completed(), ...from } : {};
-		return { text: "", prepared: list.response(id, members) };
+		return { kind: "list", list: list.response(id, members), outcome: "ok" };
 	}
 
-	/** What a client may keep, and for how long. Another caller may be shown something else. */
+	/** How long a client may cache a result. Another caller may get another one. */
 	function completed() {
 		return {
 			resultType: "complete",
@@ -148,7 +167,7 @@ export function createServer(options: ServerOptions): Server {
 		};
 	}
 
-	function discover(id: string): Answer {
+	function discover(id: string): TextResponse {
 		const result = {
 			...completed(),
 			supportedVersions: [modernVersion],
@@ -156,10 +175,10 @@ export function createServer(options: ServerOptions): Server {
 			instructions,
 			...from,
 		};
-		return { text: resultResponse(id, JSON.stringify(result)) };
+		return textResponse(id, JSON.stringify(result));
 	}
 
-	function initialize({ id, params }: RpcRequest): Answer {
+	function initialize({ id, params }: RpcRequest): TextResponse {
 		const requested = params.protocolVersion;
 		if (typeof requested !== "string")
 			throw invalidParameters(["protocolVersion: expected a string"]);
@@ -173,14 +192,18 @@ export function createServer(options: ServerOptions): Server {
 			instructions,
 		};
 		return {
-			text: resultResponse(id, JSON.stringify(result)),
+			...textResponse(id, JSON.stringify(result)),
 			initialized: protocolVersion,
 		};
 	}
 
-	function failed(error: unknown, request: RpcRequest, caller: Caller): Answer {
+	function failed(
+		error: unknown,
+		request: RpcRequest,
+		caller: Caller,
+	): TextResponse {
 		if (error instanceof RpcError) return failure(request.id, error);
-		log.error("a request failed", {
+		log.error("request failed", {
 			request: caller.requestId,
 			method: request.method,
 			error,
@@ -191,20 +214,25 @@ export function createServer(options: ServerOptions): Server {
 
 	return {
 		async handle(request, caller) {
-			let answer: Answer;
+			let response: RpcResponse;
 			try {
-				answer = await dispatch(request, caller);
+				response = await dispatch(request, caller);
 			} catch (error) {
-				answer = failed(error, request, caller);
+				response = failed(error, request, caller);
 			}
-			answered?.(request, answer);
-			return answer;
+			answered?.(request, response);
+			return response;
 		},
 	};
 }
 
-function failure(id: string, error: RpcError): Answer {
-	return { text: errorResponse(id, error), errorCode: error.code };
+function failure(id: string, error: RpcError): TextResponse {
+	return {
+		kind: "text",
+		text: errorResponse(id, error),
+		outcome: "rpc_error",
+		errorCode: error.code,
+	};
 }
 
 function methodNotFound(name: string): RpcError {
@@ -218,7 +246,7 @@ export function withMembers(members: JsonObject, object: string): string {
 	return `${JSON.stringify(members).slice(0, -1)}${comma}${rest}`;
 }
 
-/** The tools of this program. `context` is what they act on. */
+/** The tools of this program. Each call is given `context`. */
 export function toolSource<Context>(
 	tools: readonly Tool<Context>[],
 	context: Context,
@@ -234,27 +262,25 @@ export function toolSource<Context>(
 	);
 	return {
 		list: () => listed,
-		// They do not change while we run; a client may outlive us.
+		// The tools do not change while we run, but may after a restart.
 		ttlMs: () => 5 * 60_000,
 		async call(request, caller) {
 			const { name, args } = readToolCall(request.params);
 			const tool = byName.get(name);
 			if (!tool) throw methodNotFound(name);
 			const result = await tool.call(args, context, toolCall(request, caller));
-			return {
-				text: resultResponse(
-					request.id,
-					caller.modern
-						? withMembers({ resultType: "complete" }, result)
-						: result,
-				),
-				isError: isErrorResult(result),
-			};
+			return textResponse(
+				request.id,
+				caller.modern
+					? withMembers({ resultType: "complete" }, result)
+					: result,
+				isErrorResult(result) ? "tool_error" : "ok",
+			);
 		},
 	};
 }
 
-/** What a tool may know of the call, and tell its caller meanwhile. */
+/** The call as a tool sees it. */
 function toolCall(
 	{ params }: RpcRequest,
 	{ signal, notify }: Caller,
@@ -265,7 +291,7 @@ function toolCall(
 	return {
 		signal,
 		reportProgress(progress, total, message) {
-			// Progress must grow; a report that does not says nothing new.
+			// The specification requires progress to grow.
 			if (!notify || !wanted || !(progress > last)) return;
 			last = progress;
 			notify(

@@ -225,10 +225,7 @@ describe("every fault is found", () => {
 		["a=http://a,,b=http://b", ["INSTANCES: entry 2: is empty"]],
 		["a", [noUrl]],
 		["http://a:9090", [noUrl]],
-		[
-			"a=http://a,a=http://b",
-			['INSTANCES: entry 2: the name "a" stands twice'],
-		],
+		["a=http://a,a=http://b", ['INSTANCES: entry 2: duplicate name "a"']],
 	])("in INSTANCES=%j", (INSTANCES, expected) => {
 		expect(faults({ INSTANCES })).toEqual(expected);
 	});

@@ -100,7 +100,7 @@ test("names and unknown members go on as they are written", () => {
 	expect(params).toContain('"n":12345678901234567890');
 });
 
-describe("a key that stands twice where it matters is -32600", () => {
+describe("a duplicate key where it matters is -32600", () => {
 	test.each([
 		["name", '{"name":"a","name":"b"}'],
 		["name", '{"name":"a","n\\u0061me":"a"}'],
@@ -116,7 +116,7 @@ describe("a key that stands twice where it matters is -32600", () => {
 	])("%s in %s", (key, params) => {
 		const refused = () => forwarded(params);
 		expect(refused).toThrow(RpcError);
-		expect(refused).toThrow(`Invalid request: "${key}" stands twice`);
+		expect(refused).toThrow(`Invalid request: duplicate key "${key}"`);
 		try {
 			refused();
 		} catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { PlainEvent } from "../../src/mcp/plain-event.ts";
+import { PlainEvent } from "../../src/mcp/fast/plain-event.ts";
 import { type Random, seeded } from "../support/random.ts";
 
 const event = (json: string) => `event: message\ndata: ${json}\n\n`;

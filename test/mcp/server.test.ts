@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
+import { ToolList } from "../../src/mcp/fast/tool-list.ts";
+import { eventBytes } from "../../src/mcp/http-response.ts";
 import { parseMessage, RpcError } from "../../src/mcp/json-rpc.ts";
 import {
-	type Answer,
 	type Caller,
 	createServer,
 	type Server,
 	toolSource,
 } from "../../src/mcp/server.ts";
 import { ToolError, tool } from "../../src/mcp/tool.ts";
-import { ToolList } from "../../src/mcp/tool-list.ts";
 import { recordLog } from "../support/log.ts";
 
 const greet = tool<{ name: v.StringSchema<undefined> }, { greeting: string }>({
@@ -58,16 +58,21 @@ async function handle(
 	method: string,
 	params?: unknown,
 	id: string | number = 1,
-): Promise<Answer & { message: Record<string, unknown> }> {
+): Promise<{
+	text: string;
+	message: Record<string, unknown>;
+	initialized: string | undefined;
+}> {
 	const request = parseMessage(
 		JSON.stringify({ jsonrpc: "2.0", id, method, params }),
 	);
 	if (request.kind !== "request") throw new Error("not a request");
-	const answer = await server.handle(request, legacy);
-	const { prepared } = answer;
-	const event = prepared && new TextDecoder().decode(prepared.plain());
-	const text = event?.replace(/^event: message\ndata: /, "") ?? answer.text;
-	return { ...answer, message: JSON.parse(text) };
+	const response = await server.handle(request, legacy);
+	const event = new TextDecoder().decode(eventBytes(response));
+	const text = event.replace(/^event: message\ndata: /, "").trimEnd();
+	const initialized =
+		response.kind === "text" ? response.initialized : undefined;
+	return { text, message: JSON.parse(text), initialized };
 }
 
 describe("initialize", () => {

@@ -13,10 +13,9 @@ import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { countRequest } from "../../mcp/metrics.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import {
-	type Answer,
 	type Caller,
 	countedMethod,
-	outcomeOf,
+	type RpcResponse,
 	type Server,
 } from "../../mcp/server.ts";
 import type { Tool } from "../../mcp/tool.ts";
@@ -56,7 +55,7 @@ export function observe(
 	async function handleCall(
 		request: RpcRequest,
 		given: Caller,
-	): Promise<Answer> {
+	): Promise<RpcResponse> {
 		const caller = withId(given);
 		const from = performance.now();
 		callsInFlight += 1;
@@ -71,7 +70,7 @@ export function observe(
 		const tool = typeof name === "string" ? byName.get(name) : undefined;
 		const shown = tool?.name ?? unknownName(name);
 		const label = tool?.name ?? "other";
-		metrics.toolCalls.add([label, outcomeOf(answer)]);
+		metrics.toolCalls.add([label, answer.outcome]);
 		metrics.toolCallSeconds.observe([label], ms / 1000);
 		log.info("call", {
 			...whoAsked(caller),
@@ -106,7 +105,7 @@ export function observe(
 	async function handleOther(
 		request: RpcRequest,
 		given: Caller,
-	): Promise<Answer> {
+	): Promise<RpcResponse> {
 		const caller = withId(given);
 		const answer = await server.handle(request, caller);
 		countRequest(metrics, request, answer);
@@ -145,8 +144,8 @@ function whoAsked({ requestId, session }: Caller) {
 	return { request: requestId, client: session?.clientName };
 }
 
-function result(answer: Answer) {
-	return { outcome: outcomeOf(answer), code: answer.errorCode };
+function result({ outcome, errorCode: code }: RpcResponse) {
+	return { outcome, code };
 }
 
 /** What was called and does not exist, in quotation marks and not at any length. */
@@ -161,10 +160,10 @@ function namedGuild({ guild_id: id }: JsonObject): string | undefined {
 	return typeof id === "string" && /^\d{17,20}$/.test(id) ? id : undefined;
 }
 
-function auditedOutcome({ errorCode: code, isError }: Answer) {
+function auditedOutcome({ errorCode: code, outcome }: RpcResponse) {
 	if (code === errorCode.internal) return "error";
 	if (code !== undefined) return "refused";
-	return isError ? "failed" : "done";
+	return outcome === "tool_error" ? "failed" : "done";
 }
 
 /** Whether a call is to change something. */

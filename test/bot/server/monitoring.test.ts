@@ -496,7 +496,7 @@ describe("the log", () => {
 	test("a fault of ours has its stack and its call's line under the same id", async () => {
 		await using bot = startTestBot({}, testTools);
 		await bot.call("broken");
-		const [fault] = bot.entries("a request failed");
+		const [fault] = bot.entries("request failed");
 		const [call] = bot.entries("call");
 		expect(fault?.error).toMatch(/^Error: a bug\n +at /);
 		expect(call).toMatchObject({ outcome: "rpc_error", code: -32603 });

@@ -1,5 +1,5 @@
-// What is sent often with another beginning each time, packed once: one gzip member, whose beginning is stored as it is
-// and whose end was deflated beforehand. Clients that read no more than the first member get all of it.
+// Compresses once what is sent often with another beginning each time: one gzip member, whose beginning is stored as it
+// is and whose end was deflated beforehand. Clients that read only the first member get all of it.
 // https://www.rfc-editor.org/rfc/rfc1952, https://www.rfc-editor.org/rfc/rfc1951#section-3.2.4
 
 import { crc32, deflateRawSync } from "node:zlib";
@@ -9,8 +9,8 @@ const memberHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const storedHeaderLength = 5;
 const trailerLength = 8;
 const maxStoredLength = 0xffff;
-/** What fits into one packet is not worth packing. */
-const minLength = 1_400;
+/** What fits into one packet is not worth compressing. */
+export const minGzipBytes = 1_400;
 
 /** The end of many texts. */
 export class GzipTail {
@@ -20,15 +20,15 @@ export class GzipTail {
 	#checksum = 0;
 	readonly #bitChecksums = new Uint32Array(32);
 
-	/** Nothing is packed before it is asked for. */
+	/** Nothing is compressed before the first call. */
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;
 	}
 
-	/** A gzip file of `head` and the end; undefined where packing is of no use. */
+	/** A gzip file of `head` and the end; undefined if compressing is of no use. */
 	after(head: Uint8Array): Uint8Array | undefined {
 		const tail = this.#bytes;
-		if (head.length > maxStoredLength || tail.length < minLength)
+		if (head.length > maxStoredLength || tail.length < minGzipBytes)
 			return undefined;
 		const deflated = this.#deflate();
 		const storedAt = memberHeader.length + storedHeaderLength;
@@ -66,14 +66,4 @@ export class GzipTail {
 		}
 		return checksum >>> 0;
 	}
-}
-
-/** Whether an Accept-Encoding asks for gzip. One that is missing or says "anything" does not. */
-export function acceptsGzip(header: string | null): boolean {
-	if (header === null) return false;
-	return header.split(",").some((entry) => {
-		const [coding = "", ...parameters] = entry.split(";");
-		if (!/^\s*(x-)?gzip\s*$/i.test(coding)) return false;
-		return !parameters.some((one) => /^\s*q\s*=\s*0(\.0*)?\s*$/i.test(one));
-	});
 }

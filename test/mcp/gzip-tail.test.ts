@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createGunzip, gunzipSync } from "node:zlib";
-import { acceptsGzip, GzipTail } from "../../src/lib/gzip.ts";
+import { GzipTail } from "../../src/mcp/fast/gzip-tail.ts";
+import { acceptsGzip } from "../../src/mcp/http-response.ts";
 import { seeded } from "../support/random.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);

@@ -1,7 +1,7 @@
 // A tool's result as nearly every server writes it: one event, its members in the usual order, no white space between
-// them. Of such an event the id can be replaced without reading the rest, which passes as bytes.
+// them. The id of such an event can be replaced without parsing the rest, which is passed on as bytes.
 
-import { messageOpening } from "./sse.ts";
+import { messageOpening } from "../sse.ts";
 
 const resultOpening = ',"result":{"content":[';
 const tab = 0x09;
@@ -33,7 +33,7 @@ export class PlainEvent {
 		readonly isError: boolean,
 	) {}
 
-	/** The event in `bytes`, if they are one with a result for the request `id`; undefined where there is any doubt. */
+	/** The event in `bytes`, if it certainly has a result for the request `id`; otherwise undefined. */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);
 		const beforeId = `${messageOpening}{"jsonrpc":"2.0","id":`;

@@ -1,0 +1,52 @@
+// The result of `tools/list`, encoded and compressed once and sent often: the tools are the end of every response, and
+// only what comes before them differs, the id above all.
+
+import { gzipSync } from "node:zlib";
+import { type JsonObject, resultResponse } from "../json-rpc.ts";
+import { encodeMessage, messageOpening, onOneLine } from "../sse.ts";
+import { GzipTail, minGzipBytes } from "./gzip-tail.ts";
+import { fastPaths } from "./switch.ts";
+
+/** A response as one SSE event, in the form that the client accepts. */
+export interface PreparedEvent {
+	plain(): Uint8Array;
+	/** The same as one gzip file; undefined if compressing is of no use. */
+	gzip(): Uint8Array | undefined;
+}
+
+export class ToolList {
+	readonly #tail: Buffer;
+	readonly #gzip: GzipTail;
+
+	/** `text` is the result as JSON text: an object whose first member is `tools`. */
+	constructor(readonly text: string) {
+		if (!text.startsWith('{"tools":'))
+			throw new TypeError('expected a result that begins with {"tools":');
+		this.#tail = Buffer.from(`${onOneLine(text.slice(1))}}\n\n`);
+		this.#gzip = new GzipTail(this.#tail);
+	}
+
+	/** The response to the request `id`, given as JSON text, with these members in its result before the tools. */
+	response(id: string, members: JsonObject = {}): PreparedEvent {
+		const listed = JSON.stringify(members).slice(1, -1);
+		const before = listed && `${listed},`;
+		if (!fastPaths) return this.#unprepared(id, before);
+		const head = Buffer.from(
+			`${messageOpening}{"jsonrpc":"2.0","id":${id},"result":{${before}`,
+		);
+		return {
+			plain: () => Buffer.concat([head, this.#tail]),
+			gzip: () => this.#gzip.after(head),
+		};
+	}
+
+	#unprepared(id: string, before: string): PreparedEvent {
+		const result = `{${before}${this.text.slice(1)}`;
+		const event = Buffer.from(encodeMessage(resultResponse(id, result)));
+		return {
+			plain: () => event,
+			gzip: () =>
+				this.#tail.length < minGzipBytes ? undefined : gzipSync(event),
+		};
+	}
+}

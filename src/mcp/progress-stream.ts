@@ -1,0 +1,56 @@
+// A response that notifications may precede, as one event stream.
+
+import { eventBytes, sseHeaders } from "./http-response.ts";
+import { isObject, type RpcRequest } from "./json-rpc.ts";
+import type { RpcResponse } from "./server.ts";
+import { encodeMessage } from "./sse.ts";
+
+/** Sends a notification, as JSON text, ahead of the response. */
+export type Notify = (notification: string) => void;
+
+export function wantsProgress({ method, params }: RpcRequest): boolean {
+	return (
+		method === "tools/call" &&
+		isObject(params._meta) &&
+		params._meta.progressToken !== undefined
+	);
+}
+
+/**
+ * What `finish` makes of the response; with notifications ahead of it, a stream that begins with the first of them and
+ * ends with the response, if there is one.
+ */
+export function streamResponse<Outcome extends RpcResponse | undefined>(
+	work: (notify: Notify) => Promise<Outcome>,
+	finish: (response: Outcome) => Response,
+): Promise<Response> {
+	const { promise, resolve, reject } = Promise.withResolvers<Response>();
+	let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+	let isOpen = true;
+	const send = (bytes: Uint8Array) => {
+		if (isOpen) controller?.enqueue(bytes);
+	};
+	const begin = () => {
+		const body = new ReadableStream<Uint8Array>({
+			start(given) {
+				controller = given;
+			},
+			cancel() {
+				isOpen = false;
+			},
+		});
+		resolve(new Response(body, { headers: sseHeaders }));
+	};
+	work((notification) => {
+		if (!controller) begin();
+		send(Buffer.from(encodeMessage(notification)));
+	}).then((response) => {
+		if (!controller) return resolve(finish(response));
+		if (response) send(eventBytes(response));
+		if (!isOpen) return;
+		// A cancelled tool may still report its progress.
+		isOpen = false;
+		controller.close();
+	}, reject);
+	return promise;
+}
