@@ -101,7 +101,7 @@ export function startBot(
 		token: config.discordToken,
 		api: config.discordApiUrl,
 		log,
-		onAnswer: (outcome) => metrics.platformRequests.add([outcome]),
+		onResponse: (outcome) => metrics.platformRequests.add([outcome]),
 		readsMessages: readsMessages(config),
 		timeoutSignal,
 		requestsPerSecond,

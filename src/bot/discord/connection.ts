@@ -83,7 +83,7 @@ export interface ConnectionOptions {
 	api: string;
 	log: Log;
 	/** Is told of every request to Discord's API. */
-	onAnswer(outcome: PlatformOutcome): void;
+	onResponse(outcome: PlatformOutcome): void;
 	/** Whether messages that people write are wanted, with what is in them. */
 	readsMessages?: boolean;
 	/** Whether bans that are made and lifted are wanted. */
@@ -293,7 +293,7 @@ export class Connection {
 	}
 
 	#createClient(): Client {
-		const { api, log, onAnswer, readsMessages, watchesBans, attach, timing } =
+		const { api, log, onResponse, readsMessages, watchesBans, attach, timing } =
 			this.#options;
 		const { requestsPerSecond = 50 } = this.#options;
 		const {
@@ -313,7 +313,7 @@ export class Connection {
 				...(watchesBans ? [GuildModeration] : []),
 			],
 			rest: {
-				...restOptions(api, onAnswer, this.requests),
+				...restOptions(api, onResponse, this.requests),
 				globalRequestsPerSecond: requestsPerSecond,
 			},
 			ws: {

@@ -3,7 +3,7 @@
 import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import {
-	type Fate,
+	type Outcome,
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
@@ -200,7 +200,7 @@ const advice = new Map<number | string, string>([
 ]);
 
 /** What became of a request, in words. */
-const fates: Record<Fate, string> = {
+const outcomeNotes: Record<Outcome, string> = {
 	"not sent": "The request was not sent: nothing was done. Try again later.",
 	refused: "The request was turned away: nothing was done. Try again later.",
 	read: "It only reads: nothing was changed. Try again later.",
@@ -212,7 +212,7 @@ const fates: Record<Fate, string> = {
 export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformTimeout)
 		return new ToolError(
-			`Discord API request timed out. ${fates[error.fate]}`,
+			`Discord API request timed out. ${outcomeNotes[error.outcome]}`,
 			{
 				cause: error,
 			},
@@ -220,7 +220,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformBusy) return busy(error);
 	if (error instanceof PlatformFailure)
 		return refusal(
-			`${oneLine(error.message)}. ${fates[error.fate]}${pauseAfter(error)}`,
+			`${oneLine(error.message)}. ${outcomeNotes[error.outcome]}${pauseAfter(error)}`,
 			error,
 		);
 	if (!(error instanceof DiscordAPIError)) return undefined;

@@ -1,8 +1,8 @@
-// The one place where discord.js's request queue meets the deadline of a call.
+// Deadlines for discord.js's REST requests.
 //
-// discord.js takes no signal in its own methods, does not count its queue's sleeps, and repeats writes. Here every
-// platform call, from entering the queue to the last byte of its answer, has 10 s; a write is sent at most once; a
-// read that failed on the way is sent once more. What would have to wait for longer than it has ends at once.
+// discord.js takes no signal in its own methods, does not count the time that a request waits in its queue, and repeats
+// writes. Here every platform call has 10 s from entering the queue to the last byte of the response; a write is sent at
+// most once; a read that failed is sent once more. A call that would have to wait past its deadline fails at once.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,39 +27,39 @@ import {
 import { followMonotonicClock } from "./rest-clock.ts";
 import { faultOf } from "./rest-promises.ts";
 
-/** What one platform call may take, waiting in the queue included. */
+/** For one platform call, its wait in the queue included. */
 export const platformTimeoutMs = 10_000;
 
-/** A pause after a foreign answer that ends sooner is waited for: that of a single page with 5xx. */
+/** A shorter pause after a foreign answer is waited for: that of a single page with 5xx. */
 const maxPauseWaitMs = 1_000;
 
-/** How often one call is sent again after a rate limit that had already ended. */
+/** How often one call may be rate limited. */
 const maxRateLimits = 5;
 
-/** What became of a request that brought no answer, as far as it can be known. */
-export type Fate =
-	/** It never left, or Discord turned it away (429): nothing was done. */
+/** What is known of a request that brought no response. */
+export type Outcome =
+	/** It was not sent, or rate limited (429): nothing was done. */
 	| "not sent"
-	/** It was turned away (4xx) with an answer that cannot be read: nothing was done. */
+	/** It was refused (4xx) with a response that cannot be read: nothing was done. */
 	| "refused"
-	/** It changes nothing, wherever it got to. */
+	/** It only reads: nothing was done. */
 	| "read"
-	/** It was sent: it may have been carried out. */
+	/** It was sent, and Discord may have carried it out. */
 	| "unknown";
 
-/** A platform call that ran out of time. */
+/** A platform call that timed out. */
 export class PlatformTimeout extends Error {
 	override name = "PlatformTimeout";
-	constructor(readonly fate: Fate) {
+	constructor(readonly outcome: Outcome) {
 		super("Discord API request timed out");
 	}
 }
 
-/** A platform call that brought no usable answer: the connection was lost, or Discord answered 5xx. */
+/** A platform call without a usable response: the connection was lost, or Discord answered 5xx. */
 export class PlatformFailure extends Error {
 	override name = "PlatformFailure";
 	constructor(
-		readonly fate: Fate,
+		readonly outcome: Outcome,
 		cause: unknown,
 	) {
 		super(describe(cause), { cause });
@@ -72,11 +72,11 @@ function describe(cause: unknown): string {
 	return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** A platform call that was not sent, because it would have had to wait for longer than it has. */
+/** A platform call that was not sent, because it would have had to wait past its deadline. */
 export class PlatformBusy extends Error {
 	override name = "PlatformBusy";
 	constructor(
-		/** Who asks for the wait: Discord, or we ourselves, so that it does not block us. */
+		/** Discord's rate limit, or a pause of ours to avoid an IP ban. */
 		readonly why: "rate limit" | Pause["why"],
 		/** How long from now until it may be sent, in milliseconds. */
 		readonly retryAfterMs: number,
@@ -86,90 +86,101 @@ export class PlatformBusy extends Error {
 	}
 }
 
-/** Whether a request that failed has certainly changed nothing. */
+/** Whether a failed request has certainly changed nothing. */
 export function wasNotDone(error: unknown): boolean {
 	if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
-		return error.fate !== "unknown";
+		return error.outcome !== "unknown";
 	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
 }
 
-/** One request on its way: in the queue, handed to the network, or turned away before anything was done. */
+/** One request: in the queue, sent, or refused before anything was done. */
 interface Call {
 	state: "waiting" | "sent" | "refused";
 	/** How often Discord has answered it 429. */
 	rateLimits: number;
-	/** That of the latest answer. */
+	/** Of the last response. */
 	status: number;
-	/** When its time is up, by `performance.now()`. */
+	/** Its deadline, by `performance.now()`. */
 	readonly endsAt: number;
 }
 
-/** A tool at work, as far as its platform calls are concerned. */
+/** What binds the platform calls of a running tool. */
 export interface ToolRun {
-	/** Ends every platform call of the tool. */
+	/** Aborts every platform call of the tool. */
 	signal: Signal;
-	/** When its time is up, by `performance.now()`. */
+	/** Its deadline, by `performance.now()`. */
 	endsAt: number;
-	/** What goes into the guild's audit log with every write. */
+	/** For the guild's audit log, with every write. */
 	reason: string | undefined;
 	/** While false, a write is a bug: the tool only reads, or is still making its plan. */
 	mayWrite: boolean;
-	/** Is told when a write has been sent that Discord may have carried out. */
+	/** Called when a write has been sent that Discord may have carried out. */
 	onWrite?(): void;
 }
 
-const currentCall = new AsyncLocalStorage<Call>();
-const currentRun = new AsyncLocalStorage<ToolRun>();
+/** What the code that runs now was called for. */
+interface Scope {
+	run?: ToolRun;
+	call?: Call;
+	onAllowance?: (left: Allowance) => void;
+}
 
-/** What is left of the rate limit that a request has counted into. */
+const scope = new AsyncLocalStorage<Scope>();
+
+function withScope<T>(added: Scope, work: () => T): T {
+	return scope.run({ ...scope.getStore(), ...added }, work);
+}
+
+const currentRun = () => scope.getStore()?.run;
+const currentCall = () => scope.getStore()?.call;
+
+/** What is left of a rate limit after a request that counted against it. */
 export interface Allowance {
-	/** How many requests it lets pass within its time. */
+	/** Requests per window. */
 	limit: number;
-	/** How many more until it begins anew. */
+	/** Requests left in this window. */
 	remaining: number;
 	resetAfterMs: number;
 }
 
-const allowanceNote = new AsyncLocalStorage<(left: Allowance) => void>();
-
-/** Runs `work`; with each answer of Discord's to it that says what is left of its rate limit, calls `note`. */
+/** Runs `work` and calls `onAllowance` for each response that says what is left of its rate limit. */
 export function notingAllowance<T>(
-	note: (left: Allowance) => void,
+	onAllowance: (left: Allowance) => void,
 	work: () => Promise<T>,
 ): Promise<T> {
-	return allowanceNote.run(note, work);
+	return withScope({ onAllowance }, work);
 }
 
-/** Runs `work`, its platform calls bound by `run`. */
+/** Runs `work` with its platform calls bound by `run`. */
 export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
-	return currentRun.run(run, work);
+	return withScope({ run }, work);
 }
 
-/** The tool at work has made its plan, and acts on it from now on. */
+/** Lets the running tool write: its plan is made. */
 export function permitWrites(): void {
-	const run = currentRun.getStore();
+	const run = currentRun();
 	if (run) run.mayWrite = true;
 }
 
-/** What is left of the time of the tool at work, in milliseconds. */
+/** Milliseconds until the deadline of the running tool; Infinity outside of one. */
 export function timeLeftMs(): number {
-	const { endsAt = Infinity } = currentRun.getStore() ?? {};
+	const { endsAt = Infinity } = currentRun() ?? {};
 	return endsAt - performance.now();
 }
 
-/** Runs `work`, its platform calls ending `reserveMs` before the tool has to: time to say what became of them. */
+/** Runs `work` with a deadline `reserveMs` before the tool's own, which leaves time to report what was done. */
 export function endingEarlier<T>(
 	reserveMs: number,
 	work: () => Promise<T>,
 ): Promise<T> {
-	const run = currentRun.getStore();
+	const run = currentRun();
 	if (!run) return work();
 	const timeout = AbortSignal.timeout(Math.max(0, timeLeftMs() - reserveMs));
 	const signal = AbortSignal.any([toAbortSignal(run.signal), timeout]);
 	return withinRun({ ...run, signal, endsAt: run.endsAt - reserveMs }, work);
 }
 
-/** What Discord answered, in a word: "failed" is no answer. */
+/** How a request ended, for metrics. "failed": without a response. */
 export type PlatformOutcome =
 	| "ok"
 	| "rate_limited"
@@ -178,12 +189,12 @@ export type PlatformOutcome =
 	| "failed";
 
 /**
- * Options of a REST manager that `guardRest` then guards: it sends through here and repeats nothing by itself.
- * `onAnswer` is told of every request that was sent; `guard` says when none may be.
+ * Options for a REST manager that is then passed to `guardRest`: requests are sent here, and never repeated by discord.js.
+ * `onResponse` is called for every request that was sent; `guard` decides when none may be.
  */
 export function restOptions(
 	api: string,
-	onAnswer: (outcome: PlatformOutcome) => void = () => {},
+	onResponse: (outcome: PlatformOutcome) => void = () => {},
 	guard = new RequestGuard(),
 ) {
 	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
@@ -202,7 +213,7 @@ export function restOptions(
 			const { status, headers } = answer;
 			request.answered(status, headers.get("x-ratelimit-scope"));
 			noteAllowance(headers);
-			onAnswer(outcomeOf(status));
+			onResponse(outcomeOf(status));
 			if (status === 429) endRepetition(headers);
 			return answer;
 		} catch (error) {
@@ -210,8 +221,8 @@ export function restOptions(
 			if (error instanceof ForeignAnswer) {
 				request.answeredByOther(error.status, error.retryAfterMs);
 				error.pauseMs = guard.pause?.waitMs ?? 0;
-				onAnswer(outcomeOf(error.status));
-			} else onAnswer("failed");
+				onResponse(outcomeOf(error.status));
+			} else onResponse("failed");
 			throw error;
 		}
 	};
@@ -225,7 +236,7 @@ export function restOptions(
 }
 
 function isTooLong({ why, waitMs }: Pause): boolean {
-	const { endsAt = Infinity } = currentCall.getStore() ?? {};
+	const { endsAt = Infinity } = currentCall() ?? {};
 	const isLate = performance.now() + waitMs > endsAt;
 	return why !== "foreign answer" || waitMs > maxPauseWaitMs || isLate;
 }
@@ -240,18 +251,18 @@ function noteAllowance(headers: { get(name: string): string | null }): void {
 		resetAfterMs: (resetAfter ?? Number.NaN) * 1_000,
 	};
 	if (Object.values(left).every(Number.isFinite))
-		allowanceNote.getStore()?.(left);
+		scope.getStore()?.onAllowance?.(left);
 }
 
-/** Whether a request that a rate limit holds up would be late. */
+/** Whether waiting for a rate limit would exceed the deadline. */
 function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
-	const { endsAt = Infinity } = currentCall.getStore() ?? {};
+	const { endsAt = Infinity } = currentCall() ?? {};
 	return performance.now() + Math.max(retryAfter, timeToReset) > endsAt;
 }
 
-/** Ends a call that has been rate limited too often: discord.js would send it again for as long as the waits are short. */
+/** Ends a call that was rate limited too often: discord.js would repeat it for as long as the waits are short. */
 function endRepetition(headers: Headers): void {
-	const call = currentCall.getStore();
+	const call = currentCall();
 	if (!call) return;
 	call.rateLimits += 1;
 	if (call.rateLimits < maxRateLimits) return;
@@ -265,12 +276,12 @@ function outcomeOf(status: number): PlatformOutcome {
 	return status >= 400 ? "client_error" : "ok";
 }
 
-/** Sends a request and reads its whole answer. */
+/** Sends a request and reads its whole response. */
 async function send(
 	url: string,
 	init: Parameters<RESTOptions["makeRequest"]>[1],
 ): Promise<Answer> {
-	const call = currentCall.getStore();
+	const call = currentCall();
 	const note = (state: Call["state"]) => {
 		if (call) call.state = state;
 	};
@@ -281,16 +292,16 @@ async function send(
 			...(init as object),
 			// Bun itself sends DELETE and PUT again over a kept connection that drops.
 			keepalive: init.method !== "DELETE" && init.method !== "PUT",
-			// To follow one would carry the token, and with 307 a write, to another place.
+			// A redirect would carry the token, and with 307 a write, to another server.
 			redirect: "manual",
 		});
-		// The queue will send it anew.
+		// The queue will send it again.
 		if (response.status === 429) note("refused");
 		if (call) call.status = response.status;
 		return await readAnswer(response);
 	} catch (error) {
 		const { code, syscall } = error as NodeJS.ErrnoException;
-		// Bun's name for it, and the system's; and a host name that stands for no address.
+		// Bun's name for it, and the system's; and a host name without an address.
 		const refused = code === "ConnectionRefused" || code === "ECONNREFUSED";
 		if (refused || syscall === "getaddrinfo") note("refused");
 		throw error;
@@ -302,14 +313,14 @@ type Request = REST["request"];
 export interface GuardOptions {
 	/** What one call may take, waiting in the queue included. */
 	timeoutMs: number;
-	/** Fires when `timeoutMs` have passed; by the system's timer unless it is given. */
+	/** Aborts after `timeoutMs`. Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
-	/** Is told of every 401. */
+	/** Called for every 401. */
 	onUnauthorized(): void;
 }
 
 /**
- * Makes every call of `rest` end in time, with an error that says what became of it. To be called before the first request.
+ * Gives every call of `rest` a deadline, and errors that say whether it was carried out. Call it before the first request.
  */
 export function guardRest(
 	rest: REST,
@@ -319,7 +330,7 @@ export function guardRest(
 		onUnauthorized,
 	}: GuardOptions,
 ): void {
-	// After one 401 the manager would forget the token, and every later call would fail for good.
+	// After one 401 the manager would forget the token, and every later call would fail.
 	const setToken = rest.setToken.bind(rest);
 	rest.setToken = (token: string | null) =>
 		token === null ? rest : setToken(token);
@@ -328,7 +339,7 @@ export function guardRest(
 
 	const original: Request = rest.request.bind(rest);
 	rest.request = async (options) => {
-		const run = currentRun.getStore();
+		const run = currentRun();
 		const reads = readsOnly(options);
 		if (!reads && run && !run.mayWrite)
 			throw new Error(`a tool that may not write sent ${options.method}`);
@@ -345,7 +356,7 @@ export function guardRest(
 		try {
 			return await send();
 		} catch (error) {
-			// A webhook's token that is refused says nothing of the bot's.
+			// A refused webhook token says nothing about the bot's.
 			const ownToken = options.auth !== false;
 			if (ownToken && error instanceof DiscordAPIError && error.status === 401)
 				onUnauthorized();
@@ -355,7 +366,7 @@ export function guardRest(
 	};
 }
 
-/** Whether the same request may bring another answer, at once or after a pause that is waited for. */
+/** Whether the same request may get another response, at once or after a pause that is waited for. */
 function isWorthRepeating(error: unknown): boolean {
 	if (!(error instanceof PlatformFailure)) return false;
 	const { cause } = error;
@@ -364,7 +375,7 @@ function isWorthRepeating(error: unknown): boolean {
 		: !(cause instanceof UnusableAnswer);
 }
 
-/** Whether a request changes nothing that anybody can see: the channel of two people is asked for by making it. */
+/** Whether a request changes nothing that people can see. A DM channel is looked up by creating it. */
 function readsOnly({
 	method,
 	fullRoute,
@@ -372,15 +383,15 @@ function readsOnly({
 	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
 }
 
-/** Whether a request may say why, for the audit log: what is read is not in it, nor what is written to people. */
+/** Whether a request may carry a reason for the audit log: reads and messages are not in it. */
 function takesReason(
 	options: Pick<Parameters<Request>[0], "method" | "fullRoute">,
 ): boolean {
 	const { method, fullRoute } = options;
-	const says =
+	const isMessage =
 		method === RequestMethod.Post &&
 		/^\/channels\/\d+\/messages$/.test(fullRoute);
-	return !says && !readsOnly(options);
+	return !isMessage && !readsOnly(options);
 }
 
 async function requestOnce(
@@ -390,17 +401,17 @@ async function requestOnce(
 	endsAt: number,
 ): Promise<unknown> {
 	const call: Call = { state: "waiting", rateLimits: 0, status: 0, endsAt };
-	const fate = (): Fate => {
+	const outcome = (): Outcome => {
 		if (call.state !== "sent") return "not sent";
 		return reads ? "read" : "unknown";
 	};
 	const { signal } = options;
 	const { promise: late, reject } = Promise.withResolvers<never>();
-	const end = () => reject(new PlatformTimeout(fate()));
+	const end = () => reject(new PlatformTimeout(outcome()));
 	if (signal.aborted) throw new PlatformTimeout("not sent");
 	signal.addEventListener("abort", end, { once: true });
 	try {
-		const answered = currentCall.run(call, () => request(options));
+		const answered = withScope({ call }, () => request(options));
 		const answer = await Promise.race([answered, late]);
 		const { method, fullRoute } = options;
 		const fault = faultOf(method, fullRoute, call.status, answer);
@@ -408,7 +419,7 @@ async function requestOnce(
 		return answer;
 	} catch (error) {
 		hideToken(options.fullRoute, error);
-		if (signal.aborted) throw new PlatformTimeout(fate());
+		if (signal.aborted) throw new PlatformTimeout(outcome());
 		if (error instanceof RateLimitError)
 			throw new PlatformBusy(
 				"rate limit",
@@ -422,14 +433,14 @@ async function requestOnce(
 			error instanceof UnusableAnswer &&
 			error.status >= 400 &&
 			error.status < 500;
-		throw new PlatformFailure(turnedAway ? "refused" : fate(), error);
+		throw new PlatformFailure(turnedAway ? "refused" : outcome(), error);
 	} finally {
-		if (!reads && call.state === "sent") currentRun.getStore()?.onWrite?.();
+		if (!reads && call.state === "sent") currentRun()?.onWrite?.();
 		signal.removeEventListener("abort", end);
 	}
 }
 
-/** Whoever knows the token in a path may write: no error shows it, in whatever it says of the request. */
+/** Replaces the token in a path, which lets anyone write, in all texts of an error and of its causes. */
 function hideToken(path: string, error: unknown): void {
 	const [, token] =
 		/^\/(?:webhooks|interactions)\/\d+\/([^/?]+)/.exec(path) ?? [];

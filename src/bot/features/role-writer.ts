@@ -86,7 +86,7 @@ export class RoleWriter {
 			throw error;
 		this.holdBack();
 		const reason = `Discord did not answer: ${error.message}`;
-		return error.fate === "unknown"
+		return error.outcome === "unknown"
 			? { inDoubt: reason }
 			: { notDone: reason, refused: false };
 	}

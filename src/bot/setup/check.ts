@@ -55,7 +55,7 @@ export async function checkBot(
 		token: config.discordToken,
 		api: config.discordApiUrl,
 		log,
-		onAnswer: () => {},
+		onResponse: () => {},
 		readsMessages: readsMessages(config),
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 	});

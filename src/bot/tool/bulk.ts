@@ -117,7 +117,7 @@ function isRefusal(error: unknown): boolean {
 function isUnknown(error: unknown): boolean {
 	return (
 		(error instanceof PlatformTimeout || error instanceof PlatformFailure) &&
-		error.fate === "unknown"
+		error.outcome === "unknown"
 	);
 }
 

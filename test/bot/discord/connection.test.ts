@@ -114,7 +114,7 @@ async function refusal(
 		token: simulator.bot("alpha").token,
 		api: simulator.api,
 		log: recordLog().log,
-		onAnswer: () => {},
+		onResponse: () => {},
 		readsMessages,
 	});
 	await connection.open();
@@ -207,7 +207,7 @@ test.concurrent("a bot whose connection is cut while it waits to log in again co
 		token: simulator.bot("alpha").token,
 		api: simulator.api,
 		log: recordLog().log,
-		onAnswer() {},
+		onResponse() {},
 		timing: {
 			...{ backOffMs: [1, 4], identifyMs: 1 },
 			identifyClock: () => identifyClock(),

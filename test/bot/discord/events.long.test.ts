@@ -169,7 +169,7 @@ async function openConnection(
 		token: simulator.bot("alpha").token,
 		api: simulator.api,
 		log: recorded.log,
-		onAnswer() {},
+		onResponse() {},
 		timing: { backOffMs: [1, 4], identifyMs: 0 },
 		attach,
 	});

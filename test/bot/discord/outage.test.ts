@@ -215,7 +215,7 @@ test.concurrent.each([
 			token: simulator.bot("alpha").token,
 			api: simulator.api,
 			log: recorded.log,
-			onAnswer() {},
+			onResponse() {},
 			timing: {
 				...{ backOffMs: [1, 4] },
 				...(maxCommandAgeMs !== undefined && { maxCommandAgeMs }),
@@ -283,7 +283,7 @@ test.concurrent("a peer that answers neither heartbeats nor a close is left, and
 	const connection = new Connection({
 		...{ token: "token", api: `http://127.0.0.1:${api.port}/api` },
 		log: recorded.log,
-		onAnswer() {},
+		onResponse() {},
 		timing: { backOffMs: [1, 4], closeMs: 10, identifyMs: 0 },
 	});
 	const opened = connection.open();

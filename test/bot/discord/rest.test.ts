@@ -59,7 +59,7 @@ test.concurrent("a write that stalls ends in time, its outcome unknown, and is s
 	simulator.faults.stall(messages, { after: true });
 	const error = await failureOf(platform.say("once"));
 	expect(error).toBeInstanceOf(PlatformTimeout);
-	expect((error as PlatformTimeout).fate).toBe("unknown");
+	expect((error as PlatformTimeout).outcome).toBe("unknown");
 	expect(simulator.requests.list(messages)).toHaveLength(1);
 	expect(simulator.journal.entries(messages)).toHaveLength(1);
 });
@@ -81,7 +81,7 @@ test.concurrent("a write that has to end earlier than its tool does, and knows h
 			endingEarlier(leftMs - shortMs, () => platform.say("once")),
 		);
 		expect(error).toBeInstanceOf(PlatformTimeout);
-		expect((error as PlatformTimeout).fate).toBe("unknown");
+		expect((error as PlatformTimeout).outcome).toBe("unknown");
 		expect(run.signal.aborted).toBe(false);
 	});
 	expect(simulator.requests.list(messages)).toHaveLength(1);
@@ -94,7 +94,7 @@ test.concurrent("a read that stalls ends in time and is known to have changed no
 		platform.rest.get(Routes.channel(platform.channel.id)),
 	);
 	expect(error).toBeInstanceOf(PlatformTimeout);
-	expect((error as PlatformTimeout).fate).toBe("read");
+	expect((error as PlatformTimeout).outcome).toBe("read");
 });
 
 test.concurrent("an answer whose body never ends is a time-out as well", async () => {
@@ -115,7 +115,7 @@ test.concurrent("an answer whose body never ends is a time-out as well", async (
 	guardRest(rest, { timeoutMs: shortMs, onUnauthorized: () => {} });
 	const error = await failureOf(rest.post("/channels/1/messages"));
 	expect(error).toBeInstanceOf(PlatformTimeout);
-	expect((error as PlatformTimeout).fate).toBe("unknown");
+	expect((error as PlatformTimeout).outcome).toBe("unknown");
 });
 
 test.concurrent("a call that waits its turn behind another ends in time, not sent, and is not sent afterwards", async () => {
@@ -130,7 +130,7 @@ test.concurrent("a call that waits its turn behind another ends in time, not sen
 		withinRun({ ...run, signal }, () => platform.say("too late")),
 	);
 	expect(error).toBeInstanceOf(PlatformTimeout);
-	expect((error as PlatformTimeout).fate).toBe("not sent");
+	expect((error as PlatformTimeout).outcome).toBe("not sent");
 	fault.release();
 	await first;
 	// The queue keeps its order: when a later call has passed, the one before has had its turn.
@@ -270,7 +270,7 @@ test.concurrent.each([
 	],
 ] as const)(
 	"the answer %j ends a call at once, and pauses all others",
-	async (answer, fate, seconds) => {
+	async (answer, outcome, seconds) => {
 		const clock = { now: 1_000 };
 		const requests = new RequestGuard({ now: () => clock.now });
 		await using platform = await startPlatform(longMs, requests);
@@ -278,7 +278,7 @@ test.concurrent.each([
 		simulator.faults.answer("* *", answer);
 		const error = await failureOf(platform.say("blocked"));
 		expect(error).toBeInstanceOf(PlatformFailure);
-		expect((error as PlatformFailure).fate).toBe(fate);
+		expect((error as PlatformFailure).outcome).toBe(outcome);
 		const { message = "" } = toToolError(error) ?? {};
 		expect(message).toStartWith(`Discord API error: ${answer.status} without `);
 		expect(message).toEndWith(` Requests are paused for ${seconds} s.`);
@@ -343,7 +343,7 @@ test.concurrent("a write that a page with 5xx answers is sent once, its outcome 
 	const { faults, requests } = platform.simulator;
 	faults.answer(messages, { status: 502, ...page });
 	const error = await failureOf(platform.say("once"));
-	expect((error as PlatformFailure).fate).toBe("unknown");
+	expect((error as PlatformFailure).outcome).toBe("unknown");
 	expect(toToolError(error)?.message).toEndWith("are paused for 1 s.");
 	expect(requests.list(messages)).toHaveLength(1);
 });
@@ -358,10 +358,10 @@ test.concurrent.each([300, 307, 308, 302, 303])(
 		simulator.faults.answer("* *", { status, headers: { location } });
 		const error = await failureOf(platform.say("elsewhere"));
 		expect(error).toBeInstanceOf(PlatformFailure);
-		expect((error as PlatformFailure).fate).toBe("unknown");
+		expect((error as PlatformFailure).outcome).toBe("unknown");
 		expect(String(error)).toContain(`${status} and a redirect`);
 		const read = await failureOf(rest.get(Routes.channel(channel.id)));
-		expect((read as PlatformFailure).fate).toBe("read");
+		expect((read as PlatformFailure).outcome).toBe("read");
 		expect(simulator.requests.list()).toHaveLength(2);
 		expect(elsewhere.simulator.requests.list()).toEqual([]);
 	},
@@ -374,7 +374,7 @@ test.concurrent("an answer that is too long is not read to its end, packed or no
 	simulator.faults.answer(messages, { status: 200, body, executed: true });
 	const error = await failureOf(platform.say("long"));
 	expect(String(error)).toContain("200 and more than 16 MiB");
-	expect((error as PlatformFailure).fate).toBe("unknown");
+	expect((error as PlatformFailure).outcome).toBe("unknown");
 	await using stack = new AsyncDisposableStack();
 	const packed = Bun.gzipSync(body);
 	const server = Bun.serve({
@@ -442,7 +442,7 @@ test.concurrent.each(["before", "after"] as const)(
 			const before = simulator.requests.list().length;
 			const error = await failureOf(write());
 			expect(error).toBeInstanceOf(PlatformFailure);
-			expect((error as PlatformFailure).fate).toBe("unknown");
+			expect((error as PlatformFailure).outcome).toBe("unknown");
 			// A read afterwards shows that nothing else is on its way before it.
 			await rest.get(Routes.user());
 			const arrived = simulator.requests.list().slice(before);
@@ -457,7 +457,7 @@ test.concurrent("a write that Discord answers 500 is sent once, its outcome unkn
 	platform.simulator.faults.fail(messages, 500, { executed: true });
 	const error = await failureOf(platform.say("once"));
 	expect(error).toBeInstanceOf(PlatformFailure);
-	expect((error as PlatformFailure).fate).toBe("unknown");
+	expect((error as PlatformFailure).outcome).toBe("unknown");
 	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
 });
 
@@ -481,7 +481,7 @@ test.concurrent("a call that finds nobody listening was not sent", async () => {
 	await platform.simulator.close();
 	const error = await failureOf(platform.say("hello?"));
 	expect(error).toBeInstanceOf(PlatformFailure);
-	expect((error as PlatformFailure).fate).toBe("not sent");
+	expect((error as PlatformFailure).outcome).toBe("not sent");
 });
 
 test.concurrent("a call ends with the deadline of the tool that makes it", async () => {
@@ -496,7 +496,7 @@ test.concurrent("a call ends with the deadline of the tool that makes it", async
 		platform.say("never"),
 	);
 	const error = await failureOf(passed);
-	expect((error as PlatformTimeout).fate).toBe("not sent");
+	expect((error as PlatformTimeout).outcome).toBe("not sent");
 	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
 });
 

@@ -25,7 +25,7 @@ async function startConnection(
 	const { id, token } = simulator.bot("alpha");
 	const connection = new Connection({
 		...{ token, api: simulator.api, log: recorded.log },
-		onAnswer() {},
+		onResponse() {},
 		...options,
 		timing: { backOffMs: [1, 4], identifyMs: 0, ...options.timing },
 	});
@@ -150,7 +150,7 @@ test.concurrent("a heartbeat that Discord asks for is no sign of a dead connecti
 	});
 	const connection = new Connection({
 		...{ token: "token", api: discord.api, log: recordLog().log },
-		onAnswer() {},
+		onResponse() {},
 		timing: { backOffMs: [1, 4] },
 	});
 	const opened = connection.open();
@@ -181,7 +181,7 @@ test.concurrent.each([
 		const recorded = recordLog("info");
 		const connection = new Connection({
 			...{ token: "token", api: discord.api, log: recorded.log },
-			onAnswer() {},
+			onResponse() {},
 			timing: { backOffMs: [1, 4], maxCommandAgeMs: 100 },
 		});
 		await connection.open();
@@ -395,7 +395,7 @@ test.concurrent("a bot sends no more payloads a minute than Discord takes", asyn
 	let client: Client | undefined;
 	const connection = new Connection({
 		...{ token: "token", api: discord.api, log: recordLog().log },
-		onAnswer() {},
+		onResponse() {},
 		attach: (given) => {
 			client = given;
 		},
@@ -436,7 +436,7 @@ test.concurrent("a login that Discord does not answer is given up, and tried aga
 	const recorded = recordLog("info");
 	const connection = new Connection({
 		...{ token: "token", api: discord.api, log: recorded.log },
-		onAnswer() {},
+		onResponse() {},
 		timing: { backOffMs: [1, 4], identifyMs: 0, readyMs: 20 },
 	});
 	const opened = connection.open();

@@ -94,7 +94,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 			token: simulator.bot("alpha").token,
 			api: simulator.api,
 			log,
-			onAnswer() {},
+			onResponse() {},
 			attach: (client) => feature?.attach?.(client),
 			timing: { backOffMs: [1, 4], identifyMs: 0 },
 		});

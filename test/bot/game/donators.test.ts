@@ -60,7 +60,7 @@ async function startStage(options: StageOptions = {}) {
 		token: simulator.bot("alpha").token,
 		api: simulator.api,
 		log,
-		onAnswer() {},
+		onResponse() {},
 		timing: { backOffMs: [1, 4], identifyMs: 0 },
 	});
 	const opened = connection.open();

@@ -255,7 +255,7 @@ async function startStage(place?: Place) {
 	};
 	const connection = new Connection({
 		...{ token: simulator.bot("alpha").token, api: simulator.api, log },
-		onAnswer: () => {},
+		onResponse: () => {},
 		watchesBans: true,
 		attach: (client) => bans.attach(client),
 		timing: { backOffMs: [1, 4], identifyMs: 0 },
