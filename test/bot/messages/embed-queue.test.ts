@@ -18,7 +18,7 @@ test("more than may wait are counted where the others are told, and not held up"
 	const { log, lines } = recordLog("warn");
 	const connection = new Connection({
 		...{ token: simulator.bot("alpha").token, api: simulator.api, log },
-		onAnswer() {},
+		onResponse() {},
 	});
 	await using _ = { [Symbol.asyncDispose]: () => connection.close() };
 	await connection.open();
