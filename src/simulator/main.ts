@@ -74,7 +74,8 @@ function facts(
 ) {
 	const accounts = [...world.accounts.values()];
 	return {
-		...{ url, api },
+		url,
+		api,
 		bots: accounts
 			.filter(({ user }) => user.bot)
 			.map(({ user, token }) => ({

@@ -95,7 +95,9 @@ function plantGuild(
 		};
 		const { id } = world.roles.add(guild, {
 			...role,
-			...{ color, colors, permissions: String(permissions) },
+			color,
+			colors,
+			permissions: String(permissions),
 		});
 		roles.set(role.name, id);
 	}

@@ -93,7 +93,12 @@ export async function startSimulator(
 	const files = new Map<string, Blob>();
 	const router = new Router({
 		routes: allRoutes,
-		...{ world, interactions, journal, requests, faults, log },
+		world,
+		interactions,
+		journal,
+		requests,
+		faults,
+		log,
 		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
 		keepFile: (host, path, file) => {
 			files.set(path, file);
@@ -143,7 +148,9 @@ export async function startSimulator(
 	const findChannel = (name: string): Channel => findIn(world, name);
 	const person = (account: Account): UserClient =>
 		createUserClient(account, {
-			...{ world, interactions, findChannel },
+			world,
+			interactions,
+			findChannel,
 			call: async (path, body) => {
 				const { user, token } = account;
 				const request = new Request(`${url}/api/v10${path}`, {
@@ -162,7 +169,12 @@ export async function startSimulator(
 		url,
 		api: `${url}/api`,
 		port: Number(server.port),
-		...{ world, interactions, journal, requests, faults, sockets },
+		world,
+		interactions,
+		journal,
+		requests,
+		faults,
+		sockets,
 		get unknownRoutes() {
 			return router.unknownRoutes;
 		},

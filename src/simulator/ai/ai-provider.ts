@@ -142,7 +142,8 @@ export async function startAiProvider(
 	};
 
 	const simulation: Omit<AiSimulation, "url" | "origin"> = {
-		...{ key, requests },
+		key,
+		requests,
 		answer: quotingAnswer,
 		misbehave: (kind, { times = Number.POSITIVE_INFINITY } = {}) => {
 			wrong = { kind, left: times };

@@ -258,7 +258,9 @@ function answered({ interactions }: Controllable, interaction: Interaction) {
 		deleted: !interactions.exists(message),
 	});
 	return {
-		...{ id, state, data },
+		id,
+		state,
+		data,
 		user: user.username,
 		application: application.user.username,
 		channel_id: channel.id,
@@ -275,7 +277,8 @@ function summary({ world, sockets, url, api }: Controllable) {
 		bot: user.bot === true,
 	}));
 	return {
-		...{ url, api },
+		url,
+		api,
 		connected: sockets.connected,
 		bots: accounts.filter(({ bot }) => bot),
 		users: accounts.filter(({ bot }) => !bot),
@@ -285,14 +288,21 @@ function summary({ world, sockets, url, api }: Controllable) {
 			owner_id: guild.owner_id,
 			member_count: guild.members.size,
 			channels: [...guild.channels.values()].map(({ id, name, type }) => ({
-				...{ id, name, type },
+				id,
+				name,
+				type,
 			})),
 			threads: [...guild.threads.values()].map((thread) => ({
-				...{ id: thread.id, name: thread.name, type: thread.type },
-				...{ parent_id: thread.parent_id, archived: thread.archived },
+				id: thread.id,
+				name: thread.name,
+				type: thread.type,
+				parent_id: thread.parent_id,
+				archived: thread.archived,
 			})),
 			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
-				...{ id, name, position },
+				id,
+				name,
+				position,
 			})),
 		})),
 		direct_channels: [...world.channels.values()].flatMap((channel) =>

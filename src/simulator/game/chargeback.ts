@@ -68,7 +68,8 @@ export async function sendChargeback(
 		event,
 		again: (other = {}) =>
 			sendChargeback(event, {
-				...{ url, secret },
+				url,
+				secret,
 				...(other.url === undefined ? {} : { url: other.url }),
 				...(other.secret === undefined ? {} : { secret: other.secret }),
 				...(other.body === undefined ? {} : { body: other.body }),

@@ -198,7 +198,9 @@ export async function startGameServer(
 			return route(body);
 		};
 		const record: { -readonly [K in keyof GameRequest]: GameRequest[K] } = {
-			...{ method: request.method, path: pathname, body },
+			method: request.method,
+			path: pathname,
+			body,
 			status: "waiting",
 		};
 		requests.push(record);
@@ -222,7 +224,12 @@ export async function startGameServer(
 	};
 
 	const gameServer: Omit<GameServer, "url"> = {
-		...{ secret, codes, links, donators, bans, requests },
+		secret,
+		codes,
+		links,
+		donators,
+		bans,
+		requests,
 		idField: options.idField ?? "chat_id",
 		issueCode: ({ username = "Steve", validMs = 600_000 } = {}) => {
 			const code: Code = {

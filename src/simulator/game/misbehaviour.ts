@@ -106,7 +106,10 @@ export const wrongAnswers: Readonly<
 	large: () =>
 		json(
 			JSON.stringify({
-				...{ success: true, username: "Steve", uuid: "u", donators: [] },
+				success: true,
+				username: "Steve",
+				uuid: "u",
+				donators: [],
 				padding: "x".repeat(largeBytes),
 			}),
 		),
@@ -123,7 +126,10 @@ export const wrongAnswers: Readonly<
 		new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
 	"wrong-types": () =>
 		Response.json({
-			...{ success: "yes", username: 7, uuid: null, error: [] },
+			success: "yes",
+			username: 7,
+			uuid: null,
+			error: [],
 			donators: "everyone",
 		}),
 	"no-error": () => Response.json({ success: false }),

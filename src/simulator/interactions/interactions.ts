@@ -272,7 +272,9 @@ export class Interactions {
 				? { message_reference: referenceTo(answers, interaction.channel) }
 				: {}),
 			interaction_metadata: {
-				...{ id, type, user },
+				id,
+				type,
+				user,
 				authorizing_integration_owners: ownersOf(interaction),
 				...(command ? { name: command.name } : {}),
 				...(message ? { interacted_message_id: message.id } : {}),
@@ -287,7 +289,10 @@ export class Interactions {
 	#event(interaction: Interaction): Record<string, unknown> {
 		const { id, token, application, type, data, message } = interaction;
 		return {
-			...{ id, token, type, data },
+			id,
+			token,
+			type,
+			data,
 			application_id: application.user.id,
 			version: 1,
 			...interaction.place,

@@ -115,7 +115,9 @@ export function createUserClient(account: Account, ground: Ground): UserClient {
 	};
 
 	return {
-		...{ id: user.id, username: user.username, token },
+		id: user.id,
+		username: user.username,
+		token,
 		say: (channel, content) => {
 			const { id } = ground.findChannel(channel);
 			return post<Said>(`write in ${channel}`, `/channels/${id}/messages`, {
@@ -126,11 +128,13 @@ export function createUserClient(account: Account, ground: Ground): UserClient {
 			const channel = ground.findChannel(channelName);
 			const { application_id, id } = findCommand(world, channel, name);
 			return ask(`run /${name} in ${channelName}`, channel, {
-				...{ type: 2, application_id },
+				type: 2,
+				application_id,
 				data: {
 					id,
 					options: Object.entries(options).map(([name, value]) => ({
-						...{ name, value },
+						name,
+						value,
 					})),
 				},
 			});
@@ -152,7 +156,9 @@ export function createUserClient(account: Account, ground: Ground): UserClient {
 			if (!message) throw new Error(`${user.username} sees no message ${id}`);
 			const button = findButton(message, wanted);
 			return ask(`press ${wanted}`, channel, {
-				...{ type: 3, application_id: message.author.id, message_id: id },
+				type: 3,
+				application_id: message.author.id,
+				message_id: id,
 				data: { component_type: 2, custom_id: button.custom_id },
 			});
 		},
@@ -281,6 +287,9 @@ function noReply({ command, channel }: Interaction): Reply {
 			: "This interaction failed",
 		ephemeral: true,
 		deleted: false,
-		...{ embeds: [], buttons: [], edits: [], followUps: [] },
+		embeds: [],
+		buttons: [],
+		edits: [],
+		followUps: [],
 	};
 }

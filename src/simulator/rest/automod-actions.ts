@@ -58,7 +58,13 @@ export function moderate(
 		for (const breach of breaches)
 			for (const action of breach.rule.actions)
 				carryOut(action, {
-					...{ world, guild, channel, member, text, breach, message },
+					world,
+					guild,
+					channel,
+					member,
+					text,
+					breach,
+					message,
 				});
 	};
 	const blocks = breaches.some(({ rule }) =>
@@ -86,12 +92,16 @@ function carryOut(action: APIAutoModerationAction, offence: Offence): void {
 		"AUTO_MODERATION_ACTION_EXECUTION",
 		guild,
 		({ seesContent }) => ({
-			...{ guild_id: guild.id, action, rule_id: rule.id },
+			guild_id: guild.id,
+			action,
+			rule_id: rule.id,
 			rule_trigger_type: rule.trigger_type,
-			...{ user_id: member.user.id, channel_id: channel.id },
+			user_id: member.user.id,
+			channel_id: channel.id,
 			...(message ? { message_id: message.id } : {}),
 			...(alert ? { alert_system_message_id: alert.id } : {}),
-			...{ content: seesContent ? text : "", matched_keyword: keyword },
+			content: seesContent ? text : "",
+			matched_keyword: keyword,
 			matched_content: seesContent ? content : "",
 		}),
 		managersOnly,

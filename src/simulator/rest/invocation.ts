@@ -90,7 +90,9 @@ export function invoke(
 	if (!isIn(channel, guild, application.user))
 		throw refusal(Code.UnknownApplication);
 	const common = {
-		...{ application, user, channel },
+		application,
+		user,
+		channel,
 		place: placeOf(world, channel, application, user),
 	};
 
@@ -106,7 +108,9 @@ export function invoke(
 			type: InteractionType.ApplicationCommand,
 			command,
 			data: {
-				...{ id, name, type },
+				id,
+				name,
+				type,
 				...(guild_id === undefined ? {} : { guild_id }),
 				...filledIn(world, guild, command, asked.data.options ?? []),
 			},
@@ -224,7 +228,9 @@ function filledIn(
 				throw fieldFault(
 					"BASE_TYPE_REQUIRED",
 					"This field is required",
-					...["data", "options", option.name],
+					"data",
+					"options",
+					option.name,
 				);
 			continue;
 		}
@@ -246,7 +252,9 @@ function invalid(message: string, index: number) {
 	return fieldFault(
 		"APPLICATION_COMMAND_INVALID_OPTION_VALUE",
 		message,
-		...["data", "options", index],
+		"data",
+		"options",
+		index,
 	);
 }
 

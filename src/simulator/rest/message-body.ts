@@ -309,7 +309,10 @@ export function revised(
 	)
 		throw refusal(Code.CannotSendAnEmptyMessage);
 	return {
-		...{ content, embeds, components, attachments },
+		content,
+		embeds,
+		components,
+		attachments,
 		...(body.flags === undefined || body.flags === null
 			? {}
 			: { flags: keptFlags(message) | settableFlags(body.flags) }),

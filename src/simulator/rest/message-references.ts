@@ -134,8 +134,16 @@ function snapshotOf(message: Message) {
 	const { type, content, timestamp, edited_timestamp, flags } = message;
 	const { mentions, mention_roles, attachments, embeds, components } = message;
 	return {
-		...{ type, content, timestamp, edited_timestamp, flags },
-		...{ mentions, mention_roles, attachments, embeds, components },
+		type,
+		content,
+		timestamp,
+		edited_timestamp,
+		flags,
+		mentions,
+		mention_roles,
+		attachments,
+		embeds,
+		components,
 	};
 }
 
@@ -145,7 +153,9 @@ function referenceTo<Type extends 0 | 1>(
 	message_id: string,
 ) {
 	return {
-		...{ type, message_id, channel_id: channel.id },
+		type,
+		message_id,
+		channel_id: channel.id,
 		...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
 	};
 }

@@ -170,8 +170,15 @@ async function look(ai: AiSimulation) {
 
 describe("wrong answers", () => {
 	const statuses: Partial<Record<AiMisbehaviour, number>> = {
-		...{ "400": 400, "401": 401, "403": 403, "404": 404, "429": 429 },
-		...{ "500": 500, "content-filter": 400, "no-money": 402, redirect: 307 },
+		"400": 400,
+		"401": 401,
+		"403": 403,
+		"404": 404,
+		"429": 429,
+		"500": 500,
+		"content-filter": 400,
+		"no-money": 402,
+		redirect: 307,
 	};
 	for (const [kind, status] of Object.entries(statuses))
 		test(`${kind} is answered ${status}, and after that comes the right answer`, async () => {

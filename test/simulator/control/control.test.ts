@@ -178,8 +178,10 @@ test("someone votes, and is told why they cannot", async () => {
 	});
 	const vote = (username: string, ...answer_ids: number[]) =>
 		control(simulator, "POST", "votes", {
-			...{ username, answer_ids },
-			...{ channel_id: channel.id, message_id: message.id },
+			username,
+			answer_ids,
+			channel_id: channel.id,
+			message_id: message.id,
 		});
 	expect((await vote("ada", 1)).status).toBe(200);
 	expect(message.poll.votes.get(1)).toEqual([simulator.user("ada").id]);

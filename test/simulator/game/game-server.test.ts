@@ -368,7 +368,10 @@ describe("misbehaviour", () => {
 		expect(game.donators).toMatchObject(donators);
 		await using bot = startListener();
 		const told = await control("chargebacks", {
-			...{ url: bot.url, username: "Alex", chat_id: "7", tier: "premium" },
+			url: bot.url,
+			username: "Alex",
+			chat_id: "7",
+			tier: "premium",
 			timestamp: "2026-01-02T03:04:05Z",
 		});
 		expect(told.body).toMatchObject({ status: 202, event: { chat_id: "7" } });

@@ -73,7 +73,10 @@ export async function startAnswering(
 		}
 	});
 	return {
-		...{ simulator, bot, errors, ada: simulator.user("ada") },
+		simulator,
+		bot,
+		errors,
+		ada: simulator.user("ada"),
 		[Symbol.asyncDispose]: async () => {
 			await bot[Symbol.asyncDispose]();
 			await simulator.close();

@@ -38,7 +38,8 @@ describe("who may", () => {
 		const { simulator, bot } = world;
 		await bot.client.application.commands.set([
 			{
-				...{ name: "sweep", description: "Remove messages" },
+				name: "sweep",
+				description: "Remove messages",
 				defaultMemberPermissions: PermissionFlagsBits.ManageMessages,
 			},
 		]);
@@ -59,13 +60,15 @@ describe("who may", () => {
 		await using world = await startAnswering({});
 		const { simulator } = world;
 		const answer = await as(simulator, world.ada)("POST", "/interactions", {
-			...{ type: 2, application_id: simulator.bot("alpha").id },
+			type: 2,
+			application_id: simulator.bot("alpha").id,
 			guild_id: simulator.guild("The Cooks").id,
 			channel_id: simulator.channel(general).id,
 			data: {
 				name: "verify",
 				options: Object.entries(options).map(([name, value]) => ({
-					...{ name, value },
+					name,
+					value,
 				})),
 			},
 		});
@@ -78,7 +81,8 @@ describe("who may", () => {
 		await expect(ada.run(general, "dance")).rejects.toThrow("no command");
 		const ask = (who: string, application: string, name: string) =>
 			as(simulator, simulator.user(who))("POST", "/interactions", {
-				...{ type: 2, application_id: simulator.bot(application).id },
+				type: 2,
+				application_id: simulator.bot(application).id,
 				guild_id: simulator.guild("The Cooks").id,
 				channel_id: simulator.channel(general).id,
 				data: { name },
@@ -134,22 +138,27 @@ describe("tokens", () => {
 		const { call, callback, webhook } = waiting;
 		const answer = { type: 4, data: { content: "hi" } };
 		expect(await call("POST", "/interactions/1/x/callback", answer)).toEqual({
-			...{ status: 404, code: 10062 },
+			status: 404,
+			code: 10062,
 		});
 		const [, , application] = webhook.split("/");
 		const wrong = `/webhooks/${application}/x/messages/@original`;
 		expect(await call("GET", wrong)).toEqual({
-			...{ status: 401, code: 50027 },
+			status: 401,
+			code: 50027,
 		});
 		expect(await call("GET", "/webhooks/1/x/messages/@original")).toEqual({
-			...{ status: 404, code: 10015 },
+			status: 404,
+			code: 10015,
 		});
 		expect(await call("POST", webhook, answer.data)).toEqual({
-			...{ status: 404, code: 10015 },
+			status: 404,
+			code: 10015,
 		});
 		expect((await call("POST", callback, answer)).status).toBe(204);
 		expect(await call("GET", `${webhook}/messages/1`)).toEqual({
-			...{ status: 404, code: 10008 },
+			status: 404,
+			code: 10008,
 		});
 		expect((await call("POST", webhook, answer.data)).status).toBe(200);
 	});
@@ -199,7 +208,9 @@ describe("tokens", () => {
 		await call("POST", callback, { type: 5, data: { flags: Ephemeral } });
 		await call("POST", webhook, { content: "there" });
 		expect(await asked.reply()).toMatchObject({
-			...{ content: "there", ephemeral: true, followUps: [] },
+			content: "there",
+			ephemeral: true,
+			followUps: [],
 		});
 	});
 

@@ -24,10 +24,15 @@ describe("commands", () => {
 		const { simulator, bot } = world;
 		const zoe = simulator.user("zoe");
 		const asked = await simulator.user("jose.garcia").run(general, "verify", {
-			...{ code: "ABC", times: 2, who: zoe.id, loud: true },
+			code: "ABC",
+			times: 2,
+			who: zoe.id,
+			loud: true,
 		});
 		expect(await asked.reply()).toMatchObject({
-			...{ content: "done", ephemeral: false, failed: false },
+			content: "done",
+			ephemeral: false,
+			failed: false,
 			edits: [],
 		});
 		expect(seen?.options.getString("code")).toBe("ABC");
@@ -42,7 +47,10 @@ describe("commands", () => {
 		expect(seen?.appPermissions.has(BanMembers)).toBe(true);
 		expect(seen?.channel?.id).toBe(simulator.channel(general).id);
 		expect(await bot.event("INTERACTION_CREATE")).toMatchObject({
-			...{ type: 2, version: 1, locale: "en-US", context: 0 },
+			type: 2,
+			version: 1,
+			locale: "en-US",
+			context: 0,
 			application_id: simulator.bot("alpha").id,
 			guild_id: simulator.guild("The Cooks").id,
 			data: { name: "verify", type: 1 },
@@ -95,7 +103,8 @@ describe("commands", () => {
 		expect(await asked.acknowledged()).toBe(true);
 		const reply = await asked.reply();
 		expect(await asked.followUp()).toMatchObject({
-			...{ content: "more", ephemeral: true },
+			content: "more",
+			ephemeral: true,
 		});
 		expect(await asked.followUp(2)).toMatchObject({ ephemeral: false });
 		await until("the last edit", () => reply.content === "done");
@@ -268,7 +277,8 @@ describe("buttons", () => {
 			"there is no button Kick",
 		);
 		const forced = await as(simulator, ada)("POST", "/interactions", {
-			...{ type: 3, application_id: simulator.bot("alpha").id },
+			type: 3,
+			application_id: simulator.bot("alpha").id,
 			guild_id: simulator.guild("The Cooks").id,
 			channel_id: message.channel_id,
 			message_id: message.id,
@@ -310,7 +320,8 @@ describe("buttons", () => {
 		await using world = await startAnswering({
 			command: (interaction) =>
 				interaction.reply({
-					...{ content: "sure?", flags: Ephemeral },
+					content: "sure?",
+					flags: Ephemeral,
 					components: buttons("Yes"),
 				}),
 			button: (interaction) =>
@@ -324,7 +335,10 @@ describe("buttons", () => {
 		).rejects.toThrow("sees no message");
 		await (await ada.press(reply, "Yes")).reply();
 		expect(reply).toMatchObject({
-			...{ content: "yes", ephemeral: true, buttons: [], edits: ["yes"] },
+			content: "yes",
+			ephemeral: true,
+			buttons: [],
+			edits: ["yes"],
 		});
 		expect(simulator.channel(general).transcript()).toBe("");
 	});

@@ -11,7 +11,10 @@ import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { as, connect } from "../support.ts";
 
 const button = (custom_id: string, more: object = {}) => ({
-	...{ type: 2, style: 1, label: custom_id, custom_id },
+	type: 2,
+	style: 1,
+	label: custom_id,
+	custom_id,
 	...more,
 });
 const row = (...components: unknown[]) => ({ type: 1, components });
@@ -39,7 +42,8 @@ test("buttons are kept, told, and changed by an edit", async () => {
 	expect(await bot.event("MESSAGE_CREATE")).toMatchObject({
 		components: [
 			{
-				...{ type: 1, id: 1 },
+				type: 1,
+				id: 1,
 				components: [
 					{ type: 2, id: 2, style: 4, label: "Ban", custom_id: "ban" },
 					{ type: 2, id: 3, style: 5, url: "https://example.org/" },

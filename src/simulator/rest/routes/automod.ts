@@ -147,7 +147,10 @@ function actionsOf(
 			fieldFault(
 				"BASE_TYPE_REQUIRED",
 				"This field is required",
-				...["actions", index, "metadata", field],
+				"actions",
+				index,
+				"metadata",
+				field,
 			);
 		if (type === Action.SendAlertMessage) {
 			const channel_id = metadata?.channel_id;
@@ -163,7 +166,9 @@ function actionsOf(
 				throw fieldFault(
 					"AUTO_MODERATION_INVALID_ACTION_TYPE",
 					`Rules with trigger type ${trigger} cannot time members out.`,
-					...["actions", index, "type"],
+					"actions",
+					index,
+					"type",
 				);
 			const duration_seconds = metadata?.duration_seconds;
 			if (!duration_seconds) throw isMissing("duration_seconds");
@@ -231,8 +236,12 @@ export const autoModerationRoutes = [
 			return world.autoModeration.add(
 				guild,
 				{
-					...{ name: body.name, creator_id: call.actor.user.id },
-					...{ event_type, trigger_type, trigger_metadata, actions },
+					name: body.name,
+					creator_id: call.actor.user.id,
+					event_type,
+					trigger_type,
+					trigger_metadata,
+					actions,
 					enabled: body.enabled ?? false,
 					exempt_roles: body.exempt_roles ?? [],
 					exempt_channels: body.exempt_channels ?? [],

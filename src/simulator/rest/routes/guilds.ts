@@ -32,8 +32,12 @@ function oneOf<T extends number>(numbers: Record<string, T | string>) {
 
 /** What Discord lets be set and the simulator has no use for. */
 const notKept: Readonly<Record<string, Field<unknown>>> = {
-	...{ icon: anything, splash: anything, discovery_splash: anything },
-	...{ banner: anything, features: anything, owner_id: anything },
+	icon: anything,
+	splash: anything,
+	discovery_splash: anything,
+	banner: anything,
+	features: anything,
+	owner_id: anything,
 };
 
 const settings = {

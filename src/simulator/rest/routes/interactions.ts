@@ -165,7 +165,8 @@ function told(
 		call.body.type === UpdateMessage;
 	return {
 		interaction: {
-			...{ id, type },
+			id,
+			type,
 			...(isUpdate && type === InteractionType.MessageComponent
 				? {}
 				: {

@@ -41,7 +41,8 @@ function usable(call: Call, emoji: Emoji): Emoji {
 		inGuild(channel) && call.world.guilds.of(channel).emojis.has(found.id);
 	if (!own) requirePermission(call, channel, UseExternalEmojis);
 	return {
-		...{ id: found.id, name: found.name },
+		id: found.id,
+		name: found.name,
 		...(found.animated ? { animated: true } : {}),
 	};
 }

@@ -230,10 +230,12 @@ export const scheduledEventRoutes = [
 			const { name, entity_type } = call.body;
 			const changes = changesOf({ ...call.body, status: undefined });
 			const event = {
-				...{ channel_id: null, entity_metadata: null },
-				...{ scheduled_end_time: null },
+				channel_id: null,
+				entity_metadata: null,
+				scheduled_end_time: null,
 				...given(changes),
-				...{ name, entity_type },
+				name,
+				entity_type,
 				scheduled_start_time: call.body.scheduled_start_time.toISOString(),
 			};
 			checkPlace(guild, event);

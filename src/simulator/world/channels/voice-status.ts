@@ -25,7 +25,8 @@ export class VoiceStatuses {
 		else this.#statuses.set(channel.id, status);
 		const guild = this.#state.guildOf(channel);
 		this.#state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, () => ({
-			...{ id: channel.id, guild_id: guild.id },
+			id: channel.id,
+			guild_id: guild.id,
 			status,
 		}));
 		const { VoiceChannelStatusCreate, VoiceChannelStatusDelete } =

@@ -183,7 +183,10 @@ export function presented(
 			id: guild.id,
 			name: guild.name,
 			description: guild.description,
-			...{ splash: null, banner: null, icon: null, vanity_url_code: null },
+			splash: null,
+			banner: null,
+			icon: null,
+			vanity_url_code: null,
 			features: [],
 			verification_level: 0,
 			nsfw_level: 0,
@@ -202,7 +205,12 @@ function rolesOf({ role_ids }: Invite, { roles }: Guild) {
 	return role_ids
 		.flatMap((id) => roles.get(id) ?? [])
 		.map(({ id, name, position, color, colors }) => ({
-			...{ id, name, position, color, colors },
-			...{ icon: null, unicode_emoji: null },
+			id,
+			name,
+			position,
+			color,
+			colors,
+			icon: null,
+			unicode_emoji: null,
 		}));
 }

@@ -53,7 +53,9 @@ export class ScheduledEvents {
 		const creator = this.#state.users.get(event.creator_id);
 		return {
 			...rest,
-			...{ entity_id: null, image: null, recurrence_rule: null },
+			entity_id: null,
+			image: null,
+			recurrence_rule: null,
 			guild_scheduled_event_exceptions: [],
 			...(creator ? { creator } : {}),
 			...(counted ? { user_count: userIds.size } : {}),
@@ -67,10 +69,16 @@ export class ScheduledEvents {
 		by?: Attribution,
 	): ScheduledEvent {
 		const event: ScheduledEvent = {
-			...{ id: this.#state.newId(), guild_id: guild.id },
-			...{ creator_id: creatorId, privacy_level: 2, status: Status.Scheduled },
-			...{ channel_id: null, description: null, scheduled_end_time: null },
-			...{ name: given.name, entity_type: given.entity_type },
+			id: this.#state.newId(),
+			guild_id: guild.id,
+			creator_id: creatorId,
+			privacy_level: 2,
+			status: Status.Scheduled,
+			channel_id: null,
+			description: null,
+			scheduled_end_time: null,
+			name: given.name,
+			entity_type: given.entity_type,
 			scheduled_start_time: given.scheduled_start_time,
 			entity_metadata: null,
 			userIds: new Set(),
@@ -147,7 +155,9 @@ export class ScheduledEvents {
 		user_id: string,
 	): void {
 		this.#state.dispatchToGuild(type, guild, () => ({
-			...{ guild_scheduled_event_id: id, user_id, guild_id: guild.id },
+			guild_scheduled_event_id: id,
+			user_id,
+			guild_id: guild.id,
 		}));
 	}
 }
@@ -160,8 +170,13 @@ function logged({
 	const { name, description, channel_id, status, entity_type } = event;
 	const { scheduled_start_time, scheduled_end_time } = event;
 	return {
-		...{ name, description, channel_id, status, entity_type },
-		...{ scheduled_start_time, scheduled_end_time },
+		name,
+		description,
+		channel_id,
+		status,
+		entity_type,
+		scheduled_start_time,
+		scheduled_end_time,
 		...(entity_metadata === undefined
 			? {}
 			: { location: entity_metadata?.location ?? null }),

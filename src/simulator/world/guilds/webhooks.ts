@@ -72,7 +72,9 @@ export class Webhooks {
 		const { type = 1, user = null, avatar = null, ...rest } = given;
 		const webhook: Webhook = {
 			id: this.#state.newId(),
-			...{ type, user, avatar },
+			type,
+			user,
+			avatar,
 			guild_id: channel.guild_id,
 			channel_id: channel.id,
 			application_id: user?.bot ? user.id : null,
@@ -134,7 +136,9 @@ export class Webhooks {
 
 function logged({ type, name, channel_id, avatar, application_id }: Webhook) {
 	return {
-		...{ type, name, channel_id },
+		type,
+		name,
+		channel_id,
 		...(avatar === null ? {} : { avatar_hash: avatar }),
 		...(application_id === null ? {} : { application_id }),
 	};

@@ -46,7 +46,8 @@ export class ThreadSync {
 				"THREAD_LIST_SYNC",
 				guild,
 				() => ({
-					...{ guild_id: guild.id, channel_ids },
+					guild_id: guild.id,
+					channel_ids,
 					threads: threads.map((one) => serialize.thread(one, botId)),
 					members: threads.flatMap(
 						(one) => serialize.threadMember(one, botId) ?? [],

@@ -133,7 +133,9 @@ export class Threads {
 				content: "",
 				type: MessageType.ThreadStarterMessage,
 				message_reference: {
-					...{ type: 0, guild_id, channel_id: parent.id },
+					type: 0,
+					guild_id,
+					channel_id: parent.id,
 					message_id: message.id,
 				},
 			});
@@ -171,7 +173,10 @@ export class Threads {
 		const state = this.#state;
 		const { id, guild_id, parent_id, type } = thread;
 		this.#dispatch("THREAD_DELETE", thread, () => ({
-			...{ id, guild_id, parent_id, type },
+			id,
+			guild_id,
+			parent_id,
+			type,
 		}));
 		this.#forget(thread);
 		const parent = state.channels.get(parent_id);
@@ -273,7 +278,9 @@ export class Threads {
 				"THREAD_MEMBERS_UPDATE",
 				guild,
 				() => ({
-					...{ id, guild_id: guild.id, member_count: Math.min(50, count) },
+					id,
+					guild_id: guild.id,
+					member_count: Math.min(50, count),
 					added_members: added.flatMap((one) =>
 						serialize.threadMemberWith(guild, thread, one),
 					),
@@ -326,8 +333,13 @@ function logged(thread: Thread) {
 	const { name, type, archived, locked, auto_archive_duration } = thread;
 	const { rate_limit_per_user, invitable, applied_tags, flags } = thread;
 	return {
-		...{ name, type, archived, locked, auto_archive_duration },
-		...{ rate_limit_per_user, flags },
+		name,
+		type,
+		archived,
+		locked,
+		auto_archive_duration,
+		rate_limit_per_user,
+		flags,
 		...(type === ChannelType.PrivateThread ? { invitable } : {}),
 		...(applied_tags ? { applied_tags } : {}),
 	};

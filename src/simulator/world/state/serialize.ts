@@ -66,8 +66,12 @@ export function guildChannel(channel: GuildChannel): Json {
 		case ChannelType.GuildForum:
 		case ChannelType.GuildMedia:
 			return {
-				...{ ...threaded, topic, available_tags, default_reaction_emoji },
-				...{ default_sort_order, default_forum_layout },
+				...threaded,
+				topic,
+				available_tags,
+				default_reaction_emoji,
+				default_sort_order,
+				default_forum_layout,
 			};
 		default:
 			return { ...threaded, topic };
@@ -85,7 +89,10 @@ export function thread(of: Thread, viewerId: string): Json {
 		// Discord stops counting there.
 		member_count: Math.min(50, members.size),
 		thread_metadata: {
-			...{ archived, archive_timestamp, auto_archive_duration, locked },
+			archived,
+			archive_timestamp,
+			auto_archive_duration,
+			locked,
 			create_timestamp,
 			...(of.type === ChannelType.PrivateThread ? { invitable } : {}),
 		},
@@ -144,11 +151,17 @@ export function member(of: Member): Json {
 /** Where a member is in voice, and how; in no channel when they are in none. */
 export function voiceState(guild: Guild, { user, deaf, mute }: Member): Json {
 	return {
-		...{ channel_id: null, user_id: user.id, session_id: "" },
-		...{ self_deaf: false, self_mute: false, self_video: false },
-		...{ suppress: false, request_to_speak_timestamp: null },
+		channel_id: null,
+		user_id: user.id,
+		session_id: "",
+		self_deaf: false,
+		self_mute: false,
+		self_video: false,
+		suppress: false,
+		request_to_speak_timestamp: null,
 		...guild.voiceStates.get(user.id),
-		...{ deaf, mute },
+		deaf,
+		mute,
 	};
 }
 
@@ -292,7 +305,8 @@ function poll({ votes, ended, ...asked }: Poll, reader: MessageReader): Json {
 			answer_counts: [...votes]
 				.filter(([, voters]) => voters.length > 0)
 				.map(([id, voters]) => ({
-					...{ id, count: voters.length },
+					id,
+					count: voters.length,
 					me_voted: voters.includes(reader.id),
 				})),
 		},

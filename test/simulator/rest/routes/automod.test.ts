@@ -26,17 +26,22 @@ function cooks(simulator: Simulator) {
 	const guild = simulator.guild("The Cooks");
 	const { world } = simulator;
 	return {
-		...{ world, guild },
+		world,
+		guild,
 		path: `/guilds/${guild.id}/auto-moderation/rules`,
 		alpha: as(simulator, simulator.bot("alpha")),
 		alerts: world.channels.add(guild, { name: "alerts" }),
 		/** A rule that is on, and has these keywords. */
 		rule: (keyword_filter: string[], more: object = {}) =>
 			world.autoModeration.add(guild, {
-				...{ name: "No soup", creator_id: guild.owner_id, enabled: true },
-				...{ event_type: 1, trigger_type: 1 },
+				name: "No soup",
+				creator_id: guild.owner_id,
+				enabled: true,
+				event_type: 1,
+				trigger_type: 1,
 				actions: [{ type: 1, metadata: {} }],
-				...{ exempt_roles: [], exempt_channels: [] },
+				exempt_roles: [],
+				exempt_channels: [],
 				trigger_metadata: { keyword_filter },
 				...more,
 			}),
@@ -54,7 +59,9 @@ function cooks(simulator: Simulator) {
 
 const keywordRule = (more: object = {}) => ({
 	name: "No soup",
-	...{ event_type: 1, trigger_type: 1, enabled: true },
+	event_type: 1,
+	trigger_type: 1,
+	enabled: true,
 	trigger_metadata: { keyword_filter: ["soup"] },
 	actions: [{ type: 1 }],
 	...more,
@@ -77,7 +84,8 @@ test("discord.js makes, lists, edits and deletes a rule, and those who manage th
 	expect(made.enabled).toBe(false);
 	expect((await autoModerationRules.fetch({ cache: false })).size).toBe(1);
 	const again = await autoModerationRules.fetch({
-		...{ autoModerationRule: made.id, force: true },
+		autoModerationRule: made.id,
+		force: true,
 	});
 	expect(again.triggerMetadata.keywordFilter).toEqual(["soup"]);
 	await made.setEnabled(true);
@@ -232,9 +240,13 @@ test("a blocked message is nowhere, what it said is in an alert, and its author 
 		({ alert_system_message_id }) => alert_system_message_id === alert?.id,
 	);
 	expect(executed).toMatchObject({
-		...{ rule_id: id, user_id: liwei?.user.id, content: "I like Soup a lot" },
-		...{ matched_keyword: "soup", matched_content: "Soup" },
-		...{ action: actions[1], rule_trigger_type: 1 },
+		rule_id: id,
+		user_id: liwei?.user.id,
+		content: "I like Soup a lot",
+		matched_keyword: "soup",
+		matched_content: "Soup",
+		action: actions[1],
+		rule_trigger_type: 1,
 	});
 	expect(executed).not.toHaveProperty("message_id");
 });

@@ -24,7 +24,8 @@ function cooks(simulator: Simulator) {
 		return found;
 	};
 	return {
-		...{ guild, user },
+		guild,
+		user,
 		alpha: as(simulator, simulator.bot("alpha")),
 		emojis: `/guilds/${guild.id}/emojis`,
 	};
@@ -57,15 +58,22 @@ test("discord.js makes an emoji, renames and deletes it, and all are told and lo
 		reason: "hungry",
 	});
 	expect(guild.emojis.get(made.id)).toMatchObject({
-		...{ name: "soup", animated: false, roles: [] },
+		name: "soup",
+		animated: false,
+		roles: [],
 		user: { username: "alpha" },
 	});
 	expect(await bot.event("GUILD_EMOJIS_UPDATE")).toEqual({
 		guild_id: guild.id,
 		emojis: [
 			{
-				...{ id: made.id, name: "soup", roles: [], animated: false },
-				...{ require_colons: true, managed: false, available: true },
+				id: made.id,
+				name: "soup",
+				roles: [],
+				animated: false,
+				require_colons: true,
+				managed: false,
+				available: true,
 			},
 		],
 	});
@@ -216,7 +224,8 @@ test("a bot reacts with the emoji of its guilds, elsewhere with a permission", a
 	const bakers = simulator.guild("The Bakers");
 	const { world } = simulator;
 	const soup = world.emojis.add(guild, user("ada"), {
-		...{ name: "soup", animated: true },
+		name: "soup",
+		animated: true,
 	});
 	const bread = world.emojis.add(bakers, user("zoe"), { name: "bread" });
 	const said = await simulator.user("ada").say("The Cooks/general", "hi");
@@ -233,7 +242,9 @@ test("a bot reacts with the emoji of its guilds, elsewhere with a permission", a
 	expect(await react(`bread:${bread.id}`)).toBeUndefined();
 	world.reactions.clear(simulator.channel(said.channel_id).channel, message());
 	world.channels.setOverwrite(general(), {
-		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		id: simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
 		deny: String(UseExternalEmojis),
 	});
 	expect(await react(`bread:${bread.id}`)).toBe(50013);

@@ -21,7 +21,12 @@ function cooks(simulator: Simulator, bot = "alpha") {
 		embeds: [{ type: "rich", title: "Menu" }],
 	});
 	return {
-		...{ guild, ada, from, to, call, message },
+		guild,
+		ada,
+		from,
+		to,
+		call,
+		message,
 		forward: (message_id = message.id, body = {}, target = to) =>
 			call("POST", `/channels/${target.id}/messages`, {
 				message_reference: { type: 1, channel_id: from.id, message_id },
@@ -29,7 +34,9 @@ function cooks(simulator: Simulator, bot = "alpha") {
 			}),
 		forbid: (bits: bigint, channel = from) =>
 			world.channels.setOverwrite(channel, {
-				...{ id: simulator.bot(bot).id, type: 1, allow: "0" },
+				id: simulator.bot(bot).id,
+				type: 1,
+				allow: "0",
 				deny: String(bits),
 			}),
 	};
@@ -48,9 +55,14 @@ test("discord.js forwards a message, and the copy stays as the message was", asy
 	expect(forward.messageSnapshots.first()?.content).toBe("soup");
 	const seen = await bot.event("MESSAGE_CREATE", ({ id }) => id === forward.id);
 	expect(seen).toMatchObject({
-		...{ type: 0, content: "", flags: MessageFlags.HasSnapshot, mentions: [] },
+		type: 0,
+		content: "",
+		flags: MessageFlags.HasSnapshot,
+		mentions: [],
 		message_reference: {
-			...{ type: 1, message_id: message.id, channel_id: from.id },
+			type: 1,
+			message_id: message.id,
+			channel_id: from.id,
 			guild_id: guild.id,
 		},
 		message_snapshots: [

@@ -19,10 +19,12 @@ test("discord.js pauses invites and private messages, and the guild is told as c
 	expect(set).toMatchObject({ dmsDisabledUntil: null });
 	const told = await bot.event("GUILD_UPDATE");
 	expect(told.incidents_data).toEqual({
-		...{ invites_disabled_until, dms_disabled_until: null },
+		invites_disabled_until,
+		dms_disabled_until: null,
 	});
 	await guild.setIncidentActions({
-		...{ invitesDisabledUntil: null, dmsDisabledUntil: inHours(24) },
+		invitesDisabledUntil: null,
+		dmsDisabledUntil: inHours(24),
 	});
 	const { incidentsData } = await guild.fetch();
 	expect(incidentsData?.invitesDisabledUntil).toBeNull();

@@ -23,7 +23,9 @@ function cooks(simulator: Simulator) {
 	const ada = simulator.world.users.get(simulator.user("ada").id);
 	if (!channel || !ada) throw new Error("the demo's world has both");
 	return {
-		...{ guild, channel, ada },
+		guild,
+		channel,
+		ada,
 		alpha: as(simulator, simulator.bot("alpha")),
 		all: `/channels/${id}/invites`,
 	};
@@ -33,7 +35,9 @@ function deny(simulator: Simulator, channelId: string, bits: bigint) {
 	const channel = simulator.guild("The Cooks").channels.get(channelId);
 	if (!channel) throw new Error("there is such a channel");
 	simulator.world.channels.setOverwrite(channel, {
-		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		id: simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
 		deny: String(bits),
 	});
 }
@@ -45,11 +49,19 @@ test("discord.js makes, lists, shows and deletes an invite, and both are told an
 	const found = await bot.client.channels.fetch(channel.id);
 	if (!(found instanceof TextChannel)) throw new Error("it is a text channel");
 	const made = await found.createInvite({
-		...{ maxAge: 600, maxUses: 5, temporary: true, reason: "party" },
+		maxAge: 600,
+		maxUses: 5,
+		temporary: true,
+		reason: "party",
 	});
 	expect(await bot.event("INVITE_CREATE")).toMatchObject({
-		...{ code: made.code, guild_id: guild.id, channel_id: channel.id },
-		...{ max_age: 600, max_uses: 5, temporary: true, uses: 0 },
+		code: made.code,
+		guild_id: guild.id,
+		channel_id: channel.id,
+		max_age: 600,
+		max_uses: 5,
+		temporary: true,
+		uses: 0,
 		inviter: { username: "alpha" },
 	});
 	expect([...(await found.fetchInvites()).keys()]).toEqual([made.code]);
@@ -66,17 +78,21 @@ test("discord.js makes, lists, shows and deletes an invite, and both are told an
 	expect(shown.expiresTimestamp).toBe(Number(made.createdTimestamp) + 600_000);
 	await made.delete("over");
 	expect(await bot.event("INVITE_DELETE")).toMatchObject({
-		...{ code: made.code, guild_id: guild.id, channel_id: channel.id },
+		code: made.code,
+		guild_id: guild.id,
+		channel_id: channel.id,
 	});
 	expect(guild.auditLog.slice(-2)).toMatchObject([
 		{
-			...{ action_type: AuditLogEvent.InviteCreate, target_id: null },
+			action_type: AuditLogEvent.InviteCreate,
+			target_id: null,
 			reason: "party",
 		},
 		{ action_type: AuditLogEvent.InviteDelete, reason: "over" },
 	]);
 	expect(guild.auditLog.at(-2)?.changes).toContainEqual({
-		...{ key: "code", new_value: made.code },
+		key: "code",
+		new_value: made.code,
 	});
 });
 
@@ -157,7 +173,8 @@ test("a guild has at most 1000 invites, and none to a category", async () => {
 		simulator.world.invites.add(channel, { inviter: ada });
 	expect((await alpha("POST", all, {})).code).toBe(30016);
 	const category = simulator.world.channels.add(guild, {
-		...{ name: "talk", type: ChannelType.GuildCategory },
+		name: "talk",
+		type: ChannelType.GuildCategory,
 	});
 	const refused = await alpha("POST", `/channels/${category.id}/invites`, {});
 	expect(refused.code).toBe(50024);

@@ -28,7 +28,10 @@ function cooks(simulator: Simulator) {
 		throw new Error(`no channel is called ${name}`);
 	};
 	return {
-		...{ guild, role, member, channel },
+		guild,
+		role,
+		member,
+		channel,
 		path: `/guilds/${guild.id}`,
 		alpha: as(simulator, simulator.bot("alpha")),
 		/** The owner. */
@@ -260,7 +263,8 @@ describe("overwrites", () => {
 			(await zoe("GET", `/channels/${general.id}`)).status === 200;
 		const set = (id: string, type: 0 | 1, allowed: boolean) =>
 			simulator.world.channels.setOverwrite(general, {
-				...{ id, type },
+				id,
+				type,
 				allow: allowed ? String(ViewChannel) : "0",
 				deny: allowed ? "0" : String(ViewChannel),
 			});

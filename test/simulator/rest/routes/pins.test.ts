@@ -16,7 +16,10 @@ function cooks(simulator: Simulator) {
 	if (!channel || !ada) throw new Error("the demo's world has both");
 	const alpha = as(simulator, simulator.bot("alpha"));
 	return {
-		...{ guild, channel, ada, alpha },
+		guild,
+		channel,
+		ada,
+		alpha,
 		pins: `/channels/${id}/messages/pins`,
 		write: (content: string) =>
 			simulator.world.messages.add(channel, ada, { content }),

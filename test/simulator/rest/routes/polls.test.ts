@@ -26,7 +26,11 @@ function cooks(simulator: Simulator) {
 	const alpha = as(simulator, simulator.bot("alpha"));
 	const messages = `/channels/${id}/messages`;
 	return {
-		...{ guild, channel, ada, alpha, messages },
+		guild,
+		channel,
+		ada,
+		alpha,
+		messages,
 		polls: `/channels/${id}/polls`,
 		ask: async (poll: object = soupOrBread) => {
 			const answer = await alpha("POST", messages, { poll });
@@ -65,7 +69,9 @@ test("discord.js asks, people vote, and the author ends it: all are told", async
 	const ada = simulator.user("ada");
 	await ada.vote({ id: asked.id, channel_id: channel.id }, "Soup", "Bread");
 	const vote = {
-		...{ user_id: ada.id, guild_id: guild.id, channel_id: channel.id },
+		user_id: ada.id,
+		guild_id: guild.id,
+		channel_id: channel.id,
 		message_id: asked.id,
 	};
 	expect(await bot.event("MESSAGE_POLL_VOTE_ADD")).toEqual({
@@ -227,7 +233,9 @@ test("a poll's form and its emoji are checked, and asking takes a permission", a
 	for (const emoji of [{ id: "1" }, { name: "soup" }])
 		expect((await post(answer({ text: "x", emoji }))).code).toBe(520004);
 	simulator.world.channels.setOverwrite(channel, {
-		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		id: simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
 		deny: String(PermissionFlagsBits.SendPolls),
 	});
 	expect((await post({})).code).toBe(50013);

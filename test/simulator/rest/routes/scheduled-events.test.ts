@@ -31,7 +31,12 @@ function cooks(simulator: Simulator) {
 	const stage = channel("Show", ChannelType.GuildStageVoice);
 	const { id: bot } = simulator.bot("alpha");
 	return {
-		...{ world, guild, path, voice, stage, bot },
+		world,
+		guild,
+		path,
+		voice,
+		stage,
+		bot,
 		alpha: as(simulator, simulator.bot("alpha")),
 		event: () =>
 			world.scheduledEvents.add(guild, guild.owner_id, {
@@ -45,7 +50,10 @@ function cooks(simulator: Simulator) {
 		forbid: (bits: bigint, where?: GuildChannel) => {
 			if (where)
 				return world.channels.setOverwrite(where, {
-					...{ id: bot, type: 1, allow: "0", deny: String(bits) },
+					id: bot,
+					type: 1,
+					allow: "0",
+					deny: String(bits),
 				});
 			const [role] = [...guild.roles.values()].filter(
 				({ tags }) => tags?.bot_id === bot,
@@ -93,7 +101,8 @@ test("discord.js makes, edits and deletes an event, and all of it is told and lo
 	await scheduledEvents.delete(made);
 	await bot.event("GUILD_SCHEDULED_EVENT_DELETE", ({ id }) => id === made.id);
 	const gone = scheduledEvents.fetch({
-		...{ guildScheduledEvent: made.id, force: true },
+		guildScheduledEvent: made.id,
+		force: true,
 	});
 	await expect(gone).rejects.toMatchObject({ code: 10070 });
 	expect(guild.auditLog.slice(-3)).toMatchObject([
@@ -177,7 +186,9 @@ test("an event needs a place that fits its kind, and an external one an end", as
 	expect((await alpha("POST", path, wrong)).code).toBe(50024);
 	const right = external({ entity_type: 1, channel_id: stage.id });
 	expect((await alpha("POST", path, right)).json()).toMatchObject({
-		...{ channel_id: stage.id, entity_metadata: null, status: 1 },
+		channel_id: stage.id,
+		entity_metadata: null,
+		status: 1,
 	});
 	const recurring = external({ recurrence_rule: { frequency: 1 } });
 	expect((await alpha("POST", path, recurring)).status).toBe(501);

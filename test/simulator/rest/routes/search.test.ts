@@ -25,7 +25,10 @@ function cooks(simulator: Simulator) {
 	};
 	const alpha = as(simulator, simulator.bot("alpha"));
 	return {
-		...{ guild, path, alpha, user },
+		guild,
+		path,
+		alpha,
+		user,
 		newChannel: (more = {}) =>
 			simulator.world.channels.add(guild, { name: "new", ...more }),
 		write: (channel: GuildChannel, content: string, more = {}) =>
@@ -115,7 +118,9 @@ test("nobody finds what they may not read", async () => {
 	const { guild, path, alpha, newChannel, write, search } = cooks(simulator);
 	const hidden = newChannel();
 	simulator.world.channels.setOverwrite(hidden, {
-		...{ id: guild.id, type: 0, allow: "0" },
+		id: guild.id,
+		type: 0,
+		allow: "0",
 		deny: String(PermissionFlagsBits.ReadMessageHistory),
 	});
 	write(hidden, "a secret quince");
@@ -155,8 +160,10 @@ test("threads are searched, private ones for their members, and come with what i
 	};
 	const { ManageThreads } = PermissionFlagsBits;
 	world.channels.setOverwrite(channel, {
-		...{ id: simulator.bot("alpha").id, type: 1 },
-		...{ allow: "0", deny: String(ManageThreads) },
+		id: simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
+		deny: String(ManageThreads),
 	});
 	expect(await found()).toEqual([[open.id], []]);
 	const both = [open.id, closed.id];
@@ -194,7 +201,9 @@ test("a guild that is not indexed yet answers 202, and when to come back", async
 	expect(answer.status).toBe(202);
 	expect(answer.json()).toEqual({
 		message: "Index not yet available. Try again later",
-		...{ code: 110000, documents_indexed: 0, retry_after: 2 },
+		code: 110000,
+		documents_indexed: 0,
+		retry_after: 2,
 	});
 	expect((await alpha("GET", `${path}?content=a`)).status).toBe(200);
 	const injected = await fetch(`${simulator.url}/simulator/faults`, {
@@ -264,7 +273,9 @@ describe("the audit log", () => {
 		const { guild, alpha } = cooks(simulator);
 		const entry = (days: number) => ({
 			id: simulator.world.state.newId(Date.now() - days * 86_400_000),
-			...{ action_type: 1, user_id: "1", target_id: guild.id },
+			action_type: 1,
+			user_id: "1",
+			target_id: guild.id,
 		});
 		guild.auditLog.push(entry(46), entry(44));
 		const log = await alpha("GET", `/guilds/${guild.id}/audit-logs`);

@@ -22,11 +22,16 @@ function cooks(simulator: Simulator) {
 	const stage = add("Stage", ChannelType.GuildStageVoice);
 	const bot = simulator.bot("alpha");
 	return {
-		...{ world, guild, stage, add },
+		world,
+		guild,
+		stage,
+		add,
 		alpha: as(simulator, bot),
 		deny: (channel: typeof stage, bits: bigint) =>
 			world.channels.setOverwrite(channel, {
-				...{ id: bot.id, type: 1, allow: "0" },
+				id: bot.id,
+				type: 1,
+				allow: "0",
 				deny: String(bits),
 			}),
 	};
@@ -78,15 +83,19 @@ test("a stage is open once, and what is closed is not there", async () => {
 	const body = { channel_id: stage.id, topic: "Soup" };
 	for (const method of ["GET", "DELETE"])
 		expect(await alpha(method, one)).toMatchObject({
-			...{ status: 404, code: 10067 },
+			status: 404,
+			code: 10067,
 		});
 	expect((await alpha("PATCH", one, { topic: "x" })).code).toBe(10067);
 	expect((await alpha("POST", "/stage-instances", body)).status).toBe(200);
 	expect(await alpha("POST", "/stage-instances", body)).toMatchObject({
-		...{ status: 400, code: 150006 },
+		status: 400,
+		code: 150006,
 	});
 	expect((await alpha("GET", one)).json()).toMatchObject({
-		...{ channel_id: stage.id, topic: "Soup", privacy_level: 2 },
+		channel_id: stage.id,
+		topic: "Soup",
+		privacy_level: 2,
 	});
 	expect((await alpha("DELETE", one)).status).toBe(204);
 	expect((await alpha("GET", one)).code).toBe(10067);
@@ -97,7 +106,8 @@ test("a stage has a topic of 1 to 120 characters, and is in a stage channel", as
 	const { alpha, add, stage } = cooks(simulator);
 	const open = (body: object) =>
 		alpha("POST", "/stage-instances", {
-			...{ channel_id: stage.id, topic: "Soup" },
+			channel_id: stage.id,
+			topic: "Soup",
 			...body,
 		});
 	expect((await open({ topic: "" })).faults).toEqual({
@@ -162,7 +172,9 @@ test("a voice channel gets a status and loses it, which is told and logged", asy
 	expect((await put("Soup at 8")).status).toBe(204);
 	expect(world.voiceStatuses.of(bar)).toBe("Soup at 8");
 	expect(await bot.event("VOICE_CHANNEL_STATUS_UPDATE")).toEqual({
-		...{ id: bar.id, guild_id: guild.id, status: "Soup at 8" },
+		id: bar.id,
+		guild_id: guild.id,
+		status: "Soup at 8",
 	});
 	for (const empty of ["", null]) {
 		world.voiceStatuses.set(bar, "Soup");

@@ -38,7 +38,12 @@ function cooks(simulator: Simulator) {
 	if (!general) throw new Error("there is a general channel");
 	const [ada, mona, zoe] = [user("ada"), user("mona_lisa"), user("zoe")];
 	return {
-		...{ world, guild, general, ada, mona, zoe },
+		world,
+		guild,
+		general,
+		ada,
+		mona,
+		zoe,
 		threads: `/channels/${id}/threads`,
 		alpha: as(simulator, simulator.bot("alpha")),
 		asMona: as(simulator, simulator.user("mona_lisa")),
@@ -106,7 +111,9 @@ test("discord.js starts a thread from a message, changes it and deletes it, and 
 	expect(await bot.event("THREAD_UPDATE")).toMatchObject({ name: "stew" });
 	await thread.delete("enough");
 	expect(await bot.event("THREAD_DELETE")).toEqual({
-		...{ id: thread.id, guild_id: guild.id, parent_id: general.id },
+		id: thread.id,
+		guild_id: guild.id,
+		parent_id: general.id,
 		type: ChannelType.PublicThread,
 	});
 	expect(guild.threads.size).toBe(0);
@@ -451,8 +458,11 @@ test("discord.js posts in a forum with tags, and the post is a thread with that 
 	});
 	const thread = guild.threads.get(post.id);
 	expect(thread).toMatchObject({
-		...{ name: "Leek soup", parent_id: recipes.id, applied_tags: [soup] },
-		...{ rate_limit_per_user: 5, message_count: 0 },
+		name: "Leek soup",
+		parent_id: recipes.id,
+		applied_tags: [soup],
+		rate_limit_per_user: 5,
+		message_count: 0,
 	});
 	expect(world.messages.in(post.id)).toMatchObject([
 		{ id: post.id, type: 0, content: "Take a leek." },

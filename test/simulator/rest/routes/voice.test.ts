@@ -32,13 +32,21 @@ function lounge(simulator: Simulator) {
 	const member = `/guilds/${guild.id}/members/${mona.user.id}`;
 	world.voice.join(channel, mona, { self_mute: true });
 	return {
-		...{ world, guild, lounge: channel, bar, mona, member, alpha },
+		world,
+		guild,
+		lounge: channel,
+		bar,
+		mona,
+		member,
+		alpha,
 		state: () => guild.voiceStates.get(mona.user.id),
 		patch: (body: object, headers?: Record<string, string>) =>
 			alpha("PATCH", member, body, headers),
 		deny: (where: typeof bar, bits: bigint) =>
 			world.channels.setOverwrite(where, {
-				...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+				id: simulator.bot("alpha").id,
+				type: 1,
+				allow: "0",
 				deny: String(bits),
 			}),
 	};

@@ -24,7 +24,10 @@ function cooks(simulator: Simulator) {
 	const bot = simulator.world.users.get(simulator.bot("alpha").id);
 	if (!channel || !ada || !bot) throw new Error("the demo's world has these");
 	return {
-		...{ guild, channel, ada, bot },
+		guild,
+		channel,
+		ada,
+		bot,
 		alpha: as(simulator, simulator.bot("alpha")),
 		all: `/channels/${id}/webhooks`,
 	};
@@ -149,7 +152,9 @@ test("managing webhooks takes a permission, but for seeing one's own", async () 
 	const adas = world.webhooks.add(channel, { name: "adas", user: ada });
 	const own = world.webhooks.add(channel, { name: "own", user: bot });
 	world.channels.setOverwrite(channel, {
-		...{ id: bot.id, type: 1, allow: "0" },
+		id: bot.id,
+		type: 1,
+		allow: "0",
 		deny: String(PermissionFlagsBits.ManageWebhooks),
 	});
 	expect((await alpha("GET", all)).code).toBe(50013);
@@ -214,7 +219,8 @@ test("a channel has at most 15 webhooks, with names that nobody takes for Discor
 	});
 	expect(moved.code).toBe(30007);
 	const category = world.channels.add(guild, {
-		...{ name: "talk", type: ChannelType.GuildCategory },
+		name: "talk",
+		type: ChannelType.GuildCategory,
 	});
 	const refused = await alpha("POST", `/channels/${category.id}/webhooks`, {
 		name: "x",
@@ -235,7 +241,8 @@ test("a webhook writes in its own channel, and knows only what it wrote", async 
 	const empty = await bare(simulator, "POST", path, { content: " " });
 	expect(empty.json.code).toBe(50006);
 	const named = await bare(simulator, "POST", `${path}?wait=true`, {
-		...{ content: "hi", username: "clyde" },
+		content: "hi",
+		username: "clyde",
 	});
 	expect(named.json.code).toBe(50035);
 	const other = world.channels.add(guild, { name: "news" });
@@ -257,7 +264,8 @@ test("a webhook writes in its own channel, and knows only what it wrote", async 
 		expect(answer.json.code).toBe(10008);
 	}
 	const forum = world.channels.add(guild, {
-		...{ name: "ideas", type: ChannelType.GuildForum },
+		name: "ideas",
+		type: ChannelType.GuildForum,
 	});
 	const poster = world.webhooks.add(forum, { name: "Poster" });
 	const posted = await bare(
