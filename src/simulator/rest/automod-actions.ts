@@ -7,7 +7,7 @@ import {
 	MessageType,
 	PermissionFlagsBits,
 } from "discord.js";
-import { type Breach, managersOnly } from "../world/guilds/automod.ts";
+import { managersOnly, type Violation } from "../world/guilds/automod.ts";
 import type {
 	Channel,
 	Guild,
@@ -26,7 +26,7 @@ interface Offence {
 	readonly channel: Channel;
 	readonly member: Member;
 	readonly text: string;
-	readonly breach: Breach;
+	readonly violation: Violation;
 	/** The message, if it was not blocked. */
 	readonly message: Message | undefined;
 }
@@ -49,25 +49,25 @@ export function moderate(
 		PermissionFlagsBits.ManageGuild,
 	);
 	if (!member || actor.user.bot || mayAll) return () => {};
-	const breaches = world.autoModeration.breaches(guild, {
+	const violations = world.autoModeration.violations(guild, {
 		text,
 		channelIds: [channel.id, channel.parent_id ?? ""],
 		roleIds: member.roles,
 	});
 	const actOn = (message: Message | undefined) => {
-		for (const breach of breaches)
-			for (const action of breach.rule.actions)
+		for (const violation of violations)
+			for (const action of violation.rule.actions)
 				carryOut(action, {
 					world,
 					guild,
 					channel,
 					member,
 					text,
-					breach,
+					violation,
 					message,
 				});
 	};
-	const blocks = breaches.some(({ rule }) =>
+	const blocks = violations.some(({ rule }) =>
 		rule.actions.some(({ type }) => type === Action.BlockMessage),
 	);
 	if (!blocks) return actOn;
@@ -76,8 +76,8 @@ export function moderate(
 }
 
 function carryOut(action: APIAutoModerationAction, offence: Offence): void {
-	const { world, guild, channel, member, text, breach, message } = offence;
-	const { rule, keyword, content } = breach;
+	const { world, guild, channel, member, text, violation, message } = offence;
+	const { rule, keyword, content } = violation;
 	const alert =
 		action.type === Action.SendAlertMessage
 			? sendAlert(action.metadata?.channel_id, offence)
@@ -111,7 +111,7 @@ function carryOut(action: APIAutoModerationAction, offence: Offence): void {
 /** Discord's own message about the offence, in the channel that the rule names. */
 function sendAlert(
 	channelId: string | undefined,
-	{ world, guild, channel, member, text, breach }: Offence,
+	{ world, guild, channel, member, text, violation }: Offence,
 ): Message | undefined {
 	const to = guild.channels.get(channelId ?? "");
 	if (!to) return undefined;
@@ -125,10 +125,10 @@ function sendAlert(
 				type: "auto_moderation_message",
 				description: text,
 				fields: [
-					...field("rule_name", breach.rule.name),
+					...field("rule_name", violation.rule.name),
 					...field("channel_id", channel.id),
-					...field("keyword", breach.keyword),
-					...field("keyword_matched_content", breach.content),
+					...field("keyword", violation.keyword),
+					...field("keyword_matched_content", violation.content),
 				],
 			},
 		],

@@ -1,7 +1,7 @@
 // A guild's audit log, newest first.
 
 import { PermissionFlagsBits } from "discord.js";
-import { seenBy } from "../../world/guilds/webhooks.ts";
+import { serializeWebhook } from "../../world/guilds/webhooks.ts";
 import { thread } from "../../world/state/serialize.ts";
 import { compareIds, timeOf } from "../../world/state/snowflake.ts";
 import { integer, snowflake } from "../fields.ts";
@@ -47,7 +47,7 @@ export const auditLogRoutes = [
 				webhooks: webhooks
 					.list({ guild_id: guild.id })
 					.filter(isMentioned)
-					.map((one) => seenBy(one, call.actor)),
+					.map((one) => serializeWebhook(one, call.actor)),
 				threads: [...guild.threads.values()]
 					.filter(isMentioned)
 					.map((one) => thread(one, call.actor.user.id)),

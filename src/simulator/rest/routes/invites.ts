@@ -6,7 +6,7 @@ import {
 	RESTJSONErrorCodes as Code,
 	PermissionFlagsBits,
 } from "discord.js";
-import { metadata, presented } from "../../world/guilds/invites.ts";
+import { metadata, serializeInvite } from "../../world/guilds/invites.ts";
 import type { Invite } from "../../world/state/entities.ts";
 import {
 	guildPermissions,
@@ -33,7 +33,7 @@ function inviteOf(call: Call): Invite {
 
 function shown({ world }: Call, invite: Invite) {
 	const channel = world.invites.channelOf(invite);
-	return presented(invite, world.guilds.of(channel), channel);
+	return serializeInvite(invite, world.guilds.of(channel), channel);
 }
 
 /** Roles that the actor may give. */
@@ -104,7 +104,7 @@ export const inviteRoutes = [
 			};
 			const known = body.unique
 				? undefined
-				: world.invites.like(channel, asked);
+				: world.invites.findSame(channel, asked);
 			if (known) call.changedNothing();
 			else if (
 				world.invites.list({ guild_id: channel.guild_id }).length >= inviteLimit

@@ -6,7 +6,7 @@ import type { NewPoll } from "../../world/messages/polls.ts";
 import type { Emoji } from "../../world/state/entities.ts";
 import { readerOf } from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { standardEmoji } from "../../world/state/unicode-emoji.ts";
+import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { fieldFault, refusal } from "../errors.ts";
 import {
 	boolean,
@@ -77,7 +77,7 @@ function readEmoji(
 		if (!found) throw refusal(Code.CannotUseAnEmojiIncludedWithThePoll);
 		return { id, name: found.name };
 	}
-	const known = standardEmoji(name ?? "");
+	const known = parseUnicodeEmoji(name ?? "");
 	if (!known) throw refusal(Code.CannotUseAnEmojiIncludedWithThePoll);
 	return known;
 }

@@ -7,7 +7,7 @@ import type { Emoji, Reaction } from "../../world/state/entities.ts";
 import { inGuild } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { compareIds, isSnowflake } from "../../world/state/snowflake.ts";
-import { standardEmoji } from "../../world/state/unicode-emoji.ts";
+import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { refusal } from "../errors.ts";
 import { integer, snowflake } from "../fields.ts";
 import { permissionsIn, requirePermission } from "../message-body.ts";
@@ -26,7 +26,7 @@ function emojiOf(call: Call): Emoji {
 	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
 	if (name !== undefined && id !== undefined && isSnowflake(id))
 		return { id, name };
-	const known = standardEmoji(text);
+	const known = parseUnicodeEmoji(text);
 	if (!known) throw refusal(Code.UnknownEmoji);
 	return known;
 }

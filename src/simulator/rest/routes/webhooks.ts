@@ -7,7 +7,7 @@ import {
 	RESTJSONErrorCodes as Code,
 	PermissionFlagsBits,
 } from "discord.js";
-import { authorOf, seenBy } from "../../world/guilds/webhooks.ts";
+import { authorOf, serializeWebhook } from "../../world/guilds/webhooks.ts";
 import {
 	type GuildChannel,
 	type GuildPlace,
@@ -149,7 +149,7 @@ const managing = [
 		run: (call) =>
 			call.world.webhooks
 				.list({ guild_id: guildOf(call).id })
-				.map((one) => seenBy(one, call.actor)),
+				.map((one) => serializeWebhook(one, call.actor)),
 	}),
 	route({
 		method: "GET",
@@ -158,7 +158,7 @@ const managing = [
 		run: (call) =>
 			call.world.webhooks
 				.list({ channel_id: guildChannelOf(call).id })
-				.map((one) => seenBy(one, call.actor)),
+				.map((one) => serializeWebhook(one, call.actor)),
 	}),
 	route({
 		method: "POST",
@@ -174,7 +174,7 @@ const managing = [
 				avatar: body.avatar ?? null,
 				user: actor.user,
 			};
-			return seenBy(world.webhooks.add(channel, given, by), actor);
+			return serializeWebhook(world.webhooks.add(channel, given, by), actor);
 		},
 	}),
 	route({
@@ -184,7 +184,7 @@ const managing = [
 			// Whoever made it need not manage the others.
 			const made = webhookOf(call).application_id === call.actor.user.id;
 			const webhook = made ? webhookOf(call) : managedWebhook(call);
-			return seenBy(webhook, call.actor);
+			return serializeWebhook(webhook, call.actor);
 		},
 	}),
 	route({
@@ -201,7 +201,7 @@ const managing = [
 			);
 			const changes = { name, avatar, channel_id };
 			call.world.webhooks.edit(webhook, changes, call.by);
-			return seenBy(webhook, call.actor);
+			return serializeWebhook(webhook, call.actor);
 		},
 	}),
 	route({

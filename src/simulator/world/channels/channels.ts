@@ -50,7 +50,7 @@ export class Channels {
 		return this.#state.channels.values();
 	}
 
-	/** A new channel, below the others unless `position` says otherwise. */
+	/** Adds a channel, by default at the end of its kind. */
 	add(
 		guild: Guild,
 		given: ChannelChanges & { name: string },
@@ -99,7 +99,7 @@ export class Channels {
 		});
 	}
 
-	/** With a category its channels stay, without a parent. */
+	/** Removes a channel with its threads and messages. Channels of a category lose their parent. */
 	remove(channel: GuildChannel, by?: Attribution): void {
 		this.#messages.threads.removeIn(channel);
 		const guild = this.#state.guildOf(channel);
@@ -118,7 +118,7 @@ export class Channels {
 		});
 	}
 
-	/** Sets what the channel grants and denies to one role or member; what it said about them before is gone. */
+	/** Sets or replaces the overwrite of a role or member. */
 	setOverwrite(
 		channel: GuildChannel,
 		overwrite: Overwrite,
@@ -213,7 +213,7 @@ export class Channels {
 	}
 }
 
-// Discord counts positions separately for categories, for channels to hear, and for the others.
+// Discord sorts categories, voice channels and other channels separately.
 function positionsLike(guild: Guild, type: GuildChannelType): number[] {
 	const kind = (of: GuildChannelType) =>
 		of === ChannelType.GuildCategory

@@ -1,4 +1,4 @@
-// Stages: which stage channels are live, and with what topic. One that nobody speaks on stays live here.
+// Stage instances: the live stages and their topics. A stage without speakers stays live.
 // https://discord.com/developers/docs/resources/stage-instance
 
 import { AuditLogEvent } from "discord.js";
@@ -11,14 +11,13 @@ import {
 	type State,
 } from "../state/state.ts";
 
-/** What may be changed of a live stage. */
+/** The fields of a stage instance that can be edited. */
 export type StageChanges = Changes<
 	Pick<StageInstance, "topic" | "privacy_level">
 >;
 
-/** The stages of all guilds, as far as they are live. */
 export class Stages {
-	/** By the id of the channel. */
+	/** By channel id. */
 	readonly #live = new Map<string, StageInstance>();
 	readonly #state: State;
 
@@ -32,7 +31,7 @@ export class Stages {
 		});
 	}
 
-	/** The stage of this channel, while it is live. */
+	/** The stage instance of a channel, if it is live. */
 	of({ id }: GuildChannel): StageInstance | undefined {
 		return this.#live.get(id);
 	}
@@ -52,7 +51,7 @@ export class Stages {
 			guild_id: guild.id,
 			channel_id: channel.id,
 			topic: given.topic,
-			// For the members of the guild.
+			// GUILD_ONLY
 			privacy_level: 2,
 			discoverable_disabled: true,
 			guild_scheduled_event_id: null,

@@ -1,12 +1,12 @@
-// What voice channels say under their name. Discord clears it when everyone has left; here it stays.
+// Voice channel statuses. Discord clears a status when everyone has left; the simulator does not.
 
 import { AuditLogEvent } from "discord.js";
 import type { GuildChannel } from "../state/entities.ts";
 import type { Attribution, State } from "../state/state.ts";
 
-/** The statuses of all voice channels that have one. It is no field of the channel, as Discord sends it to bots. */
+/** The statuses by channel. Bots do not see them in the channel object. */
 export class VoiceStatuses {
-	/** By the id of the channel. */
+	/** By channel id. */
 	readonly #statuses = new Map<string, string>();
 	readonly #state: State;
 
@@ -14,12 +14,12 @@ export class VoiceStatuses {
 		this.#state = state;
 	}
 
-	/** What the channel says; null for nothing. */
+	/** The status of a channel, or null. */
 	of({ id }: GuildChannel): string | null {
 		return this.#statuses.get(id) ?? null;
 	}
 
-	/** From now on it says this; null for nothing. */
+	/** Sets the status of a channel; null clears it. */
 	set(channel: GuildChannel, status: string | null, by?: Attribution): void {
 		if (status === null) this.#statuses.delete(channel.id);
 		else this.#statuses.set(channel.id, status);

@@ -1,4 +1,4 @@
-// Who is in which voice channel: joining, being moved, leaving. Nobody says anything there.
+// Voice states: joining, moving between and leaving voice channels. There is no audio.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import type {
@@ -16,12 +16,11 @@ import {
 	type State,
 } from "../state/state.ts";
 
-/** What people set for themselves. */
+/** The parts of a voice state that users set themselves. */
 export type OwnVoice = Changes<
 	Pick<VoiceState, "self_deaf" | "self_mute" | "self_video">
 >;
 
-/** The voice channels of all guilds, as far as people are in them. */
 export class Voice {
 	readonly #state: State;
 
@@ -29,14 +28,15 @@ export class Voice {
 		this.#state = state;
 	}
 
-	/** The member is in this voice channel from now on, and in no other one of any guild. */
+	/** Connects the member to a voice channel and disconnects them from any other, in all guilds. */
 	join(
 		channel: GuildChannel,
 		member: Member,
 		given: OwnVoice = {},
 		by?: Attribution,
 	): void {
-		if (!isVoice(channel)) throw new Error(`${channel.name} is not for voice`);
+		if (!isVoice(channel))
+			throw new Error(`${channel.name} is not a voice channel`);
 		const guild = this.#state.guildOf(channel);
 		const { id } = member.user;
 		for (const other of this.#state.guilds.values()) {
@@ -52,7 +52,7 @@ export class Voice {
 			self_video: false,
 			...known,
 			channel_id: channel.id,
-			// Whoever comes to a stage listens at first.
+			// On a stage everyone starts in the audience.
 			suppress: channel.type === ChannelType.GuildStageVoice,
 			request_to_speak_timestamp: null,
 		};
@@ -64,7 +64,7 @@ export class Voice {
 		});
 	}
 
-	/** The member is in no voice channel of the guild any more. */
+	/** Disconnects the member from voice. */
 	leave(guild: Guild, member: Member, by?: Attribution): void {
 		if (!guild.voiceStates.delete(member.user.id)) return;
 		this.dispatch(guild, member);
@@ -73,7 +73,7 @@ export class Voice {
 		});
 	}
 
-	/** Tells where the member is in voice, and how. */
+	/** Dispatches the member's voice state. */
 	dispatch(guild: Guild, member: Member): void {
 		this.#state.dispatchToGuild("VOICE_STATE_UPDATE", guild, () => ({
 			...serialize.voiceState(guild, member),

@@ -1,5 +1,5 @@
-// The rules by which Discord itself moderates a guild: what they are, and which of them a text breaks. Spam, Discord's own
-// lists of words, patterns, raids and profiles are stored and not applied.
+// AutoMod rules and which of them a text violates. Rules for spam, preset word lists, regex patterns, raids and profiles are
+// stored but not applied.
 // https://discord.com/developers/docs/resources/auto-moderation
 
 import {
@@ -26,15 +26,14 @@ export type RuleChanges = Changes<
 	>
 >;
 
-/** What of a text breaks a rule. */
-export interface Breach {
+/** A rule that a text violates. */
+export interface Violation {
 	readonly rule: AutoModerationRule;
-	/** The word that the rule has, and what of the text it fits; null for mentions. */
+	/** The rule's keyword and the text that it matched; null for mention rules. */
 	readonly keyword: string | null;
 	readonly content: string | null;
 }
 
-/** The rules of all guilds. */
 export class AutoModeration {
 	readonly #state: State;
 	readonly #all = new Map<string, AutoModerationRule>();
@@ -43,7 +42,7 @@ export class AutoModeration {
 		this.#state = state;
 	}
 
-	/** Those of a guild, oldest first. */
+	/** The rules of a guild, oldest first. */
 	in({ id }: Guild): AutoModerationRule[] {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
@@ -57,7 +56,7 @@ export class AutoModeration {
 			by,
 			AuditLogEvent.AutoModerationRuleCreate,
 			rule.id,
-			{ changes: changesBetween({}, logged(rule)) },
+			{ changes: changesBetween({}, auditFields(rule)) },
 		);
 		return rule;
 	}
@@ -68,7 +67,7 @@ export class AutoModeration {
 		changes: RuleChanges,
 		by?: Attribution,
 	): void {
-		const before = logged(rule);
+		const before = auditFields(rule);
 		apply(rule, changes);
 		this.#dispatch("AUTO_MODERATION_RULE_UPDATE", guild, rule);
 		this.#state.audit(
@@ -88,19 +87,19 @@ export class AutoModeration {
 			by,
 			AuditLogEvent.AutoModerationRuleDelete,
 			rule.id,
-			{ changes: changesBetween(logged(rule), {}) },
+			{ changes: changesBetween(auditFields(rule), {}) },
 		);
 	}
 
-	/** What of a text that someone with these roles writes there breaks which rule. */
-	breaches(
+	/** The rules that a text violates in these channels (a thread and its parent) for an author with these roles. */
+	violations(
 		guild: Guild,
 		written: {
 			text: string;
 			channelIds: readonly string[];
 			roleIds: readonly string[];
 		},
-	): Breach[] {
+	): Violation[] {
 		return this.in(guild)
 			.filter(
 				({ enabled, exempt_channels, exempt_roles }) =>
@@ -108,7 +107,7 @@ export class AutoModeration {
 					!exempt_channels.some((id) => written.channelIds.includes(id)) &&
 					!exempt_roles.some((id) => written.roleIds.includes(id)),
 			)
-			.flatMap((rule) => breachOf(rule, written.text));
+			.flatMap((rule) => violationOf(rule, written.text));
 	}
 
 	#dispatch(type: EventType, guild: Guild, rule: AutoModerationRule): void {
@@ -116,17 +115,17 @@ export class AutoModeration {
 	}
 }
 
-/** Only those who may see rules are told of them, and of what they do. */
+/** Rule events are only sent to members with MANAGE_GUILD. */
 export const managersOnly = {
 	permission: { bits: PermissionFlagsBits.ManageGuild },
 };
 
-function logged(rule: AutoModerationRule): Record<string, unknown> {
+function auditFields(rule: AutoModerationRule): Record<string, unknown> {
 	const { id: _, guild_id: __, creator_id: ___, ...rest } = rule;
 	return rest;
 }
 
-function breachOf(rule: AutoModerationRule, text: string): Breach[] {
+function violationOf(rule: AutoModerationRule, text: string): Violation[] {
 	const { trigger_metadata: metadata, trigger_type } = rule;
 	if (trigger_type === Trigger.MentionSpam) {
 		const mentions = new Set(text.match(/<@[!&]?\d+>/g));
@@ -143,7 +142,7 @@ function breachOf(rule: AutoModerationRule, text: string): Breach[] {
 	return [];
 }
 
-/** A keyword is a whole word, unless a "*" at its beginning or its end stands for the rest of one. */
+/** A keyword matches a whole word. A "*" at its start or end matches the rest of a word. */
 function patternOf(keyword: string): RegExp {
 	const [, before, word = "", after] = /^(\*?)(.*?)(\*?)$/s.exec(keyword) ?? [];
 	const letter = "[\\p{L}\\p{N}_]";

@@ -1,4 +1,4 @@
-// The emoji that guilds have of their own: making, renaming and removing them.
+// Custom emoji of guilds.
 // https://discord.com/developers/docs/resources/emoji
 
 import { AuditLogEvent } from "discord.js";
@@ -12,7 +12,7 @@ import {
 	type State,
 } from "../state/state.ts";
 
-/** What may be changed of an emoji. */
+/** The fields of an emoji that can be edited. */
 export type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
 
 export class Emojis {
@@ -22,7 +22,7 @@ export class Emojis {
 		this.#state = state;
 	}
 
-	/** A new emoji by this user; only members with one of `roles` may use it, everyone if there are none. */
+	/** Adds an emoji made by `user`. With `roles` only their members may use it. */
 	add(
 		guild: Guild,
 		user: User,
@@ -69,7 +69,7 @@ export class Emojis {
 		});
 	}
 
-	/** The emoji with this id, in whichever of the user's guilds it is. */
+	/** The emoji with this id in any guild of the user. */
 	usableBy(user: User, id: string): GuildEmoji | undefined {
 		for (const { members, emojis } of this.#state.guilds.values()) {
 			const emoji = emojis.get(id);
@@ -78,7 +78,7 @@ export class Emojis {
 		return undefined;
 	}
 
-	/** The event has all that there are. */
+	/** The event contains all emoji of the guild. */
 	#dispatch(guild: Guild): void {
 		this.#state.dispatchToGuild("GUILD_EMOJIS_UPDATE", guild, () => ({
 			guild_id: guild.id,

@@ -1,4 +1,4 @@
-// Invites: the ways into guilds, how often they have been used, and when they end.
+// Invites: creating, using and deleting them, and their expiry.
 // https://discord.com/developers/docs/resources/invite
 
 import { randomBytes } from "node:crypto";
@@ -29,7 +29,7 @@ export class Invites {
 		this.#state = state;
 	}
 
-	/** Those of a guild, or of one of its channels, that are still good. */
+	/** The valid invites of a guild or channel. */
 	list(of: { guild_id: string } | { channel_id: string }): Invite[] {
 		return [...this.#all.values()]
 			.filter((one) =>
@@ -37,16 +37,16 @@ export class Invites {
 					? one.guild_id === of.guild_id
 					: one.channel_id === of.channel_id,
 			)
-			.filter((one) => this.#isGood(one));
+			.filter((one) => this.#isValid(one));
 	}
 
 	get(code: string): Invite | undefined {
 		const found = this.#all.get(code);
-		return found && this.#isGood(found) ? found : undefined;
+		return found && this.#isValid(found) ? found : undefined;
 	}
 
-	/** Whether its channel is still there and its time is not over. */
-	#isGood(invite: Invite): boolean {
+	/** Whether the invite has not expired and its channel still exists. */
+	#isValid(invite: Invite): boolean {
 		const end = expiryOf(invite);
 		return (
 			this.#state.channels.has(invite.channel_id) &&
@@ -57,11 +57,11 @@ export class Invites {
 	channelOf({ code, channel_id }: Invite): GuildChannel {
 		const channel: Channel | undefined = this.#state.channels.get(channel_id);
 		if (!channel || !isGuildChannel(channel))
-			throw new Error(`invite ${code} has lost its channel`);
+			throw new Error(`channel of invite ${code} not found`);
 		return channel;
 	}
 
-	/** A new invite, for a day and any number of people unless it is said otherwise. `created_at` may be back-dated. */
+	/** Adds an invite, by default for a day and unlimited uses. `created_at` may be in the past. */
 	add(channel: GuildChannel, given: NewInvite, by?: Attribution): Invite {
 		const invite: Invite = {
 			code: randomBytes(5).toString("hex").slice(0, 8),
@@ -87,8 +87,8 @@ export class Invites {
 		return invite;
 	}
 
-	/** An invite of this person's that is like one asked for, and can take its place. */
-	like(channel: GuildChannel, given: NewInvite): Invite | undefined {
+	/** An existing invite of the same inviter with the same settings. */
+	findSame(channel: GuildChannel, given: NewInvite): Invite | undefined {
 		const { inviter, max_age = 86_400, max_uses = 0 } = given;
 		const { temporary = false, role_ids = [] } = given;
 		return this.list({ channel_id: channel.id }).find(
@@ -101,7 +101,7 @@ export class Invites {
 		);
 	}
 
-	/** Someone comes in by it; with its last use it is gone. */
+	/** Counts a use. The last use deletes the invite. */
 	use(invite: Invite): void {
 		invite.uses += 1;
 		if (invite.uses === invite.max_uses) this.remove(invite);
@@ -141,12 +141,12 @@ export class Invites {
 		after: Partial<Invite>,
 	): void {
 		this.#state.audit(this.#state.guildOf(channel), by, action, null, {
-			changes: changesBetween(logged(before), logged(after)),
+			changes: changesBetween(auditFields(before), auditFields(after)),
 		});
 	}
 }
 
-function logged(invite: Partial<Invite>): Record<string, unknown> {
+function auditFields(invite: Partial<Invite>): Record<string, unknown> {
 	const {
 		inviter,
 		guild_id: _,
@@ -157,20 +157,20 @@ function logged(invite: Partial<Invite>): Record<string, unknown> {
 	return { ...rest, ...(inviter ? { inviter_id: inviter.id } : {}) };
 }
 
-/** When an invite ends; null for never. */
+/** When an invite expires; null for never. */
 function expiryOf({ created_at, max_age }: Invite): Date | null {
 	if (max_age === 0) return null;
 	return new Date(Date.parse(created_at) + max_age * 1000);
 }
 
-/** What only those see who manage where it leads. */
+/** The fields that only members who manage the channel see. */
 export function metadata(invite: Invite) {
 	const { uses, max_uses, max_age, temporary, created_at } = invite;
 	return { uses, max_uses, max_age, temporary, created_at };
 }
 
-/** An invite as everyone sees it who has the code. */
-export function presented(
+/** An invite as Discord sends it to anyone who has the code. */
+export function serializeInvite(
 	invite: Invite,
 	guild: Guild,
 	{ id, name, type }: GuildChannel,
@@ -200,7 +200,7 @@ export function presented(
 	};
 }
 
-/** The roles that it gives, those that are still there. */
+/** The roles that the invite grants, without deleted ones. */
 function rolesOf({ role_ids }: Invite, { roles }: Guild) {
 	return role_ids
 		.flatMap((id) => roles.get(id) ?? [])

@@ -33,13 +33,13 @@ export class Roles {
 		this.#state = state;
 	}
 
-	/** A new role, right above @everyone unless `position` says otherwise; the ones from there on move up. */
+	/** Adds a role at `position`, by default just above @everyone, and moves the roles from there up. */
 	add(
 		guild: Guild,
 		given: RoleChanges & {
 			name: string;
 			position?: number | undefined;
-			/** The bot whose own role this is. */
+			/** The bot that this role belongs to. */
 			bot_id?: string;
 		},
 		by?: Attribution,
@@ -73,7 +73,7 @@ export class Roles {
 		});
 	}
 
-	/** Gives these roles these positions; the others close the gaps. @everyone stays at 0. */
+	/** Moves roles to these positions and closes the gaps. @everyone stays at 0. */
 	move(
 		guild: Guild,
 		positions: ReadonlyMap<Role, number>,
@@ -99,7 +99,7 @@ export class Roles {
 		}
 	}
 
-	/** The role leaves its members and the channels' overwrites too. */
+	/** Removes a role, also from its members and from overwrites. */
 	remove(guild: Guild, role: Role, by?: Attribution): void {
 		guild.roles.delete(role.id);
 		for (const member of guild.members.values())

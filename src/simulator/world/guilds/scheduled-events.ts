@@ -1,4 +1,4 @@
-// Scheduled events: what is to happen in a guild, and who is interested. Nothing begins, ends or repeats by itself.
+// Scheduled events of guilds and their interested users. None starts, ends or recurs by itself.
 // https://discord.com/developers/docs/resources/guild-scheduled-event
 
 import { AuditLogEvent, GuildScheduledEventStatus as Status } from "discord.js";
@@ -12,7 +12,7 @@ import {
 	type State,
 } from "../state/state.ts";
 
-/** What a new event needs, beside what it can have. */
+/** The required fields of a new event, and optional ones. */
 export type NewScheduledEvent = Pick<
 	ScheduledEvent,
 	"name" | "scheduled_start_time" | "entity_type"
@@ -33,7 +33,6 @@ export type ScheduledEventChanges = Changes<
 	>
 >;
 
-/** The scheduled events of all guilds. */
 export class ScheduledEvents {
 	readonly #state: State;
 	readonly #all = new Map<string, ScheduledEvent>();
@@ -42,12 +41,12 @@ export class ScheduledEvents {
 		this.#state = state;
 	}
 
-	/** Those of a guild, oldest first. */
+	/** The events of a guild, oldest first. */
 	in({ id }: Guild): ScheduledEvent[] {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
-	/** An event as Discord sends it; with how many are interested, if that is asked for. */
+	/** An event as Discord sends it, with user_count if `counted`. */
 	serialize(event: ScheduledEvent, counted = false): Record<string, unknown> {
 		const { userIds, ...rest } = event;
 		const creator = this.#state.users.get(event.creator_id);
@@ -91,7 +90,7 @@ export class ScheduledEvents {
 			by,
 			AuditLogEvent.GuildScheduledEventCreate,
 			event.id,
-			{ changes: changesBetween({}, logged(given)) },
+			{ changes: changesBetween({}, auditFields(given)) },
 		);
 		return event;
 	}
@@ -102,7 +101,7 @@ export class ScheduledEvents {
 		changes: ScheduledEventChanges,
 		by?: Attribution,
 	): void {
-		const before = logged(event);
+		const before = auditFields(event);
 		apply(event, changes);
 		this.#dispatch("GUILD_SCHEDULED_EVENT_UPDATE", guild, event);
 		this.#state.audit(
@@ -110,7 +109,7 @@ export class ScheduledEvents {
 			by,
 			AuditLogEvent.GuildScheduledEventUpdate,
 			event.id,
-			{ changes: changesBetween(before, logged(changes)) },
+			{ changes: changesBetween(before, auditFields(changes)) },
 		);
 	}
 
@@ -122,18 +121,18 @@ export class ScheduledEvents {
 			by,
 			AuditLogEvent.GuildScheduledEventDelete,
 			event.id,
-			{ changes: changesBetween(logged(event), {}) },
+			{ changes: changesBetween(auditFields(event), {}) },
 		);
 	}
 
-	/** Someone says that they are interested. */
+	/** Adds an interested user. */
 	subscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.has(user.id)) return;
 		event.userIds.add(user.id);
 		this.#dispatchUser("GUILD_SCHEDULED_EVENT_USER_ADD", guild, event, user.id);
 	}
 
-	/** Someone is interested no more. */
+	/** Removes an interested user. */
 	unsubscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.delete(user.id))
 			this.#dispatchUser(
@@ -162,8 +161,8 @@ export class ScheduledEvents {
 	}
 }
 
-/** What the audit log tells of an event: where it is stands there by itself. */
-function logged({
+/** The fields in the audit log, which has the location at the top level. */
+function auditFields({
 	entity_metadata,
 	...event
 }: ScheduledEventChanges): Record<string, unknown> {

@@ -1,4 +1,4 @@
-// Webhooks: the incoming ones of channels, and what is to be seen of the others.
+// Webhooks: incoming ones, which can write, and the other kinds, which are only listed.
 // https://discord.com/developers/docs/resources/webhook
 
 import { randomBytes } from "node:crypto";
@@ -35,7 +35,7 @@ export class Webhooks {
 		this.#state = state;
 	}
 
-	/** Those of a guild, or of one of its channels, by their ids. A deleted channel takes its own along. */
+	/** The webhooks of a guild or channel, sorted by id. Those of deleted channels are gone. */
 	list(of: { guild_id: string } | { channel_id: string }): Webhook[] {
 		return [...this.#all.values()]
 			.filter((one) =>
@@ -54,20 +54,20 @@ export class Webhooks {
 			: undefined;
 	}
 
-	/** Whether an id is a webhook's, also of one whose channel is gone. */
+	/** Whether a webhook with this id exists or its channel was deleted. */
 	has(id: string): boolean {
 		return this.#all.has(id);
 	}
 
-	/** Where a webhook writes. */
+	/** The channel that a webhook writes to. */
 	channelOf({ id, channel_id }: Webhook): GuildChannel {
 		const channel = this.#state.channels.get(channel_id);
 		if (!channel || !isGuildChannel(channel))
-			throw new Error(`webhook ${id} has lost its channel`);
+			throw new Error(`channel of webhook ${id} not found`);
 		return channel;
 	}
 
-	/** A new one, incoming unless `type` says otherwise. */
+	/** Adds a webhook, by default an incoming one. */
 	add(channel: GuildChannel, given: NewWebhook, by?: Attribution): Webhook {
 		const { type = 1, user = null, avatar = null, ...rest } = given;
 		const webhook: Webhook = {
@@ -88,7 +88,7 @@ export class Webhooks {
 			by,
 			AuditLogEvent.WebhookCreate,
 			webhook.id,
-			{ changes: changesBetween({}, logged(webhook)) },
+			{ changes: changesBetween({}, auditFields(webhook)) },
 		);
 		return webhook;
 	}
@@ -104,7 +104,7 @@ export class Webhooks {
 		const channel = this.channelOf(webhook);
 		this.#dispatch(left);
 		if (left !== channel) this.#dispatch(channel);
-		const made = changesBetween(logged(before), logged(webhook));
+		const made = changesBetween(auditFields(before), auditFields(webhook));
 		if (made.length > 0)
 			this.#state.audit(
 				this.#state.guildOf(channel),
@@ -115,7 +115,7 @@ export class Webhooks {
 			);
 	}
 
-	/** What it wrote stays. */
+	/** Removes a webhook. Its messages stay. */
 	remove(webhook: Webhook, by?: Attribution): void {
 		const channel = this.channelOf(webhook);
 		this.#all.delete(webhook.id);
@@ -125,7 +125,7 @@ export class Webhooks {
 			by,
 			AuditLogEvent.WebhookDelete,
 			webhook.id,
-			{ changes: changesBetween(logged(webhook), {}) },
+			{ changes: changesBetween(auditFields(webhook), {}) },
 		);
 	}
 
@@ -134,7 +134,13 @@ export class Webhooks {
 	}
 }
 
-function logged({ type, name, channel_id, avatar, application_id }: Webhook) {
+function auditFields({
+	type,
+	name,
+	channel_id,
+	avatar,
+	application_id,
+}: Webhook) {
 	return {
 		type,
 		name,
@@ -144,7 +150,7 @@ function logged({ type, name, channel_id, avatar, application_id }: Webhook) {
 	};
 }
 
-/** A webhook as the author of what it writes; a message can give it another name and picture. */
+/** The author of a webhook's messages. A message can override name and avatar. */
 export function authorOf(
 	webhook: Webhook,
 	{ name = webhook.name, avatar = webhook.avatar } = {},
@@ -160,7 +166,7 @@ export function authorOf(
 	};
 }
 
-/** A webhook as the one who acts: its token is all that it needs. */
+/** The account that acts when a request has the webhook's token. */
 export function accountOf(webhook: Webhook): Account {
 	return {
 		token: webhook.token ?? "",
@@ -169,8 +175,8 @@ export function accountOf(webhook: Webhook): Account {
 	};
 }
 
-/** A webhook as someone sees it: without the token where another application made it. */
-export function seenBy(webhook: Webhook, { user }: Account) {
+/** A webhook as a user sees it: without the token of another application's webhook. */
+export function serializeWebhook(webhook: Webhook, { user }: Account) {
 	const { token, application_id, ...rest } = webhook;
 	const foreign = application_id !== null && application_id !== user.id;
 	return {

@@ -13,11 +13,11 @@ import {
 } from "../state/state.ts";
 import { Threads } from "./threads.ts";
 
-/** What a new message needs; the rest has defaults. `id` may be back-dated. */
+/** The fields of a new message. Only `content` is required. `id` may be in the past. */
 export type NewMessage = Pick<Message, "content"> &
 	Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
 
-/** A message that is in no channel yet. */
+/** A message that is not stored yet. */
 export function newMessage(
 	id: string,
 	channelId: string,
@@ -45,7 +45,7 @@ export function newMessage(
 	};
 }
 
-/** Which part of a channel to read: at most one of the three borders counts, in this order. */
+/** A page of a channel. The first of `around`, `before` and `after` that is given counts. */
 export interface Page {
 	readonly limit: number;
 	readonly around?: string | undefined;
@@ -53,7 +53,7 @@ export interface Page {
 	readonly after?: string | undefined;
 }
 
-/** What may be changed of a message. */
+/** The fields of a message that can be edited. */
 export type MessageChanges = Changes<
 	Pick<
 		Message,
@@ -109,7 +109,7 @@ export class Messages {
 		this.#byChannel.delete(channelId);
 	}
 
-	/** The pinned messages of a channel, the latest pin first. */
+	/** The pinned messages of a channel, last pinned first. */
 	pinned(channelId: string): Message[] {
 		const at = (message: Message) => Date.parse(message.pinned_at ?? "");
 		return this.in(channelId)
@@ -117,7 +117,7 @@ export class Messages {
 			.toSorted((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
 	}
 
-	/** A page of a channel, newest first, as Discord lists it. */
+	/** A page of a channel, newest first. */
 	page(channelId: string, { limit, around, before, after }: Page): Message[] {
 		const messages = this.in(channelId);
 		let end = messages.length;
@@ -142,7 +142,7 @@ export class Messages {
 		this.#insert(message);
 		channel.last_message_id = this.in(channel.id).at(-1)?.id ?? null;
 		this.dispatch("MESSAGE_CREATE", channel, message);
-		if (isThread(channel)) this.threads.wrote(channel, message);
+		if (isThread(channel)) this.threads.messageAdded(channel, message);
 		return message;
 	}
 
@@ -157,7 +157,7 @@ export class Messages {
 		this.#state.dispatchToChannel("MESSAGE_DELETE", channel, () => ({
 			id: message.id,
 		}));
-		// The log tells of messages that someone deleted for someone else.
+		// Discord does not log authors who delete their own messages.
 		if (inGuild(channel) && by?.actor !== message.author.id)
 			this.#state.audit(
 				this.#state.guildOf(channel),
@@ -186,7 +186,7 @@ export class Messages {
 		);
 	}
 
-	/** Pins a message, of which a message of Discord's own tells. */
+	/** Pins a message and adds the system message about it. */
 	pin(channel: Channel, message: Message, user: User, by?: Attribution): void {
 		this.#setPin(channel, message, new Date().toISOString());
 		this.add(channel, user, {
@@ -234,7 +234,7 @@ export class Messages {
 		);
 	}
 
-	/** Someone begins to type; nothing is kept. */
+	/** Dispatches a typing event. */
 	startTyping(channel: Channel, user: User): void {
 		const guild = inGuild(channel) ? this.#state.guildOf(channel) : undefined;
 		const member = guild?.members.get(user.id);
@@ -245,7 +245,7 @@ export class Messages {
 		}));
 	}
 
-	/** A message as an account reads it, with the message it replies to. */
+	/** A message as an account sees it, with its thread and the message that it replies to. */
 	serialize(
 		message: Message,
 		reader: serialize.MessageReader,
@@ -264,7 +264,7 @@ export class Messages {
 		};
 	}
 
-	/** Tells of a message as it is now. */
+	/** Dispatches a message as it is now. */
 	dispatch(
 		type: "MESSAGE_CREATE" | "MESSAGE_UPDATE",
 		channel: Channel,
@@ -280,7 +280,7 @@ export class Messages {
 	}
 }
 
-/** Where the message with this id is, or would be. */
+/** The index of the message with this id, or where to insert it. */
 function indexOf(messages: readonly Message[], id: string): number {
 	let low = 0;
 	let high = messages.length;

@@ -1,4 +1,4 @@
-// Polls: voting, and how they end, by their author's will or in time.
+// Polls: voting, and ending by their author or on time.
 // https://discord.com/developers/docs/resources/poll
 
 import { MessageType } from "discord.js";
@@ -6,11 +6,10 @@ import type { Channel, Message, Poll, User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 import type { Messages } from "./messages.ts";
 
-/** What a poll is made of. */
 export type NewPoll = Pick<Poll, "question" | "answers" | "expiry"> &
 	Partial<Pick<Poll, "allow_multiselect">>;
 
-// Timers hold no more than 24 days, and a poll may last 32.
+// setTimeout is limited to 24 days, and a poll can last 32.
 const longestTimerMs = 24 * 60 * 60 * 1000;
 
 export class Polls {
@@ -22,7 +21,7 @@ export class Polls {
 		this.#messages = messages;
 	}
 
-	/** A message with a poll, which ends when its time is over. */
+	/** Adds a message with a poll, which ends at its expiry. */
 	add(
 		channel: Channel,
 		author: User,
@@ -46,7 +45,7 @@ export class Polls {
 		return withPoll;
 	}
 
-	/** The user's choice is these answers from now on: none takes a vote back. An ended poll stays as it is. */
+	/** Replaces the votes of a user; an empty list removes them. Throws if the poll has ended. */
 	vote(
 		channel: Channel,
 		message: Message,
@@ -54,11 +53,11 @@ export class Polls {
 		answerIds: readonly number[],
 	): void {
 		const { poll } = message;
-		if (!poll || poll.ended) throw new Error("there is no poll to vote in");
+		if (!poll || poll.ended) throw new Error("the message has no open poll");
 		if (answerIds.some((id) => !poll.votes.has(id)))
-			throw new Error(`the poll has no such answer: ${answerIds.join(", ")}`);
+			throw new Error(`unknown poll answer: ${answerIds.join(", ")}`);
 		if (answerIds.length > 1 && !poll.allow_multiselect)
-			throw new Error("the poll allows one answer");
+			throw new Error("the poll allows only one answer");
 		for (const [id, voters] of poll.votes) {
 			const had = voters.includes(user.id);
 			const has = answerIds.includes(id);
@@ -73,7 +72,7 @@ export class Polls {
 		}
 	}
 
-	/** Ends a poll, of which a message of Discord's own tells. One that has ended stays as it is. */
+	/** Ends a poll and adds the system message with its result. Does nothing if it has ended. */
 	end(channel: Channel, message: Message): void {
 		const { poll } = message;
 		if (!poll || poll.ended) return;
@@ -109,7 +108,7 @@ export class Polls {
 	}
 }
 
-/** What the embed of a poll's result says. Without a single winner nothing is said of one. */
+/** The embed fields of a poll result. The victor fields are left out if no answer won. */
 function resultFields({ question, answers, votes }: Poll) {
 	const counts = answers.map((answer) => ({
 		answer,

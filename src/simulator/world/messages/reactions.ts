@@ -18,7 +18,7 @@ export class Reactions {
 		this.#state = state;
 	}
 
-	/** Puts an emoji on a message; whoever has put it there already changes nothing. */
+	/** Adds a user's reaction. Does nothing if it is there. */
 	add(channel: Channel, message: Message, user: User, emoji: Emoji): void {
 		const known = reactionWith(message, emoji);
 		if (known?.userIds.includes(user.id)) return;
@@ -50,7 +50,7 @@ export class Reactions {
 		);
 	}
 
-	/** Takes all reactions from a message, or all with one emoji. */
+	/** Removes all reactions from a message, or all with one emoji. */
 	clear(channel: Channel, message: Message, emoji?: Emoji): void {
 		const gone = emoji && reactionWith(message, emoji);
 		message.reactions = emoji
@@ -64,7 +64,7 @@ export class Reactions {
 	}
 }
 
-/** The reaction with this emoji: of a guild's emoji only the id counts. */
+/** The reaction with this emoji. Custom emoji are compared by id only. */
 export function reactionWith(
 	{ reactions }: Message,
 	{ id, name }: Emoji,

@@ -1,10 +1,10 @@
-// Which messages fit a search, and in which order they come.
+// Message search: filters and order.
 // https://discord.com/developers/docs/resources/message#search-guild-messages
 
 import type { Attachment, Message } from "../state/entities.ts";
 import { compareIds } from "../state/snowflake.ts";
 
-/** What a message can have. With a "-" before it: what it must not have. */
+/** Values of the `has` filter. A "-" in front negates. */
 export const hasTypes = [
 	"image",
 	"sound",
@@ -17,10 +17,10 @@ export const hasTypes = [
 	"snapshot",
 ] as const;
 
-/** Who can have written it. With a "-" before it: who must not. */
+/** Values of the `author_type` filter. A "-" in front negates. */
 export const authorTypes = ["user", "bot", "webhook"] as const;
 
-/** What is looked for. Of several in a list one is enough, unless they say what must not be. */
+/** The filters. A message must match one value of each list, and none of the negated ones. */
 export interface Search {
 	readonly content?: string | undefined;
 	readonly max_id?: string | undefined;
@@ -37,26 +37,28 @@ export interface Search {
 
 export interface Order {
 	readonly sort_by: "timestamp" | "relevance";
-	/** Not respected when sorting by relevance. */
+	/** Ignored when sorting by relevance. */
 	readonly sort_order: "asc" | "desc";
 }
 
-/** The messages that fit, in this order. */
+/** The matching messages in this order. */
 export function searchMessages(
 	messages: readonly Message[],
 	search: Search,
 	{ sort_by, sort_order }: Order,
 ): Message[] {
 	const found = messages
-		.filter((message) => fits(message, search))
+		.filter((message) => matches(message, search))
 		.sort((a, b) => compareIds(b.id, a.id));
 	const wanted = wordsIn(search.content ?? "");
 	if (sort_by === "relevance")
-		return found.sort((a, b) => hits(b, wanted) - hits(a, wanted));
+		return found.sort(
+			(a, b) => countMatches(b, wanted) - countMatches(a, wanted),
+		);
 	return sort_order === "asc" ? found.reverse() : found;
 }
 
-function fits(message: Message, search: Search): boolean {
+function matches(message: Message, search: Search): boolean {
 	const { id, author, mentions, mention_roles, mention_everyone } = message;
 	const { max_id, min_id, pinned, mention_everyone: everyone } = search;
 	const mentioned = mentions.map((user) => user.id);
@@ -70,8 +72,8 @@ function fits(message: Message, search: Search): boolean {
 		anyOf(search.mentions, mentioned) &&
 		anyOf(search.mentions_role_id, mention_roles) &&
 		anyOf(search.replied_to_message_id, [repliedTo]) &&
-		agrees(search.author_type, [authorType(message)]) &&
-		agrees(search.has, whatItHas(message)) &&
+		matchesFilter(search.author_type, [authorType(message)]) &&
+		matchesFilter(search.has, hasTypesOf(message)) &&
 		contains(message, wordsIn(search.content ?? ""))
 	);
 }
@@ -83,8 +85,8 @@ function anyOf(
 	return wanted === undefined || wanted.some((one) => there.includes(one));
 }
 
-/** Whether one of those that are wanted is there, and none that is not. */
-function agrees(
+/** Whether one of the wanted values is there and none of the negated ones. */
+function matchesFilter(
 	wanted: readonly string[] | undefined,
 	there: readonly string[],
 ): boolean {
@@ -98,20 +100,20 @@ function agrees(
 }
 
 function authorType({ author, webhook_id, application_id }: Message): string {
-	// An answer to an interaction comes by way of a webhook, and is the bot's.
+	// Interaction responses have a webhook_id but are the bot's.
 	if (webhook_id !== undefined && application_id === undefined)
 		return "webhook";
 	return author.bot ? "bot" : "user";
 }
 
-function whatItHas(message: Message): string[] {
+function hasTypesOf(message: Message): string[] {
 	const { attachments, embeds, content, poll, message_snapshots } = message;
-	const ofKind = (kind: string) =>
+	const hasType = (kind: string) =>
 		attachments.some((one: Attachment) => one.content_type.startsWith(kind));
 	return [
-		...(ofKind("image/") ? ["image"] : []),
-		...(ofKind("audio/") ? ["sound"] : []),
-		...(ofKind("video/") ? ["video"] : []),
+		...(hasType("image/") ? ["image"] : []),
+		...(hasType("audio/") ? ["sound"] : []),
+		...(hasType("video/") ? ["video"] : []),
 		...(attachments.length > 0 ? ["file"] : []),
 		...(embeds.length > 0 ? ["embed"] : []),
 		...(poll ? ["poll"] : []),
@@ -122,7 +124,7 @@ function whatItHas(message: Message): string[] {
 	];
 }
 
-/** The words of a text, in small letters. */
+/** The words of a text in lower case. */
 function wordsIn(text: string): string[] {
 	return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
@@ -132,8 +134,8 @@ function contains(message: Message, wanted: readonly string[]): boolean {
 	return wanted.every((word) => words.has(word));
 }
 
-/** How often the words occur. */
-function hits(message: Message, wanted: readonly string[]): number {
+/** How often the words occur in the message. */
+function countMatches(message: Message, wanted: readonly string[]): number {
 	return wordsIn(message.content).filter((word) => wanted.includes(word))
 		.length;
 }

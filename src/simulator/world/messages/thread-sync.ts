@@ -1,4 +1,4 @@
-// THREAD_LIST_SYNC: a bot to which a channel opens is told of the threads that it did not see before.
+// THREAD_LIST_SYNC: sends a bot that gains access to a channel the active threads there.
 // https://discord.com/developers/docs/topics/threads#gaining-access-to-channels
 
 import { PermissionFlagsBits } from "discord.js";
@@ -9,8 +9,8 @@ import * as serialize from "../state/serialize.ts";
 import type { State } from "../state/state.ts";
 import type { Threads } from "./threads.ts";
 
-/** What may open a channel to someone. */
-const opening: readonly EventType[] = [
+/** Events after which someone may have gained access. */
+const visibilityEvents: readonly EventType[] = [
 	"CHANNEL_UPDATE",
 	"GUILD_ROLE_UPDATE",
 	"GUILD_ROLE_DELETE",
@@ -20,25 +20,26 @@ const opening: readonly EventType[] = [
 export class ThreadSync {
 	readonly #state: State;
 	readonly #threads: Threads;
-	/** "CHANNEL BOT" for each channel with threads that a bot does not see. */
+	/** "CHANNEL BOT" for each channel with threads that a bot cannot view. */
 	readonly #hidden = new Set<string>();
 
 	constructor(state: State, threads: Threads) {
 		this.#threads = threads;
 		this.#state = state;
-		state.subscribe((event) => this.#hear(event));
+		state.subscribe((event) => this.#onEvent(event));
 	}
 
-	#hear({ type, guildId }: WorldEvent): void {
+	#onEvent({ type, guildId }: WorldEvent): void {
 		const guild = this.#state.guilds.get(guildId ?? "");
 		if (!guild || guild.threads.size === 0) return;
-		if (type === "THREAD_CREATE") this.#opened(guild);
-		// What opened the channel is told first.
-		else if (opening.includes(type)) queueMicrotask(() => this.#sync(guild));
+		if (type === "THREAD_CREATE") this.#newlyVisible(guild);
+		// The event that gave access is sent first.
+		else if (visibilityEvents.includes(type))
+			queueMicrotask(() => this.#sync(guild));
 	}
 
 	#sync(guild: Guild): void {
-		for (const [botId, channel_ids] of this.#opened(guild)) {
+		for (const [botId, channel_ids] of this.#newlyVisible(guild)) {
 			const threads = this.#threads
 				.active(guild, botId)
 				.filter(({ parent_id }) => channel_ids.includes(parent_id));
@@ -58,9 +59,9 @@ export class ThreadSync {
 		}
 	}
 
-	/** The channels that have opened to each bot since the last look. */
-	#opened(guild: Guild): Map<string, string[]> {
-		const opened = new Map<string, string[]>();
+	/** The channels that each bot has gained access to since the last call. */
+	#newlyVisible(guild: Guild): Map<string, string[]> {
+		const channels = new Map<string, string[]>();
 		const parents = new Set(
 			[...guild.threads.values()].map(({ parent_id }) => parent_id),
 		);
@@ -74,8 +75,8 @@ export class ThreadSync {
 				if (!has(permissions, PermissionFlagsBits.ViewChannel))
 					this.#hidden.add(key);
 				else if (this.#hidden.delete(key))
-					opened.set(user.id, [...(opened.get(user.id) ?? []), id]);
+					channels.set(user.id, [...(channels.get(user.id) ?? []), id]);
 			}
-		return opened;
+		return channels;
 	}
 }

@@ -1,4 +1,4 @@
-// Threads, and the posts of forums: how they begin, change and end, who is in them, and what messages do to them.
+// Threads and forum posts: creating, editing and deleting them, their members, and how messages affect them.
 // https://discord.com/developers/docs/topics/threads
 
 import {
@@ -31,7 +31,7 @@ import {
 import type { Messages } from "./messages.ts";
 import { ThreadSync } from "./thread-sync.ts";
 
-/** What may be changed of a thread. */
+/** The fields of a thread that can be edited. */
 export type ThreadChanges = Changes<
 	Pick<
 		Thread,
@@ -46,14 +46,13 @@ export type ThreadChanges = Changes<
 	>
 >;
 
-/** What a new thread needs. */
 export type NewThread = ThreadChanges & {
 	name: string;
-	/** A public one, or what its channel has instead, unless this says otherwise. */
+	/** By default the channel's public kind. */
 	type?: ThreadType | undefined;
-	/** The message that it starts from; both have the same id then. */
+	/** The starter message, which has the same id. */
 	message?: Message | undefined;
-	/** Of a forum post, whose first message has the same id. */
+	/** The id of a forum post, which is also that of its first message. */
 	id?: string | undefined;
 };
 
@@ -70,7 +69,7 @@ export class Threads {
 		new ThreadSync(state, this);
 	}
 
-	/** A new thread, with its owner as the only member. In the channel a message tells of a public one. */
+	/** Adds a thread with its owner as the only member. A system message announces public ones. */
 	add(
 		parent: GuildChannel,
 		owner: User,
@@ -113,12 +112,12 @@ export class Threads {
 		this.#dispatchMembers(thread, [owner.id], []);
 		this.#announce(parent, thread, owner, message);
 		state.audit(guild, by, AuditLogEvent.ThreadCreate, thread.id, {
-			changes: changesBetween({}, logged(thread)),
+			changes: changesBetween({}, auditFields(thread)),
 		});
 		return thread;
 	}
 
-	/** What is written of a new thread: in its channel, or, when it starts from a message, in itself. */
+	/** Adds the system message: to the channel, or to a thread that was started from a message. */
 	#announce(
 		parent: GuildChannel,
 		thread: Thread,
@@ -148,7 +147,7 @@ export class Threads {
 	}
 
 	edit(thread: Thread, changes: ThreadChanges, by?: Attribution): void {
-		const before = logged(thread);
+		const before = auditFields(thread);
 		const { archived, auto_archive_duration } = changes;
 		const active =
 			(archived ?? thread.archived) !== thread.archived ||
@@ -168,7 +167,7 @@ export class Threads {
 		);
 	}
 
-	/** The message that it started from stays. */
+	/** Removes a thread. Its starter message stays. */
 	remove(thread: Thread, by?: Attribution): void {
 		const state = this.#state;
 		const { id, guild_id, parent_id, type } = thread;
@@ -190,11 +189,11 @@ export class Threads {
 			by,
 			AuditLogEvent.ThreadDelete,
 			thread.id,
-			{ changes: changesBetween(logged(thread), {}) },
+			{ changes: changesBetween(auditFields(thread), {}) },
 		);
 	}
 
-	/** All threads of a channel go with it; that the channel goes is all that is told. */
+	/** Removes all threads of a channel that is removed, without events. */
 	removeIn(parent: GuildChannel): void {
 		for (const thread of this.in(parent)) this.#forget(thread);
 	}
@@ -205,13 +204,12 @@ export class Threads {
 		this.#messages.removeChannel(id);
 	}
 
-	/** The threads of a channel. */
 	in({ guild_id, id }: GuildChannel): Thread[] {
 		const all = this.#state.guilds.get(guild_id)?.threads.values() ?? [];
 		return [...all].filter(({ parent_id }) => parent_id === id);
 	}
 
-	/** The active threads that someone may see, the newest first. */
+	/** The active threads that a user can view, newest first. */
 	active(guild: Guild, userId: string): Thread[] {
 		return [...guild.threads.values()]
 			.filter(({ archived }) => !archived)
@@ -236,11 +234,11 @@ export class Threads {
 
 	// Members
 
-	/** Someone is in the thread from now on; whether they were not before. */
+	/** Adds a member. Returns false if they already were one. */
 	join(thread: Thread, user: User): boolean {
 		if (thread.members.has(user.id)) return false;
 		thread.members.set(user.id, new Date().toISOString());
-		// Whoever comes to it must know of it first.
+		// A new member receives the thread first.
 		this.#dispatch(
 			"THREAD_CREATE",
 			thread,
@@ -251,16 +249,16 @@ export class Threads {
 		return true;
 	}
 
-	/** Someone is no longer in the thread; whether they were before. */
+	/** Removes a member. Returns false if they were none. */
 	leave(thread: Thread, user: User): boolean {
 		if (!thread.members.has(user.id)) return false;
-		// While they may still see it.
+		// Dispatched first: without membership a private thread is not visible.
 		this.#dispatchMembers(thread, [], [user.id]);
 		thread.members.delete(user.id);
 		return true;
 	}
 
-	/** Who leaves the guild leaves its threads. */
+	/** Removes a user who leaves the guild from its threads. */
 	leaveAll(guild: Guild, user: User): void {
 		for (const thread of guild.threads.values()) this.leave(thread, user);
 	}
@@ -292,8 +290,8 @@ export class Threads {
 
 	// Messages
 
-	/** A message has been written in the thread: it is active again, and the author is in it. */
-	wrote(thread: Thread, { id, type, author }: Message): void {
+	/** Handles a new message in a thread: it is unarchived and the author joins. */
+	messageAdded(thread: Thread, { id, type, author }: Message): void {
 		const isStart =
 			id === thread.id || type === MessageType.ThreadStarterMessage;
 		if (isStart) return;
@@ -317,7 +315,7 @@ export class Threads {
 	}
 }
 
-/** Told to those who may see the thread. */
+/** Restricts an event to those who can view the thread. */
 function seenIn({ id }: Thread): WorldEvent["permission"] & object {
 	return { bits: PermissionFlagsBits.ViewChannel, channelId: id };
 }
@@ -328,8 +326,8 @@ function publicTypeIn({ type }: GuildChannel): ThreadType {
 		: ChannelType.PublicThread;
 }
 
-/** What the audit log tells of a thread. */
-function logged(thread: Thread) {
+/** The fields of a thread in the audit log. */
+function auditFields(thread: Thread) {
 	const { name, type, archived, locked, auto_archive_duration } = thread;
 	const { rate_limit_per_user, invitable, applied_tags, flags } = thread;
 	return {

@@ -1,4 +1,4 @@
-// What an audit log entry says was changed.
+// The changes in audit log entries.
 // https://discord.com/developers/docs/resources/audit-log
 
 import type { AuditLogChange, Guild, Overwrite } from "./entities.ts";
@@ -6,8 +6,8 @@ import type { AuditLogChange, Guild, Overwrite } from "./entities.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The changes from `before` to `after`, key by key. An empty `before` is something created, an empty `after`
- * something deleted; otherwise only the keys that `after` gives are compared.
+ * The changes from `before` to `after` by key. An empty `before` means created, an empty `after` deleted; otherwise only
+ * the keys of `after` are compared.
  */
 export function changesBetween(
 	before: Values,
@@ -28,7 +28,7 @@ export function changesBetween(
 		}));
 }
 
-/** The roles that a member got and lost, as Discord writes them. */
+/** The added and removed roles of a member, in Discord's format. */
 export function roleChanges(
 	guild: Guild,
 	before: readonly string[],
@@ -44,7 +44,7 @@ export function roleChanges(
 	];
 }
 
-/** Whom an overwrite is about. */
+/** The audit log options of an overwrite. */
 export function overwriteOptions(
 	guild: Guild,
 	overwrite: Overwrite,

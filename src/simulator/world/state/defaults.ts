@@ -1,4 +1,4 @@
-// What new things are like when nobody says otherwise.
+// Default values of new entities.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -10,7 +10,7 @@ import {
 } from "discord.js";
 import type { GuildSettings, Member, Role, User } from "./entities.ts";
 
-/** What Discord grants everyone in a new guild, as far as the simulator knows of it. */
+/** The permissions of @everyone in a new guild. */
 export const everyonePermissions =
 	PermissionFlagsBits.ViewChannel |
 	PermissionFlagsBits.SendMessages |
@@ -31,7 +31,6 @@ export const everyonePermissions =
 	PermissionFlagsBits.Stream |
 	PermissionFlagsBits.UseVAD;
 
-/** A guild that nobody has set anything in yet. */
 export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	description: null,
 	verification_level: GuildVerificationLevel.None,
@@ -48,7 +47,6 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	premium_progress_bar_enabled: false,
 };
 
-/** A role without a name, a colour or a permission. */
 export function newRole(id: string): Role {
 	return {
 		id,
@@ -71,14 +69,13 @@ export function newRole(id: string): Role {
 	};
 }
 
-/** A token like Discord's: it begins with the id of its owner, and the rest is random. */
+/** A bot token in Discord's format: the user id, then random parts. */
 export function newToken(userId: string): string {
 	const owner = Buffer.from(userId).toString("base64url");
 	const random = (bytes: number) => randomBytes(bytes).toString("base64url");
 	return `${owner}.${random(4)}.${random(27)}`;
 }
 
-/** A member who joins now. */
 export function newMember(user: User): Member {
 	return {
 		user,

@@ -1,22 +1,22 @@
-// What happens in the world, as the Gateway would tell it: the event's name, and who is told.
+// Events of Discord's Gateway: their types, intents and recipients.
 
 import { GatewayIntentBits } from "discord.js";
 import type { MessageReader } from "./serialize.ts";
 
-/** One change, told to every connected bot that all of these conditions fit. */
+/** An event. It is sent to each connected bot that all conditions apply to. */
 export interface WorldEvent {
 	readonly type: EventType;
-	/** In a guild: its members are told. */
+	/** Only to members of this guild. */
 	readonly guildId?: string;
-	/** Only these users are told. */
+	/** Only to these users. */
 	readonly only?: readonly string[];
-	/** This user is not told: it has an event of its own. */
+	/** Not to this user. */
 	readonly except?: string;
-	/** This user is told even without the intent. */
+	/** To this user even without the intent. */
 	readonly always?: string;
-	/** Who is told needs these permissions, in this channel if one is given. */
+	/** Only to users with these permissions, in this channel or else in the guild. */
 	readonly permission?: { readonly bits: bigint; readonly channelId?: string };
-	/** The event's data for one reader. Called at once, or never. */
+	/** The data for one reader. Called during the dispatch or never. */
 	data(reader: MessageReader): Record<string, unknown>;
 }
 
@@ -42,8 +42,8 @@ const {
 } = GatewayIntentBits;
 
 /**
- * Every event the simulator sends, with the intent that a bot needs for it: in a guild, and in direct messages. 0 is none:
- * such an event is told to the bot that it is for.
+ * Every event that the simulator sends, with the intent that it requires in a guild and in direct messages. 0 means no
+ * intent: such an event is addressed to a bot.
  */
 export const events = {
 	GUILD_CREATE: { guild: Guilds, direct: 0 },
@@ -59,7 +59,7 @@ export const events = {
 	THREAD_UPDATE: { guild: Guilds, direct: 0 },
 	THREAD_DELETE: { guild: Guilds, direct: 0 },
 	THREAD_LIST_SYNC: { guild: Guilds, direct: 0 },
-	// Of themselves bots are told without it.
+	// Bots receive it about themselves without the intent.
 	THREAD_MEMBERS_UPDATE: { guild: GuildMembers, direct: 0 },
 	GUILD_MEMBER_ADD: { guild: GuildMembers, direct: 0 },
 	GUILD_MEMBER_UPDATE: { guild: GuildMembers, direct: 0 },

@@ -1,4 +1,4 @@
-// Who may do what: Discord's computation of permissions, and the order of roles.
+// Permissions and role hierarchy, computed as Discord documents it.
 // https://discord.com/developers/docs/topics/permissions
 
 import { ChannelType, PermissionFlagsBits } from "discord.js";
@@ -24,27 +24,26 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** Every permission there is. */
 export const allPermissions = Object.values(PermissionFlagsBits).reduce(
 	(all, bit) => all | bit,
 	0n,
 );
 
-/** Without SEND_MESSAGES these are gone too. */
+/** Permissions that have no effect without SEND_MESSAGES. */
 const needSendMessages =
 	PermissionFlagsBits.MentionEveryone |
 	PermissionFlagsBits.SendTTSMessages |
 	PermissionFlagsBits.AttachFiles |
 	PermissionFlagsBits.EmbedLinks;
 
-/** What a member in time-out is left with. */
+/** The permissions that a timed out member keeps. */
 const leftInTimeout = ViewChannel | ReadMessageHistory;
 
 export function has(permissions: bigint, needed: bigint): boolean {
 	return (permissions & needed) === needed;
 }
 
-/** A member's permissions in the guild as a whole; none for someone who is not a member. */
+/** The permissions of a member in the guild; 0n for others. */
 export function guildPermissions(guild: Guild, userId: string): bigint {
 	const member = guild.members.get(userId);
 	if (!member) return 0n;
@@ -72,8 +71,8 @@ function inTimeout(member: Member): boolean {
 }
 
 /**
- * A member's permissions in a channel: those in the guild, changed by the channel's overwrites. A thread has those of its
- * channel, SEND_MESSAGES being what SEND_MESSAGES_IN_THREADS is there.
+ * The permissions of a member in a channel, with its overwrites. A thread has those of its channel, where
+ * SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES.
  */
 export function channelPermissions(
 	guild: Guild,
@@ -92,7 +91,7 @@ export function channelPermissions(
 	return limitInTimeout(member, withoutImplied(here, channel));
 }
 
-/** A private thread is seen by its members, and by those who manage threads. */
+/** Only members of a private thread and MANAGE_THREADS can view it. */
 function inThread(granted: bigint, thread: Thread, userId: string): bigint {
 	const hidden =
 		thread.type === ChannelType.PrivateThread &&
@@ -104,7 +103,7 @@ function inThread(granted: bigint, thread: Thread, userId: string): bigint {
 		: granted & ~SendMessages;
 }
 
-// Everyone first, then all roles together, then the member: a later step beats an earlier one.
+// Overwrites apply in this order: @everyone, all roles together, the member.
 function applyOverwrites(
 	base: bigint,
 	guild: Guild,
@@ -137,7 +136,7 @@ function withoutImplied(granted: bigint, channel: GuildChannel): bigint {
 	return has(granted, SendMessages) ? granted : granted & ~needSendMessages;
 }
 
-/** Orders roles from the top: the higher position, and among equals the older role. */
+/** Compares roles, highest first. Of equal positions the older role is higher. */
 export function compareRoles(a: Role, b: Role): number {
 	return b.position - a.position || compareIds(a.id, b.id);
 }
@@ -148,7 +147,7 @@ function highestRole(guild: Guild, member: Member): Role | undefined {
 		.sort(compareRoles)[0];
 }
 
-/** Whether the actor may manage this role: it is the owner, or has a role above it. */
+/** Whether the actor may manage a role: as the owner, or with a higher role. */
 export function isAboveRole(
 	guild: Guild,
 	actorId: string,
@@ -160,7 +159,7 @@ export function isAboveRole(
 	return highest !== undefined && compareRoles(highest, role) < 0;
 }
 
-/** Whether the actor may act on this member: the owner on anyone but itself, others on members below them. */
+/** Whether the actor may act on a member: as the owner, or with a higher role. Nobody may act on the owner. */
 export function isAboveMember(
 	guild: Guild,
 	actorId: string,
@@ -172,8 +171,8 @@ export function isAboveMember(
 }
 
 /**
- * Whether the actor may allow or deny these bits in an overwrite: it has them in the guild or the category, or the
- * channel's overwrites let it manage permissions there. Only an administrator may hand out MANAGE_ROLES in a channel.
+ * Whether the actor may allow or deny these bits in an overwrite: with the bits in the guild or category, or with an
+ * overwrite that grants MANAGE_ROLES. Only administrators may grant MANAGE_ROLES itself.
  */
 export function mayOverwrite(
 	guild: Guild,

@@ -1,4 +1,4 @@
-// Entities as Discord sends them. What a reader may not see is left out here and nowhere else.
+// Entities as Discord sends them. Only this file leaves out what a reader may not see.
 
 import { ApplicationFlags, ChannelType, MessageFlags } from "discord.js";
 import { newGuildSettings } from "./defaults.ts";
@@ -34,7 +34,7 @@ export function applicationFlags(bot: Account): number {
 	);
 }
 
-/** Someone as they see themselves. */
+/** A user's own account. */
 export function ownUser(account: Account): Json {
 	return {
 		...account.user,
@@ -78,7 +78,7 @@ export function guildChannel(channel: GuildChannel): Json {
 	}
 }
 
-/** A thread, with the viewer's place in it if they have one. */
+/** A thread, with the viewer's thread member if there is one. */
 export function thread(of: Thread, viewerId: string): Json {
 	const { members, archived, locked, invitable, ...rest } = of;
 	const { archive_timestamp, create_timestamp, ...others } = rest;
@@ -86,7 +86,7 @@ export function thread(of: Thread, viewerId: string): Json {
 	const member = threadMember(of, viewerId);
 	return {
 		...common,
-		// Discord stops counting there.
+		// Discord counts up to 50.
 		member_count: Math.min(50, members.size),
 		thread_metadata: {
 			archived,
@@ -100,7 +100,7 @@ export function thread(of: Thread, viewerId: string): Json {
 	};
 }
 
-/** Someone's place in a thread; undefined where they have none. */
+/** A thread member, or undefined. */
 export function threadMember(
 	{ id, members }: Thread,
 	user_id: string,
@@ -111,7 +111,7 @@ export function threadMember(
 		: { id, user_id, join_timestamp, flags: 0 };
 }
 
-/** The same with the member of the guild. */
+/** A thread member with the guild member; empty if there is none. */
 export function threadMemberWith(
 	guild: Guild,
 	of: Thread,
@@ -124,7 +124,7 @@ export function threadMemberWith(
 		: [];
 }
 
-/** A channel; a DM lists whom the viewer talks to there. */
+/** A channel. A DM channel lists the other user. */
 export function channel(any: Channel, viewer: Account): Json {
 	if (isThread(any)) return thread(any, viewer.user.id);
 	if (inGuild(any)) return guildChannel(any);
@@ -133,7 +133,7 @@ export function channel(any: Channel, viewer: Account): Json {
 	return { ...rest, recipients: others, flags: 0 };
 }
 
-/** A member without the user, as it stands beside one that is known. */
+/** A member without `user`. */
 export function bareMember({ user: _, ...member }: Member): Json {
 	return {
 		...member,
@@ -148,7 +148,7 @@ export function member(of: Member): Json {
 	return { user: of.user, ...bareMember(of) };
 }
 
-/** Where a member is in voice, and how; in no channel when they are in none. */
+/** The voice state of a member. Without a channel if they are not connected. */
 export function voiceState(guild: Guild, { user, deaf, mute }: Member): Json {
 	return {
 		channel_id: null,
@@ -172,12 +172,11 @@ function settings(of: Guild): Json {
 	);
 }
 
-/** An emoji, without who made it. */
+/** An emoji without its creator. */
 export function emoji({ user: _, ...rest }: GuildEmoji): Json {
 	return rest;
 }
 
-/** The emoji of a guild. */
 export function emojis(of: Guild): Json[] {
 	return Array.from(of.emojis.values(), emoji);
 }
@@ -212,7 +211,7 @@ export function guild(of: Guild): Json {
 	};
 }
 
-/** The counts that a guild is shown with on demand. Everyone counts as serialize. */
+/** The approximate counts of a guild. All members count as online. */
 export function guildCounts(of: Guild): Json {
 	return {
 		approximate_member_count: of.members.size,
@@ -220,13 +219,13 @@ export function guildCounts(of: Guild): Json {
 	};
 }
 
-/** What messages a reader may look into: all, or only its own, those that mention it, and direct ones. */
+/** Who reads messages. Without `seesContent` only own messages, mentions and DMs have content. */
 export interface MessageReader {
 	readonly id: string;
 	readonly seesContent: boolean;
 }
 
-/** Whether this account may ask for message content at all: people may, bots with the privileged intent. */
+/** The reader of an account. Bots see content with the privileged intent. */
 export function readerOf(account: Account): MessageReader {
 	return {
 		id: account.user.id,
@@ -235,7 +234,7 @@ export function readerOf(account: Account): MessageReader {
 	};
 }
 
-/** Whether this reader may see what the message says. */
+/** Whether a reader may see the content of a message. */
 export function isReadable(
 	of: Message,
 	reader: MessageReader,
@@ -249,7 +248,7 @@ export function isReadable(
 	);
 }
 
-/** A message; `referenced` is the one it replies to, null when that is gone. */
+/** A message. `referenced` is the one it replies to, null if that was deleted. */
 export function message(
 	of: Message,
 	reader: MessageReader,
@@ -285,7 +284,7 @@ export function message(
 
 const noContent = { content: "", embeds: [], attachments: [], components: [] };
 
-/** What a message has in place of what it says; its poll is left out. */
+/** The empty content of a message for a reader who may not see it. */
 function hidden({ message_snapshots }: Message): Json {
 	return {
 		...noContent,
@@ -324,7 +323,7 @@ function reaction({ emoji, userIds }: Reaction, reader: MessageReader): Json {
 	};
 }
 
-/** A user as a mention in an event: with the member, so that clients need not ask. */
+/** A mentioned user in an event, with their member. */
 export function mention(user: User, guild: Guild | undefined): Json {
 	const member = guild?.members.get(user.id);
 	return member ? { ...user, member: bareMember(member) } : { ...user };

@@ -1,12 +1,12 @@
-// Discord's ids: milliseconds since 2015 in the upper 42 bits, so that ids sort by time. Strings everywhere.
+// Snowflakes, Discord's ids: the upper 42 bits are milliseconds since 2015. They are decimal strings and sort by time.
 // https://discord.com/developers/docs/reference#snowflakes
 
 const epochMs = 1_420_070_400_000;
 const lowBits = 22n;
-// The upper half of a millisecond's numbers belongs to back-dated ids, the lower half to the others: they never meet.
+// Back-dated ids use the upper half of the numbers within a millisecond, other ids the lower half, so that none repeats.
 const half = 1 << 21;
 
-/** Makes ids that are unique and, when no time is given, each greater than the one before. */
+/** Creates unique ids. Without a time each is greater than the one before. */
 export type Snowflakes = (atMs?: number) => string;
 
 export function createSnowflakes(): Snowflakes {
@@ -34,17 +34,17 @@ function compose(atMs: number, low: number): string {
 	return String((BigInt(Math.trunc(atMs) - epochMs) << lowBits) | BigInt(low));
 }
 
-/** When an id was made, in milliseconds since 1970. */
+/** When an id was created, in milliseconds since 1970. */
 export function timeOf(id: string): number {
 	return Number(BigInt(id) >> lowBits) + epochMs;
 }
 
-/** Orders ids by age, oldest first. */
+/** Compares ids by age, oldest first. */
 export function compareIds(a: string, b: string): number {
 	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** Whether a text may be an id at all. */
+/** Whether a text has the form of an id. */
 export function isSnowflake(text: string): boolean {
 	return /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n;
 }

@@ -1,10 +1,10 @@
-// Emoji that are characters, as opposed to those that a guild has of its own.
+// Unicode emoji, as opposed to the custom emoji of guilds.
 
 import type { Emoji } from "./entities.ts";
 
-/** The emoji that this text is; undefined when it is none. */
-export function standardEmoji(text: string): Emoji | undefined {
-	// Some are written with and without the selector that asks for colours.
+/** The Unicode emoji in this text, or undefined. */
+export function parseUnicodeEmoji(text: string): Emoji | undefined {
+	// Some can be written with and without the variation selector.
 	const plain = text.replaceAll("\ufe0f", "");
 	const known = [text, plain, `${plain}\ufe0f`].some((form) =>
 		/^\p{RGI_Emoji}$/v.test(form),

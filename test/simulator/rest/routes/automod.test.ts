@@ -273,7 +273,7 @@ test("a keyword is a whole word, unless a * stands for the rest of one", async (
 			trigger_metadata: { keyword_filter: [keyword], allow_list },
 		});
 		const written = { text, channelIds: [], roleIds: [] };
-		return world.autoModeration.breaches(guild, written)[0]?.content;
+		return world.autoModeration.violations(guild, written)[0]?.content;
 	};
 	expect(fits("cat", "a Cat!")).toBe("Cat");
 	expect(fits("cat", "catch")).toBeUndefined();
