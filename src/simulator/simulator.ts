@@ -100,7 +100,7 @@ export async function startSimulator(
 		faults,
 		log,
 		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
-		keepFile: (host, path, file) => {
+		storeFile: (host, path, file) => {
 			files.set(path, file);
 			const oldest = files.keys().next().value;
 			if (files.size > keptFiles && oldest !== undefined) files.delete(oldest);

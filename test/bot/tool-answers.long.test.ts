@@ -3,7 +3,7 @@
 // tried for each tool, another one for the next tool; with ALL_ANSWERS=1 all three.
 
 import { expect, test } from "bun:test";
-import type { Answer } from "../../src/simulator/rest/faults.ts";
+import type { ResponseData as Answer } from "../../src/simulator/rest/faults.ts";
 import { type Args, type Scene, startScene } from "./tool-rows/scene.ts";
 import { table } from "./tool-table.ts";
 

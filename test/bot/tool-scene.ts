@@ -1,7 +1,7 @@
 // The rows of the tools' table by what they do, and the scenes in which their calls are tried.
 
 import { expect } from "bun:test";
-import { withoutToken } from "../../src/simulator/rest/paths.ts";
+import { redactToken } from "../../src/simulator/rest/paths.ts";
 import { until } from "../support/until.ts";
 import {
 	type Act,
@@ -75,7 +75,7 @@ function countOf(
 	all: readonly { method: string; path: string }[],
 ): number {
 	const [wanted = "", target = ""] = request.split(" ");
-	const shown = withoutToken(target);
+	const shown = redactToken(target);
 	return all.filter(({ method, path }) => method === wanted && path === shown)
 		.length;
 }

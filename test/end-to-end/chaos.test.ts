@@ -8,7 +8,7 @@
 //     CHAOS_SEED=<number> repeats the random choices of a run, though not its timing.
 
 import { expect, test } from "bun:test";
-import type { Fault } from "../../src/simulator/rest/faults.ts";
+import type { InjectedFault } from "../../src/simulator/rest/faults.ts";
 import {
 	demoSeed,
 	moderatorPermissions,
@@ -443,7 +443,7 @@ function platformTroubles({ faults, sockets }: Simulator, random: Random) {
 		return fault;
 	};
 	const retryAfterMs = 200;
-	const troubles: Record<string, () => Fault | undefined> = {
+	const troubles: Record<string, () => InjectedFault | undefined> = {
 		"request dropped": () =>
 			faults.drop(route(), { when: "before", ...times() }),
 		"answer dropped": () => faults.drop(route(), { when: "after", ...times() }),
@@ -466,14 +466,14 @@ function platformTroubles({ faults, sockets }: Simulator, random: Random) {
 /** How often what went wrong; 0 for what is still to come. */
 class TroubleCount {
 	readonly #times = new Map<string, number>();
-	readonly #waiting: [name: string, fault: Fault][] = [];
+	readonly #waiting: [name: string, fault: InjectedFault][] = [];
 
 	add(name: string, times = 1): void {
 		this.#times.set(name, (this.#times.get(name) ?? 0) + times);
 	}
 
 	/** A fault counts once it has hit. */
-	addOnceHit(name: string, fault: Fault): void {
+	addOnceHit(name: string, fault: InjectedFault): void {
 		this.#waiting.push([name, fault]);
 	}
 

@@ -6,7 +6,7 @@ import type {
 	Interactions,
 } from "../interactions/interactions.ts";
 import type { UserClient } from "../interactions/user-client.ts";
-import { type Fault, type Faults, isMatch } from "../rest/faults.ts";
+import { type Faults, type InjectedFault, isMatch } from "../rest/faults.ts";
 import type { Journal, RequestLog } from "../rest/journal.ts";
 import type { UnknownRoute } from "../rest/router.ts";
 import { allRoutes } from "../rest/routes/all.ts";
@@ -179,7 +179,7 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 function inject(
 	{ faults }: Controllable,
 	request: v.InferOutput<typeof faultRequest>,
-): Fault {
+): InjectedFault {
 	switch (request.kind) {
 		case "refuse":
 			return faults.refuse(request.match, request.code, request);
@@ -240,7 +240,7 @@ async function vote(
 	return given;
 }
 
-function shown({ match, effect, hits }: Fault) {
+function shown({ match, effect, hits }: InjectedFault) {
 	const { kind, executed } = effect;
 	return { kind, match, executed, hits };
 }

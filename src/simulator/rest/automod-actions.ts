@@ -1,4 +1,4 @@
-// What auto-moderation does about a message that someone writes: blocks it, tells of it, times its author out.
+// Executes the actions of AutoMod rules that a new or edited message violates: block, alert, timeout.
 
 import {
 	AutoModerationActionType as Action,
@@ -17,23 +17,23 @@ import type {
 import { inGuild } from "../world/state/entities.ts";
 import { guildPermissions, has } from "../world/state/permissions.ts";
 import type { World } from "../world/world.ts";
-import { refusal } from "./errors.ts";
+import { apiError } from "./errors.ts";
 import type { Call } from "./route.ts";
 
-interface Offence {
+interface ActionContext {
 	readonly world: World;
 	readonly guild: Guild;
 	readonly channel: Channel;
 	readonly member: Member;
 	readonly text: string;
 	readonly violation: Violation;
-	/** The message, if it was not blocked. */
+	/** Undefined if the message was blocked. */
 	readonly message: Message | undefined;
 }
 
 /**
- * Lets the guild's rules look at a text that is to be written or edited: throws Discord's refusal when one blocks it. What
- * is returned is to be called with the message once it is there. Bots, and those who manage the guild, may write anything.
+ * Checks a text that is to be sent against the guild's rules. Throws Discord's error if one blocks it, else returns a
+ * function to call with the sent message. Bots and members with MANAGE_GUILD are exempt.
  */
 export function moderate(
 	call: Call,
@@ -44,20 +44,20 @@ export function moderate(
 	if (!inGuild(channel)) return () => {};
 	const guild = world.guilds.of(channel);
 	const member = guild.members.get(actor.user.id);
-	const mayAll = has(
+	const isManager = has(
 		guildPermissions(guild, actor.user.id),
 		PermissionFlagsBits.ManageGuild,
 	);
-	if (!member || actor.user.bot || mayAll) return () => {};
+	if (!member || actor.user.bot || isManager) return () => {};
 	const violations = world.autoModeration.violations(guild, {
 		text,
 		channelIds: [channel.id, channel.parent_id ?? ""],
 		roleIds: member.roles,
 	});
-	const actOn = (message: Message | undefined) => {
+	const executeActions = (message: Message | undefined) => {
 		for (const violation of violations)
 			for (const action of violation.rule.actions)
-				carryOut(action, {
+				executeAction(action, {
 					world,
 					guild,
 					channel,
@@ -70,17 +70,20 @@ export function moderate(
 	const blocks = violations.some(({ rule }) =>
 		rule.actions.some(({ type }) => type === Action.BlockMessage),
 	);
-	if (!blocks) return actOn;
-	actOn(undefined);
-	throw refusal(Code.MessageWasBlockedByAutomaticModeration);
+	if (!blocks) return executeActions;
+	executeActions(undefined);
+	throw apiError(Code.MessageWasBlockedByAutomaticModeration);
 }
 
-function carryOut(action: APIAutoModerationAction, offence: Offence): void {
-	const { world, guild, channel, member, text, violation, message } = offence;
+function executeAction(
+	action: APIAutoModerationAction,
+	context: ActionContext,
+): void {
+	const { world, guild, channel, member, text, violation, message } = context;
 	const { rule, keyword, content } = violation;
 	const alert =
 		action.type === Action.SendAlertMessage
-			? sendAlert(action.metadata?.channel_id, offence)
+			? sendAlert(action.metadata?.channel_id, context)
 			: undefined;
 	if (action.type === Action.Timeout) {
 		const ms = (action.metadata?.duration_seconds ?? 0) * 1000;
@@ -108,10 +111,10 @@ function carryOut(action: APIAutoModerationAction, offence: Offence): void {
 	);
 }
 
-/** Discord's own message about the offence, in the channel that the rule names. */
+/** Adds the alert to the channel that the rule names. */
 function sendAlert(
 	channelId: string | undefined,
-	{ world, guild, channel, member, text, violation }: Offence,
+	{ world, guild, channel, member, text, violation }: ActionContext,
 ): Message | undefined {
 	const to = guild.channels.get(channelId ?? "");
 	if (!to) return undefined;

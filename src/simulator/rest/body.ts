@@ -1,28 +1,28 @@
-// What a request carries: its JSON or multipart body, and the reason for the audit log.
+// Reads request bodies, JSON or multipart, and the audit log reason.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
-import { fieldFault, refusal } from "./errors.ts";
+import { apiError, formError } from "./errors.ts";
 
 export interface Content {
 	readonly body: unknown;
-	/** By the names of their parts. */
+	/** By part name. */
 	readonly files: ReadonlyMap<string, Blob>;
 }
 
-/** Discord allows 10 MiB a file to guilds without boosts. */
+/** Discord's limit per file in guilds without boosts. */
 const fileLimitBytes = 10 * 1024 * 1024;
 
-// Deeper than anything Discord accepts, and shallow enough to be written out again.
+// Deeper than unchecked Discord accepts, and shallow enough for JSON.stringify.
 const depthLimit = 64;
 
-/** Reads a body: JSON, or a form whose part `payload_json` is JSON. No body counts as an empty object. */
+/** Reads a body: JSON, or a form with JSON in its part `payload_json`. An empty body counts as {}. */
 export async function readBody(request: Request): Promise<Content> {
 	const type = request.headers.get("content-type") ?? "";
 	if (type.startsWith("multipart/form-data")) return readForm(request);
 	const text = await request.text();
 	if (text === "") return { body: {}, files: new Map() };
 	if (!type.startsWith("application/json"))
-		throw fieldFault(
+		throw formError(
 			"CONTENT_TYPE_INVALID",
 			"Expected \"Content-Type\" header to be one of {'application/json', 'multipart/form-data'}.",
 		);
@@ -31,7 +31,7 @@ export async function readBody(request: Request): Promise<Content> {
 
 async function readForm(request: Request): Promise<Content> {
 	const form = await request.formData().catch((cause: unknown) => {
-		throw refusal(Code.RequestBodyContainsInvalidJSON, {
+		throw apiError(Code.RequestBodyContainsInvalidJSON, {
 			message: `The multipart body could not be read: ${cause}`,
 		});
 	});
@@ -39,7 +39,7 @@ async function readForm(request: Request): Promise<Content> {
 	for (const [name, value] of form)
 		if (typeof value !== "string") files.set(name, value);
 	for (const file of files.values())
-		if (file.size > fileLimitBytes) throw refusal(Code.RequestEntityTooLarge);
+		if (file.size > fileLimitBytes) throw apiError(Code.RequestEntityTooLarge);
 	const payload = form.get("payload_json");
 	return { body: typeof payload === "string" ? parse(payload) : {}, files };
 }
@@ -49,10 +49,10 @@ function parse(text: string): unknown {
 	try {
 		body = JSON.parse(text);
 	} catch {
-		throw refusal(Code.RequestBodyContainsInvalidJSON);
+		throw apiError(Code.RequestBodyContainsInvalidJSON);
 	}
 	if (isDeeper(body, depthLimit))
-		throw refusal(Code.RequestBodyContainsInvalidJSON);
+		throw apiError(Code.RequestBodyContainsInvalidJSON);
 	return body;
 }
 
@@ -64,12 +64,12 @@ function isDeeper(value: unknown, levels: number): boolean {
 	);
 }
 
-/** The reason for the audit log, which comes URL-encoded. */
+/** Reads the audit log reason, which is URL-encoded. */
 export function readReason(request: Request): string | undefined {
 	const encoded = request.headers.get("x-audit-log-reason");
 	if (!encoded) return undefined;
 	if (encoded.length > 512)
-		throw fieldFault(
+		throw formError(
 			"BASE_TYPE_MAX_LENGTH",
 			"Must be 512 or fewer in length.",
 			"x-audit-log-reason",
@@ -77,7 +77,7 @@ export function readReason(request: Request): string | undefined {
 	try {
 		return decodeURIComponent(encoded);
 	} catch {
-		// A stray % is no encoding: the text stands for itself.
+		// A stray % is not URL-encoding: keep the text as it is.
 		return encoded;
 	}
 }

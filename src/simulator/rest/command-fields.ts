@@ -1,11 +1,10 @@
-// What a slash command may look like, by Discord's rules.
+// The fields of slash commands, checked by Discord's rules.
 // https://discord.com/developers/docs/interactions/application-commands
 
 import { ApplicationCommandOptionType as Option } from "discord.js";
 import type { CommandOption } from "../world/state/entities.ts";
-import { fieldFault, notSimulated } from "./errors.ts";
+import { formError, notSimulated } from "./errors.ts";
 import {
-	anything,
 	boolean,
 	type Field,
 	integer,
@@ -16,9 +15,10 @@ import {
 	type Read,
 	required,
 	text,
+	unchecked,
 } from "./fields.ts";
 
-/** How many commands an application may have in all guilds, and in each. */
+/** The limit of an application's commands, global and per guild. */
 export const maxCommands = 100;
 const maxOptions = 25;
 const maxCharacters = 8000;
@@ -30,7 +30,7 @@ const name: Field<string | undefined> = {
 		const given = text(1, 32).read(value);
 		if (given === undefined) return undefined;
 		if (!namePattern.test(given) || given !== given.toLowerCase())
-			throw fieldFault(
+			throw formError(
 				"APPLICATION_COMMAND_INVALID_NAME",
 				"Command name is invalid",
 			);
@@ -51,11 +51,11 @@ const number: Field<number | undefined> = {
 	read: (value) => {
 		if (value === undefined) return undefined;
 		if (typeof value === "number" && Number.isFinite(value)) return value;
-		throw fieldFault("NUMBER_TYPE_COERCE", "Value is not a number.");
+		throw formError("NUMBER_TYPE_COERCE", "Value is not a number.");
 	},
 };
 
-/** The kinds of option that are simulated. */
+/** The option types that are simulated. */
 const optionTypes = new Set<number>([
 	Option.String,
 	Option.Integer,
@@ -117,13 +117,13 @@ const options: Field<CommandOption[] | undefined> = {
 		const names = new Set<string>();
 		for (const [index, one] of read.entries()) {
 			if (one.required && optional)
-				throw fieldFault(
+				throw formError(
 					"APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
 					"Required options must be placed before non-required options",
 					index,
 				);
 			if (names.has(one.name))
-				throw fieldFault(
+				throw formError(
 					"APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS",
 					"Option name already exists",
 					index,
@@ -131,12 +131,12 @@ const options: Field<CommandOption[] | undefined> = {
 			optional ||= !one.required;
 			names.add(one.name);
 		}
-		return read.map(stored);
+		return read.map(withoutEmpty);
 	},
 };
 
-// Discord leaves out what says nothing: null, false, an empty list.
-function stored(given: Read<typeof option> & object): CommandOption {
+// Discord leaves out null, false and empty lists.
+function withoutEmpty(given: Read<typeof option> & object): CommandOption {
 	return Object.fromEntries(
 		Object.entries(given).filter(
 			([, value]) =>
@@ -157,8 +157,8 @@ const chatInput: Field<1 | undefined> = {
 	},
 };
 
-/** What may be said of a command when it is changed. */
-export const commandChanges = {
+/** The fields when a command is edited. */
+export const editCommandFields = {
 	name,
 	name_localizations: nullable(localizations),
 	description,
@@ -169,24 +169,24 @@ export const commandChanges = {
 	dm_permission: nullable(boolean),
 	contexts: nullable(list(integer(0, 2), 0, 3)),
 	integration_types: nullable(list(integer(0, 1), 0, 2)),
-	default_permission: anything,
+	default_permission: unchecked,
 } as const;
 
-/** What a new command needs. */
-export const newCommand = {
-	...commandChanges,
+/** The fields when a command is created. */
+export const newCommandFields = {
+	...editCommandFields,
 	type: chatInput,
 	name: required(name),
 	description: required(description),
 } as const;
 
-/** What is said of a command, checked field by field. */
+/** A checked body. */
 export type CommandForm = {
-	[K in keyof typeof commandChanges]: Read<(typeof commandChanges)[K]>;
+	[K in keyof typeof editCommandFields]: Read<(typeof editCommandFields)[K]>;
 };
 
-/** Names, descriptions and values together have a limit of their own. */
-export function refuseTooLarge(form: object): void {
+/** Throws if names, descriptions and values together are too long. */
+export function checkSize(form: object): void {
 	const texts = (of: unknown): string[] => {
 		if (typeof of === "string") return [of];
 		if (Array.isArray(of)) return of.flatMap(texts);
@@ -198,7 +198,7 @@ export function refuseTooLarge(form: object): void {
 		return [name, description, value, options, choices].flatMap(texts);
 	};
 	if (texts(form).join("").length > maxCharacters)
-		throw fieldFault(
+		throw formError(
 			"APPLICATION_COMMAND_TOO_LARGE",
 			`Command exceeds maximum size (${maxCharacters})`,
 		);

@@ -1,11 +1,10 @@
-// Components of messages: rows of buttons, checked by Discord's rules, and how to find a button again. Select menus in
-// rows, and all that needs IS_COMPONENTS_V2, are stored as they came.
+// Message components: rows of buttons are checked by Discord's rules. Select menus in rows and everything that needs
+// IS_COMPONENTS_V2 are stored unchecked.
 // https://discord.com/developers/docs/components/reference
 
 import { ButtonStyle, ComponentType } from "discord.js";
-import { type FaultTree, FieldFault, fieldFault } from "./errors.ts";
+import { FormError, type FormErrors, formError } from "./errors.ts";
 import {
-	anything,
 	boolean,
 	choice,
 	type Field,
@@ -16,6 +15,7 @@ import {
 	required,
 	snowflake,
 	text,
+	unchecked,
 } from "./fields.ts";
 
 type Stored = Record<string, unknown> & { type: number };
@@ -53,19 +53,19 @@ function readButton(value: unknown): Stored {
 	const read = required(button).read(value);
 	const { style, label, emoji, custom_id, url, disabled } = read;
 	if (custom_id && url)
-		throw fieldFault(
+		throw formError(
 			"BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE",
 			"A custom id and url cannot both be specified",
 		);
 	if (style === ButtonStyle.Link) checkLink(url);
 	else if (!custom_id)
-		throw fieldFault(
+		throw formError(
 			"BUTTON_COMPONENT_CUSTOM_ID_REQUIRED",
 			"A custom id is required",
 			"custom_id",
 		);
 	if (!label && !emoji)
-		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "label");
+		throw formError("BASE_TYPE_REQUIRED", "This field is required", "label");
 	return {
 		type: ComponentType.Button,
 		...(read.id ? { id: read.id } : {}),
@@ -80,12 +80,12 @@ function readButton(value: unknown): Stored {
 
 function checkLink(url: string | null | undefined): void {
 	if (!url)
-		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "url");
+		throw formError("BASE_TYPE_REQUIRED", "This field is required", "url");
 	const scheme = URL.parse(url)?.protocol.slice(0, -1);
 	if (scheme === undefined)
-		throw fieldFault("URL_TYPE_INVALID_URL", "Not a well formed URL.", "url");
+		throw formError("URL_TYPE_INVALID_URL", "Not a well formed URL.", "url");
 	if (!["http", "https", "discord"].includes(scheme))
-		throw fieldFault(
+		throw formError(
 			"URL_TYPE_INVALID_SCHEME",
 			`Scheme "${scheme}" is not supported. Scheme must be one of ('http', 'https', 'discord').`,
 			"url",
@@ -110,7 +110,7 @@ const selects = new Set<number>([
 ]);
 
 const row = object({
-	id: anything,
+	id: unchecked,
 	components: required(list(inRow, 1, buttonsPerRow)),
 });
 
@@ -119,10 +119,10 @@ const topLevel: Field<Stored | undefined> = {
 		const { type } = required(typed).read(value);
 		if (type === ComponentType.ActionRow) {
 			const { components } = required(row).read(value);
-			// A select menu is as wide as the row.
+			// A select menu takes the width of the row.
 			const wide = components.findIndex((one) => selects.has(one.type));
 			if (wide >= 0 && components.length > 1)
-				throw fieldFault(
+				throw formError(
 					"COMPONENT_LAYOUT_WIDTH_EXCEEDED",
 					"The specified component exceeds the maximum width",
 					"components",
@@ -139,8 +139,8 @@ function needsV2(type: number): boolean {
 	return type >= ComponentType.Section;
 }
 
-function wrongType(allowed: readonly number[]): FieldFault {
-	return fieldFault(
+function wrongType(allowed: readonly number[]): FormError {
+	return formError(
 		"BASE_TYPE_CHOICES",
 		`Value must be one of {${allowed.join(", ")}}.`,
 		"type",
@@ -148,30 +148,29 @@ function wrongType(allowed: readonly number[]): FieldFault {
 }
 
 const all = list(topLevel, 0, 40);
-const few = list(anything, 0, rowsPerMessage);
+const few = list(unchecked, 0, rowsPerMessage);
 
-/** The components of a message. */
 export const components: Field<readonly Stored[] | undefined> = {
 	read: (value) => {
 		const read = all.read(value);
 		if (!read?.some(({ type }) => needsV2(type))) few.read(value);
-		if (read) refuseSameIds(read);
+		if (read) requireUniqueIds(read);
 		return read && numbered(read);
 	},
 };
 
-/** Buttons with the same custom_id could not be told apart; disabled ones count too. */
-function refuseSameIds(rows: readonly Stored[]): void {
+/** Throws if two components have the same custom_id. Disabled ones count too. */
+function requireUniqueIds(rows: readonly Stored[]): void {
 	const seen = new Set<unknown>();
-	const faults: FaultTree = {};
+	const errors: FormErrors = {};
 	for (const [index, { components = [] }] of rows.entries())
 		for (const [place, one] of (components as Stored[]).entries()) {
 			const { custom_id } = one;
 			if (custom_id === undefined) continue;
 			if (seen.has(custom_id))
 				Object.assign(
-					faults,
-					fieldFault(
+					errors,
+					formError(
 						"COMPONENT_CUSTOM_ID_DUPLICATED",
 						"Component custom id cannot be duplicated",
 						...[index, "components", place, "custom_id"],
@@ -179,10 +178,10 @@ function refuseSameIds(rows: readonly Stored[]): void {
 				);
 			seen.add(custom_id);
 		}
-	if (Object.keys(faults).length > 0) throw new FieldFault(faults);
+	if (Object.keys(errors).length > 0) throw new FormError(errors);
 }
 
-/** Discord gives each component a number, unless its sender did. */
+/** Numbers the components, as Discord does. */
 function numbered(rows: readonly Stored[]): Stored[] {
 	let last = 0;
 	const number = (one: Stored): Stored => {

@@ -1,9 +1,9 @@
-// Discord's error answers: an HTTP status with a numeric code, and for a bad form the path of each field at fault.
+// Discord's error responses: an HTTP status with a JSON error code, and for invalid forms the path of each field.
 // https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 
-/** Ends a request with an answer that is not a success. */
+/** Ends a request with an error response. */
 export class ApiError extends Error {
 	override name = "ApiError";
 
@@ -16,8 +16,8 @@ export class ApiError extends Error {
 	}
 }
 
-// Programs go by the number; the texts are Discord's as far as they are known.
-const answers = new Map<number, readonly [status: number, message: string]>([
+// Programs rely on the codes. The messages are Discord's where they are known.
+const statuses = new Map<number, readonly [status: number, message: string]>([
 	[Code.UnknownApplication, [404, "Unknown Application"]],
 	[Code.UnknownChannel, [404, "Unknown Channel"]],
 	[Code.UnknownGuild, [404, "Unknown Guild"]],
@@ -210,24 +210,24 @@ const answers = new Map<number, readonly [status: number, message: string]>([
 	],
 ]);
 
-/** Discord's refusal with this code. A code that is not in the table is answered 400 unless the caller says otherwise. */
-export function refusal(
+/** Discord's error with this code. A code that is not in the table gets status 400 unless `given` has another. */
+export function apiError(
 	code: number,
 	given: { status?: number | undefined; message?: string | undefined } = {},
 ): ApiError {
-	const [status, message] = answers.get(code) ?? [400, `Error ${code}`];
+	const [status, message] = statuses.get(code) ?? [400, `Error ${code}`];
 	return new ApiError(given.status ?? status, {
 		message: given.message ?? message,
 		code,
 	});
 }
 
-/** An answer that Discord gives without a code of its own: 401, 405, 5xx. */
-export function plainError(status: number, name: string): ApiError {
+/** An error without a JSON error code: 401, 405, 5xx. */
+export function httpError(status: number, name: string): ApiError {
 	return new ApiError(status, { message: `${status}: ${name}`, code: 0 });
 }
 
-/** Discord's 429. */
+/** A 429 response. */
 export function rateLimited(
 	retryAfterMs: number,
 	{ global, scope }: { global: boolean; scope: string },
@@ -246,7 +246,7 @@ export function rateLimited(
 	);
 }
 
-/** Something that Discord has and the simulator has not: an answer no bot can take for Discord's. */
+/** A feature that is not simulated: status 501, which Discord does not use. */
 export function notSimulated(what: string): ApiError {
 	return new ApiError(501, {
 		message: `The simulator does not simulate ${what}.`,
@@ -254,9 +254,9 @@ export function notSimulated(what: string): ApiError {
 	});
 }
 
-/** The faults of a form: at each path the codes and texts of what is wrong there. */
-export interface FaultTree {
-	[key: string]: FaultTree | readonly FieldError[];
+/** The errors of a form by path. */
+export interface FormErrors {
+	[key: string]: FormErrors | readonly FieldError[];
 }
 
 interface FieldError {
@@ -264,39 +264,38 @@ interface FieldError {
 	readonly message: string;
 }
 
-/** What is wrong with a value; the field that holds it adds its own name to the path. */
-export class FieldFault extends Error {
+/** An invalid value. Each field that contains it adds its name to the path. */
+export class FormError extends Error {
 	override name = "FieldFault";
 
-	constructor(readonly tree: FaultTree) {
+	constructor(readonly tree: FormErrors) {
 		super("Invalid Form Body");
 	}
 }
 
-/** A fault at the value itself, or at `path` below it. */
-export function fieldFault(
+/** An error at the value itself, or at `path` atKey it. */
+export function formError(
 	code: string,
 	message: string,
 	...path: readonly (string | number)[]
-): FieldFault {
-	const leaf: FaultTree = { _errors: [{ code, message }] };
-	return new FieldFault(
-		path.reduceRight<FaultTree>((tree, key) => ({ [key]: tree }), leaf),
+): FormError {
+	const leaf: FormErrors = { _errors: [{ code, message }] };
+	return new FormError(
+		path.reduceRight<FormErrors>((tree, key) => ({ [key]: tree }), leaf),
 	);
 }
 
-/** Runs a part of a form's checks: the faults it finds are at `key`. */
-export function below<T>(key: string, run: () => T): T {
+/** Runs a check and puts its errors atKey `key`. */
+export function atKey<T>(key: string, run: () => T): T {
 	try {
 		return run();
 	} catch (error) {
-		if (error instanceof FieldFault)
-			throw new FieldFault({ [key]: error.tree });
+		if (error instanceof FormError) throw new FormError({ [key]: error.tree });
 		throw error;
 	}
 }
 
-export function invalidForm(fault: FieldFault): ApiError {
+export function formErrorResponse(fault: FormError): ApiError {
 	return new ApiError(400, {
 		message: "Invalid Form Body",
 		code: Code.InvalidFormBodyOrContentType,

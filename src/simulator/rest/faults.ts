@@ -1,70 +1,69 @@
-// Faults on demand: requests that match are refused, held, dropped, limited or failed instead of being answered.
+// Injected faults: matching requests are refused, held, dropped, rate limited or failed.
 
 import { RESTJSONErrorCodes } from "discord.js";
-import { ApiError, plainError, rateLimited, refusal } from "./errors.ts";
+import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
-/** Which requests: a method and a route, such as "POST /channels/:channel_id/messages", "POST /channels/123/*" or "* *". */
+/** A method and a route or path: "POST /channels/:channel_id/messages", "POST /channels/123/*" or "* *". */
 export type Match = string;
 
 export interface FaultLimits {
-	/** How many requests it hits before it is over; without it, until it is cleared. */
+	/** How many requests it affects. Unlimited by default. */
 	readonly times?: number | undefined;
-	/** Only requests of this user id. */
+	/** Only requests of this user. */
 	readonly actor?: string | undefined;
 }
 
-/** What a fault does with a request. */
+/** What happens to a request. `executed`: only after it was executed. */
 export type Effect =
-	/** Answers with an error; when `executed`, only after the request was carried out. */
+	/** Responds with an error. */
 	| {
 			readonly kind: "refuse" | "fail" | "rateLimit";
 			readonly executed: boolean;
 			readonly error: ApiError;
 	  }
-	/** Answers nothing until it is released; then goes on as if nothing had been. */
+	/** Holds the request until it is released, then continues. */
 	| {
 			readonly kind: "stall";
 			readonly executed: boolean;
 			readonly released: Promise<void>;
 	  }
-	/** Closes the connection without an answer. */
+	/** Closes the connection without a response. */
 	| { readonly kind: "drop"; readonly executed: boolean }
-	/** Answers something that Discord's API does not; in place of the right answer, if the request was carried out. */
+	/** Sends another response. */
 	| {
 			readonly kind: "answer";
 			readonly executed: boolean;
-			readonly rewrite: (right: Answer | undefined) => Answer;
+			readonly rewrite: (right: ResponseData | undefined) => ResponseData;
 	  };
 
-/** An answer as it goes to the client: JSON unless a header says otherwise. */
-export interface Answer {
+/** A response. Its body is JSON unless a header says otherwise. */
+export interface ResponseData {
 	readonly status: number;
 	readonly body?: string | undefined;
-	/** Their names in lower case. */
+	/** Names in lower case. */
 	readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An injected fault, as it stands. */
-export interface Fault {
+export interface InjectedFault {
 	readonly match: Match;
 	readonly effect: Effect;
-	/** How many requests it has hit. */
+	/** How many requests it has affected. */
 	readonly hits: number;
-	/** Ends it, and lets go of the requests it holds. */
+	/** Removes the fault and releases the requests it holds. */
 	release(): void;
 }
 
-interface ActiveFault extends Fault {
+interface ActiveFault extends InjectedFault {
 	hits: number;
 	readonly limits: FaultLimits;
 	readonly matches: (method: string, route: string, path: string) => boolean;
 }
 
-/** The faults that are injected now. The first that matches hits. */
+/** The injected faults. The first that matches a request applies. */
 export class Faults {
 	readonly #active = new Set<ActiveFault>();
 
-	/** Answers with Discord's refusal of this code, and executes nothing. */
+	/** Responds with Discord's error of this code. Nothing is executed. */
 	refuse(
 		match: Match,
 		code: number,
@@ -72,16 +71,16 @@ export class Faults {
 			status?: number | undefined;
 			message?: string | undefined;
 		} & FaultLimits = {},
-	): Fault {
-		const error = refusal(code, given);
+	): InjectedFault {
+		const error = apiError(code, given);
 		return this.#add(match, { kind: "refuse", executed: false, error }, given);
 	}
 
-	/** Holds the answer until it is released; `after` has the request executed first. */
+	/** Holds the response until it is released. With `after` the request is executed first. */
 	stall(
 		match: Match,
 		given: { after?: boolean | undefined } & FaultLimits = {},
-	): Fault {
+	): InjectedFault {
 		const gate = Promise.withResolvers<void>();
 		const effect = {
 			kind: "stall",
@@ -91,13 +90,16 @@ export class Faults {
 		return this.#add(match, effect, given, gate.resolve);
 	}
 
-	/** Closes the connection, before or after the request was executed. */
-	drop(match: Match, given: { when: "before" | "after" } & FaultLimits): Fault {
+	/** Closes the connection before or after the request is executed. */
+	drop(
+		match: Match,
+		given: { when: "before" | "after" } & FaultLimits,
+	): InjectedFault {
 		const effect = { kind: "drop", executed: given.when === "after" } as const;
 		return this.#add(match, effect, given);
 	}
 
-	/** Answers 429, and executes nothing. */
+	/** Responds with 429. Nothing is executed. */
 	rateLimit(
 		match: Match,
 		given: {
@@ -105,7 +107,7 @@ export class Faults {
 			global?: boolean | undefined;
 			scope?: "user" | "global" | "shared" | undefined;
 		} & FaultLimits,
-	): Fault {
+	): InjectedFault {
 		const error = rateLimited(given.retryAfterMs, {
 			global: given.global ?? false,
 			scope: given.scope ?? (given.global ? "global" : "user"),
@@ -117,11 +119,11 @@ export class Faults {
 		);
 	}
 
-	/** Answers 202: what is searched is not indexed yet. */
+	/** Responds to a search with 202: the index is not available yet. */
 	indexing(
 		match: Match,
 		given: { retryAfterSeconds: number } & FaultLimits,
-	): Fault {
+	): InjectedFault {
 		const error = new ApiError(202, {
 			message: "Index not yet available. Try again later",
 			code: RESTJSONErrorCodes.IndexNotYetAvailable,
@@ -131,33 +133,33 @@ export class Faults {
 		return this.#add(match, { kind: "refuse", executed: false, error }, given);
 	}
 
-	/** Answers with a server error; `executed` has the request executed first. */
+	/** Responds with a server error. With `executed` the request is executed first. */
 	fail(
 		match: Match,
 		status: number,
 		given: { executed?: boolean | undefined } & FaultLimits = {},
-	): Fault {
-		const error = plainError(status, "Simulated Failure");
+	): InjectedFault {
+		const error = httpError(status, "Simulated Failure");
 		const executed = given.executed ?? false;
 		return this.#add(match, { kind: "fail", executed, error }, given);
 	}
 
-	/** Answers this whatever was asked; `executed` has the request executed first. */
+	/** Responds with this. With `executed` the request is executed first. */
 	answer(
 		match: Match,
-		given: Answer & { executed?: boolean | undefined } & FaultLimits,
-	): Fault {
+		given: ResponseData & { executed?: boolean | undefined } & FaultLimits,
+	): InjectedFault {
 		const { executed = false, status, body, headers } = given;
 		const rewrite = () => ({ status, body, headers });
 		return this.#add(match, { kind: "answer", executed, rewrite }, given);
 	}
 
-	/** Executes the request, and changes what is answered when it succeeds. */
+	/** Executes the request and changes the response if it succeeded. */
 	rewrite(
 		match: Match,
-		rewrite: (right: Answer) => Answer,
+		rewrite: (right: ResponseData) => ResponseData,
 		limits: FaultLimits = {},
-	): Fault {
+	): InjectedFault {
 		const effect: Effect = {
 			kind: "answer",
 			executed: true,
@@ -166,18 +168,18 @@ export class Faults {
 		return this.#add(match, effect, limits);
 	}
 
-	/** The faults that are still to hit. */
-	list(): readonly Fault[] {
+	/** The active faults. */
+	list(): readonly InjectedFault[] {
 		return [...this.#active];
 	}
 
-	/** Ends all faults, and lets go of every request that is held, also by faults that have hit as often as they should. */
+	/** Removes all faults and releases all held requests, also those of faults that are used up. */
 	clear(): void {
 		for (const fault of this.#holding) fault.release();
 		for (const fault of this.#active) fault.release();
 	}
 
-	/** The effect on this request, if a fault hits it. */
+	/** The effect on a request, if a fault matches. */
 	hit(request: {
 		method: string;
 		route: string;
@@ -195,15 +197,15 @@ export class Faults {
 		return undefined;
 	}
 
-	// Stalls may hold requests after their last hit.
-	readonly #holding = new Set<Fault>();
+	// A stall can hold requests after its last match.
+	readonly #holding = new Set<InjectedFault>();
 
 	#add(
 		match: Match,
 		effect: Effect,
 		limits: FaultLimits,
 		letGo: () => void = () => {},
-	): Fault {
+	): InjectedFault {
 		const fault: ActiveFault = {
 			match,
 			effect,
@@ -222,7 +224,7 @@ export class Faults {
 	}
 }
 
-/** Whether `match` has the form of one: a method or *, and a path or *. */
+/** Whether a text is a method or *, and a path or *. */
 export function isMatch(match: string): boolean {
 	return /^([A-Z]+|\*) (\*|\/\S*)$/.test(match);
 }

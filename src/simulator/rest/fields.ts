@@ -1,22 +1,22 @@
-// The fields of request bodies and query strings: each reads a value from outside, or throws Discord's fault for it.
-// An absent value is undefined, and may be: only `required` insists. Unknown keys are ignored, as Discord does.
+// The fields of request bodies and query strings: each parses a value or throws Discord's error for it. A missing value is
+// undefined unless the field is `required`. Unknown keys are ignored, as by Discord.
 
 import { isSnowflake } from "../world/state/snowflake.ts";
-import { type FaultTree, FieldFault, fieldFault } from "./errors.ts";
+import { FormError, type FormErrors, formError } from "./errors.ts";
 
 export interface Field<T> {
-	/** The value as a `T`; throws a FieldFault when it is none. */
+	/** Parses a value; throws a FormError if it is invalid. */
 	read(value: unknown): T;
 }
 
-/** What a field yields. */
+/** The parsed type of a field. */
 export type Read<F> = F extends Field<infer T> ? T : never;
 
 function optional<T>(read: (value: unknown) => T): Field<T | undefined> {
 	return {
 		read: (value) => {
 			if (value === null)
-				throw fieldFault("BASE_TYPE_REQUIRED", "This field is required");
+				throw formError("BASE_TYPE_REQUIRED", "This field is required");
 			return value === undefined ? undefined : read(value);
 		},
 	};
@@ -27,7 +27,7 @@ export function required<T>(field: Field<T | undefined>): Field<T> {
 		read: (value) => {
 			const given = field.read(value);
 			if (given === undefined)
-				throw fieldFault("BASE_TYPE_REQUIRED", "This field is required");
+				throw formError("BASE_TYPE_REQUIRED", "This field is required");
 			return given;
 		},
 	};
@@ -37,11 +37,11 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
 	return { read: (value) => (value === null ? null : field.read(value)) };
 }
 
-/** A text of `min` to `max` characters. */
+/** A string of `min` to `max` characters. */
 export function text(min: number, max: number) {
 	return optional((value) => {
 		if (typeof value !== "string")
-			throw fieldFault(
+			throw formError(
 				"STRING_TYPE_CONVERT",
 				`Could not interpret "${show(value)}" as string.`,
 			);
@@ -53,17 +53,17 @@ export function text(min: number, max: number) {
 function checkLength(length: number, min: number, max: number): void {
 	if (length >= min && length <= max) return;
 	if (min === 0)
-		throw fieldFault(
+		throw formError(
 			"BASE_TYPE_MAX_LENGTH",
 			`Must be ${max} or fewer in length.`,
 		);
-	throw fieldFault(
+	throw formError(
 		"BASE_TYPE_BAD_LENGTH",
 		`Must be between ${min} and ${max} in length.`,
 	);
 }
 
-/** A whole number; like Discord, one written as a text counts too. */
+/** An integer. A decimal string is accepted too, as by Discord. */
 export function integer(min: number, max: number) {
 	return optional((value) => {
 		const number =
@@ -71,17 +71,17 @@ export function integer(min: number, max: number) {
 				? Number(value)
 				: value;
 		if (!Number.isSafeInteger(number) || typeof number !== "number")
-			throw fieldFault(
+			throw formError(
 				"NUMBER_TYPE_COERCE",
 				`Value "${show(value)}" is not int.`,
 			);
 		if (number < min)
-			throw fieldFault(
+			throw formError(
 				"NUMBER_TYPE_MIN",
 				`int value should be greater than or equal to ${min}.`,
 			);
 		if (number > max)
-			throw fieldFault(
+			throw formError(
 				"NUMBER_TYPE_MAX",
 				`int value should be less than or equal to ${max}.`,
 			);
@@ -92,36 +92,33 @@ export function integer(min: number, max: number) {
 export const boolean = optional((value) => {
 	if (value === true || value === "true") return true;
 	if (value === false || value === "false") return false;
-	throw fieldFault("BOOLEAN_TYPE_CONVERT", "Must be either true or false.");
+	throw formError("BOOLEAN_TYPE_CONVERT", "Must be either true or false.");
 });
 
 export const snowflake = optional((value) => {
 	const id = typeof value === "number" ? String(value) : value;
 	if (typeof id !== "string" || !isSnowflake(id))
-		throw fieldFault(
+		throw formError(
 			"NUMBER_TYPE_COERCE",
 			`Value "${show(value)}" is not snowflake.`,
 		);
 	return id;
 });
 
-/** Permission bits: a decimal text, as Discord sends them, or a number. */
+/** Permission bits: a decimal string or a number. */
 export const permissionBits = optional((value) => {
 	const bits = typeof value === "number" ? String(value) : value;
 	if (typeof bits !== "string" || !/^\d{1,20}$/.test(bits))
-		throw fieldFault(
-			"NUMBER_TYPE_COERCE",
-			`Value "${show(value)}" is not int.`,
-		);
+		throw formError("NUMBER_TYPE_COERCE", `Value "${show(value)}" is not int.`);
 	return BigInt(bits);
 });
 
-/** One of a few numbers. */
+/** One of these numbers. */
 export function choice<const T extends number>(...choices: readonly T[]) {
 	return optional((value) => {
 		const found = choices.find((one) => one === value);
 		if (found === undefined)
-			throw fieldFault(
+			throw formError(
 				"BASE_TYPE_CHOICES",
 				`Value must be one of {${choices.join(", ")}}.`,
 			);
@@ -129,12 +126,12 @@ export function choice<const T extends number>(...choices: readonly T[]) {
 	});
 }
 
-/** One of a few words. */
-export function word<const T extends string>(...words: readonly T[]) {
+/** One of these strings. */
+export function oneOf<const T extends string>(...words: readonly T[]) {
 	return optional((value) => {
 		const found = words.find((one) => one === value);
 		if (found === undefined)
-			throw fieldFault(
+			throw formError(
 				"BASE_TYPE_CHOICES",
 				`Value must be one of {${words.map((one) => `'${one}'`).join(", ")}}.`,
 			);
@@ -142,11 +139,11 @@ export function word<const T extends string>(...words: readonly T[]) {
 	});
 }
 
-/** A moment in ISO 8601. */
+/** A date in ISO 8601. */
 export const timestamp = optional((value) => {
 	const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
 	if (Number.isNaN(at))
-		throw fieldFault(
+		throw formError(
 			"DATE_TIME_TYPE_PARSE",
 			`Could not parse ${show(value)}. Should be ISO8601.`,
 		);
@@ -157,7 +154,7 @@ export const timestamp = optional((value) => {
 export function list<T>(item: Field<T | undefined>, min: number, max: number) {
 	return optional((value) => {
 		if (!Array.isArray(value))
-			throw fieldFault(
+			throw formError(
 				"LIST_TYPE_CONVERT",
 				"Only iterables may be used in a ListType",
 			);
@@ -171,22 +168,21 @@ export function list<T>(item: Field<T | undefined>, min: number, max: number) {
 	});
 }
 
-/** Up to `max` items of a query, where a list of one cannot be told from the item. */
-export function several<T>(item: Field<T | undefined>, max: number) {
+/** Up to `max` items of a query string, where a single item is not a list. */
+export function queryList<T>(item: Field<T | undefined>, max: number) {
 	const items = list(item, 1, max);
 	return optional((value) =>
 		required(items).read(Array.isArray(value) ? value : [value]),
 	);
 }
 
-/** Fields by their names. */
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
 /** An object with these fields. */
 export function object<const F extends Fields>(fields: F) {
 	return optional((value) => {
 		if (typeof value !== "object" || value === null || Array.isArray(value))
-			throw fieldFault(
+			throw formError(
 				"DICT_TYPE_CONVERT",
 				"Only dictionaries may be used in a DictType",
 			);
@@ -201,24 +197,24 @@ export function object<const F extends Fields>(fields: F) {
 	});
 }
 
-/** Any value at all, kept as it came. For what the simulator stores and does not look into. */
-export const anything: Field<unknown> = { read: (value) => value };
+/** Any value, unchecked. */
+export const unchecked: Field<unknown> = { read: (value) => value };
 
-// Discord lists every fault of a form, not the first one.
+// Discord reports all errors of a form.
 function readAll(
 	readers: readonly (readonly [key: string, read: () => unknown])[],
 ): [string, unknown][] {
 	const values: [string, unknown][] = [];
-	const faults: FaultTree = {};
+	const errors: FormErrors = {};
 	for (const [key, read] of readers) {
 		try {
 			values.push([key, read()]);
 		} catch (error) {
-			if (!(error instanceof FieldFault)) throw error;
-			faults[key] = error.tree;
+			if (!(error instanceof FormError)) throw error;
+			errors[key] = error.tree;
 		}
 	}
-	if (Object.keys(faults).length > 0) throw new FieldFault(faults);
+	if (Object.keys(errors).length > 0) throw new FormError(errors);
 	return values;
 }
 

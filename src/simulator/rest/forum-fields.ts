@@ -1,4 +1,4 @@
-// What can be said of the threads of a channel, and of a forum: what new ones start with, and the tags of posts.
+// The fields of channels that concern threads and forum posts: defaults of new ones, and tags.
 // https://discord.com/developers/docs/resources/channel#forum-tag-object
 
 import {
@@ -14,9 +14,8 @@ import {
 	holdsPosts,
 } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
-import { refusal } from "./errors.ts";
+import { apiError } from "./errors.ts";
 import {
-	anything,
 	boolean,
 	choice,
 	integer,
@@ -26,6 +25,7 @@ import {
 	required,
 	snowflake,
 	text,
+	unchecked,
 } from "./fields.ts";
 import { permissionsIn } from "./message-body.ts";
 import type { Call, ReadForm } from "./route.ts";
@@ -55,7 +55,7 @@ export const forumFields = {
 		),
 	),
 	default_reaction_emoji: nullable(
-		object({ emoji_id: anything, emoji_name: anything }),
+		object({ emoji_id: unchecked, emoji_name: unchecked }),
 	),
 	default_sort_order: nullable(choice(0, 1)),
 	default_forum_layout: nullable(choice(0, 1, 2)),
@@ -64,7 +64,7 @@ export const forumFields = {
 
 type ForumBody = ReadForm<typeof forumFields>;
 
-/** What a body changes of these, as far as channels of this type have them. */
+/** The changes that a body makes to a channel of this type. */
 export function forumChanges(
 	call: Call,
 	type: GuildChannelType,
@@ -92,7 +92,7 @@ export function forumChanges(
 	};
 }
 
-/** Tags keep their id where they are given with one. */
+/** Tags that are given with an id keep it. */
 function tagsOf(
 	{ world }: Call,
 	given: NonNullable<ForumBody["available_tags"]>,
@@ -101,11 +101,11 @@ function tagsOf(
 	const tags = given.flatMap((tag) => (tag ? [tag] : []));
 	const names = tags.map(({ name }) => name);
 	if (new Set(names).size < names.length)
-		throw refusal(Code.TagNamesMustBeUnique);
+		throw apiError(Code.TagNamesMustBeUnique);
 	const known = new Set(channel?.available_tags.map(({ id }) => id));
 	return tags.map(({ id, name, moderated, emoji_id, emoji_name }) => {
 		if (typeof id === "string" && !known.has(id))
-			throw refusal(Code.UnknownTag);
+			throw apiError(Code.UnknownTag);
 		return {
 			id: id ?? world.state.newId(),
 			name,
@@ -116,7 +116,7 @@ function tagsOf(
 	});
 }
 
-/** The tags of a post, if the forum has them and the actor may put them on and take them off. */
+/** Checks the tags of a post: the forum must have them, and moderated ones need MANAGE_THREADS. */
 export function checkedTags(
 	call: Call,
 	forum: GuildChannel,
@@ -125,9 +125,9 @@ export function checkedTags(
 ): string[] {
 	const ids = wanted.filter((id) => id !== undefined);
 	const tag = (id: string) => forum.available_tags.find((one) => one.id === id);
-	if (ids.some((id) => !tag(id))) throw refusal(Code.UnknownTag);
+	if (ids.some((id) => !tag(id))) throw apiError(Code.UnknownTag);
 	if (ids.length === 0 && (forum.flags & ChannelFlags.RequireTag) !== 0)
-		throw refusal(Code.TagRequiredToCreateAForumPostInThisChannel);
+		throw apiError(Code.TagRequiredToCreateAForumPostInThisChannel);
 	const changed = [
 		...ids.filter((id) => !before.includes(id)),
 		...before.filter((id) => !ids.includes(id)),
@@ -137,6 +137,6 @@ export function checkedTags(
 		permissionsIn(call, forum),
 		PermissionFlagsBits.ManageThreads,
 	);
-	if (moderated && !manages) throw refusal(Code.MissingPermissions);
+	if (moderated && !manages) throw apiError(Code.MissingPermissions);
 	return ids;
 }

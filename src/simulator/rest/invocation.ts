@@ -1,5 +1,4 @@
-// What a person asks an application for, checked as Discord checks it before it tells the application: where they are,
-// what they may use, and what they filled in.
+// Checks the use of a command or button before the application receives it: the channel, the permissions, the options.
 
 import {
 	ApplicationCommandOptionType,
@@ -29,9 +28,8 @@ import {
 } from "../world/state/permissions.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
-import { fieldFault, refusal } from "./errors.ts";
+import { apiError, formError } from "./errors.ts";
 import {
-	anything,
 	integer,
 	list,
 	nullable,
@@ -39,11 +37,12 @@ import {
 	required,
 	snowflake,
 	text,
+	unchecked,
 } from "./fields.ts";
 import type { ReadForm } from "./route.ts";
 
-/** What Discord's clients send, as far as it matters. */
-export const invocationForm = {
+/** The body that Discord's clients send, as far as it is used. */
+export const invocationFields = {
 	type: required(
 		integer(
 			InteractionType.ApplicationCommand,
@@ -59,7 +58,7 @@ export const invocationForm = {
 			id: snowflake,
 			name: text(1, 32),
 			options: list(
-				object({ name: required(text(1, 32)), value: anything }),
+				object({ name: required(text(1, 32)), value: unchecked }),
 				0,
 				25,
 			),
@@ -69,39 +68,39 @@ export const invocationForm = {
 	),
 } as const;
 
-type Asked = ReadForm<typeof invocationForm>;
+type InvocationBody = ReadForm<typeof invocationFields>;
 
-/** Checks what `user` asks for; `ephemeral` finds messages that they alone see. Throws Discord's refusal. */
-export function invoke(
+/** Checks a request of `user`. `ephemeral` finds ephemeral messages. Throws Discord's error. */
+export function checkInvocation(
 	world: World,
 	user: User,
-	asked: Asked,
+	body: InvocationBody,
 	ephemeral: (id: string, user: User) => Message | undefined,
 ): Invocation {
-	const application = applicationOf(world, asked.application_id);
-	const channel = world.channels.get(asked.channel_id);
-	if (!channel) throw refusal(Code.UnknownChannel);
+	const application = applicationOf(world, body.application_id);
+	const channel = world.channels.get(body.channel_id);
+	if (!channel) throw apiError(Code.UnknownChannel);
 	const permissions = permissionsOf(world, channel, user);
 	if (!has(permissions, PermissionFlagsBits.ViewChannel))
-		throw refusal(Code.MissingAccess);
+		throw apiError(Code.MissingAccess);
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
-	if ((asked.guild_id ?? undefined) !== guild?.id)
-		throw refusal(Code.UnknownGuild);
+	if ((body.guild_id ?? undefined) !== guild?.id)
+		throw apiError(Code.UnknownGuild);
 	if (!isIn(channel, guild, application.user))
-		throw refusal(Code.UnknownApplication);
+		throw apiError(Code.UnknownApplication);
 	const common = {
 		application,
 		user,
 		channel,
-		place: placeOf(world, channel, application, user),
+		place: contextOf(world, channel, application, user),
 	};
 
-	if (asked.type === InteractionType.ApplicationCommand) {
-		const command = commandOf(world, guild, asked);
-		if (!mayUse(command, permissions)) throw refusal(Code.MissingPermissions);
+	if (body.type === InteractionType.ApplicationCommand) {
+		const command = commandOf(world, guild, body);
+		if (!mayUse(command, permissions)) throw apiError(Code.MissingPermissions);
 		const isText =
 			channel.type !== ChannelType.GuildCategory && !holdsPosts(channel);
-		if (!isText) throw refusal(Code.CannotExecuteActionOnThisChannelType);
+		if (!isText) throw apiError(Code.CannotExecuteActionOnThisChannelType);
 		const { id, name, type, guild_id } = command;
 		return {
 			...common,
@@ -112,24 +111,24 @@ export function invoke(
 				name,
 				type,
 				...(guild_id === undefined ? {} : { guild_id }),
-				...filledIn(world, guild, command, asked.data.options ?? []),
+				...resolveOptions(world, guild, command, body.data.options ?? []),
 			},
 		};
 	}
 
-	const messageId = asked.message_id ?? "";
+	const messageId = body.message_id ?? "";
 	const message =
 		ephemeral(messageId, user) ?? world.messages.get(channel.id, messageId);
 	if (!message || message.channel_id !== channel.id)
-		throw refusal(Code.UnknownMessage);
+		throw apiError(Code.UnknownMessage);
 	const button = buttonsIn(message.components).find(
 		({ custom_id, disabled }) =>
 			custom_id !== undefined &&
-			custom_id === asked.data.custom_id &&
+			custom_id === body.data.custom_id &&
 			disabled !== true,
 	);
 	if (!button || message.author !== application.user)
-		throw fieldFault(
+		throw formError(
 			"COMPONENT_VALIDATION_FAILED",
 			"Component validation failed",
 			"data",
@@ -155,10 +154,10 @@ function isIn(
 function applicationOf(world: World, id: string): Account {
 	for (const account of world.accounts.values())
 		if (account.user.bot && account.user.id === id) return account;
-	throw refusal(Code.UnknownApplication);
+	throw apiError(Code.UnknownApplication);
 }
 
-/** What someone may do in a channel; nothing where they are not. Between two who talk directly, everything. */
+/** The permissions of a user in a channel: all in their DMs, none where they are not. */
 function permissionsOf(world: World, channel: Channel, user: User): bigint {
 	if (inGuild(channel))
 		return channelPermissions(world.guilds.of(channel), channel, user.id);
@@ -168,19 +167,19 @@ function permissionsOf(world: World, channel: Channel, user: User): bigint {
 function commandOf(
 	world: World,
 	guild: Guild | undefined,
-	{ application_id, data }: Asked,
+	{ application_id, data }: InvocationBody,
 ): Command {
 	const command = world.commands
 		.usable(application_id, guild)
 		.find(({ id, name }) =>
 			data.id === undefined ? name === data.name : id === data.id,
 		);
-	if (!command) throw refusal(Code.UnknownApplicationCommand);
+	if (!command) throw apiError(Code.UnknownApplicationCommand);
 	return command;
 }
 
-/** The guild, the channel and the member, or for a direct channel the user. */
-function placeOf(
+/** The guild, channel and member, or in DMs the user. */
+function contextOf(
 	world: World,
 	channel: Channel,
 	application: Account,
@@ -208,8 +207,8 @@ function placeOf(
 
 // Options
 
-/** The options as the application is told them, with whom and what they name. */
-function filledIn(
+/** The options with the resolved entities, as the application receives them. */
+function resolveOptions(
 	world: World,
 	guild: Guild | undefined,
 	command: Command,
@@ -225,7 +224,7 @@ function filledIn(
 		const value = given[index]?.value;
 		if (value === undefined || value === null) {
 			if (option.required)
-				throw fieldFault(
+				throw formError(
 					"BASE_TYPE_REQUIRED",
 					"This field is required",
 					"data",
@@ -234,9 +233,9 @@ function filledIn(
 				);
 			continue;
 		}
-		if (!fits(option, value))
+		if (!isValidValue(option, value))
 			throw invalid(`${option.name} does not take this value`, index);
-		const found = named(world, guild, option, String(value));
+		const found = resolveOption(world, guild, option, String(value));
 		if (!found) throw invalid(`${option.name} names nothing here`, index);
 		for (const [kind, entity] of Object.entries(found))
 			resolved[kind] = { ...resolved[kind], [String(value)]: entity };
@@ -249,7 +248,7 @@ function filledIn(
 }
 
 function invalid(message: string, index: number) {
-	return fieldFault(
+	return formError(
 		"APPLICATION_COMMAND_INVALID_OPTION_VALUE",
 		message,
 		"data",
@@ -258,7 +257,7 @@ function invalid(message: string, index: number) {
 	);
 }
 
-function fits(option: CommandOption, value: unknown): boolean {
+function isValidValue(option: CommandOption, value: unknown): boolean {
 	if (option.choices && !option.choices.some((one) => one.value === value))
 		return false;
 	switch (option.type) {
@@ -284,8 +283,8 @@ function inRange(option: CommandOption, value: number): boolean {
 	return value >= min && value <= max;
 }
 
-/** Whom or what an id names, by the kinds of Discord's resolved data; undefined when nobody. */
-function named(
+/** The entities that an id refers to, by the keys of `resolved`. Undefined if there are none. */
+function resolveOption(
 	world: World,
 	guild: Guild | undefined,
 	{ type }: CommandOption,

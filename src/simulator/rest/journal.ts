@@ -1,24 +1,24 @@
-// Two records of what came over REST: the journal of writes that were executed, and the requests that arrived.
+// The journal of executed writes, and the log of all REST requests.
 
-/** A write that changed the world, or would have if it had not been so already. */
+/** A write that was executed. */
 export interface JournalEntry {
 	readonly seq: number;
 	/** ISO 8601. */
 	readonly at: string;
-	/** The user id of who did it. */
+	/** The user id. */
 	readonly actor: string;
 	readonly method: string;
 	/** The pattern, such as "POST /channels/:channel_id/messages". */
 	readonly route: string;
-	/** The path as it was asked for, without the API version. */
+	/** The requested path without the API version. */
 	readonly path: string;
 	readonly body: unknown;
-	/** The decoded X-Audit-Log-Reason. */
+	/** The decodeSegment X-Audit-Log-Reason. */
 	readonly reason: string | undefined;
 	readonly nonce?: string | number;
 }
 
-/** Every write that was executed, in order. */
+/** The executed writes in order. */
 export class Journal {
 	readonly #entries: JournalEntry[] = [];
 
@@ -29,7 +29,6 @@ export class Journal {
 		);
 	}
 
-	/** Forgets what came so far. */
 	clear(): void {
 		this.#entries.length = 0;
 	}
@@ -43,24 +42,24 @@ export class Journal {
 	}
 }
 
-/** A REST request that arrived, whatever became of it. */
+/** A REST request with its outcome. */
 export interface RequestRecord {
 	readonly at: string;
 	readonly method: string;
 	readonly path: string;
-	/** Undefined for a route that is not simulated. */
+	/** Undefined if it is not simulated. */
 	readonly route: string | undefined;
 	/** The user id; undefined without a valid token. */
 	readonly actor: string | undefined;
-	/** The status answered; "hung up" when the connection was closed instead, "waiting" before either. */
+	/** The response's status; "hung up" if the connection was closed, "waiting" before that. */
 	readonly status: number | "hung up" | "waiting";
-	/** The kind of the fault that hit it. */
+	/** The kind of the fault that applied. */
 	readonly fault: string | undefined;
 }
 
 const kept = 10_000;
 
-/** The latest requests, oldest first, and how many of all were invalid by Discord's count. */
+/** The latest requests, oldest first, and the count of invalid ones. */
 export class RequestLog {
 	#records: RequestRecord[] = [];
 	#invalid = 0;
@@ -72,13 +71,13 @@ export class RequestLog {
 			.filter((record) => route === undefined || record.route === route);
 	}
 
-	/** How many were answered 401, 403 or 429 (other than a shared limit); Discord bans an IP at 10,000 in ten minutes. */
+	/** Responses with 401, 403 or 429 (without shared limits). Discord bans an IP with 10,000 in ten minutes. */
 	get invalid(): number {
 		return this.#invalid;
 	}
 
-	/** Notes an arrival. What it returns completes the record. */
-	arrive(
+	/** Adds a request. Returns a function that completes its record. */
+	add(
 		request: Pick<RequestRecord, "method" | "path">,
 	): (known: Partial<RequestRecord>) => void {
 		const record: RequestRecord = {
@@ -95,7 +94,6 @@ export class RequestLog {
 		return (known) => Object.assign(record, known);
 	}
 
-	/** Forgets what came so far. */
 	clear(): void {
 		this.#records = [];
 		this.#invalid = 0;

@@ -1,4 +1,4 @@
-// What a message to be written says: its text, whom it mentions, its embeds and its files, by Discord's rules.
+// The body of new and edited messages: content, mentions, embeds and files, checked by Discord's rules.
 // https://discord.com/developers/docs/resources/message
 
 import {
@@ -20,21 +20,21 @@ import {
 	has,
 } from "../world/state/permissions.ts";
 import { components } from "./components.ts";
-import { fieldFault, notSimulated, refusal } from "./errors.ts";
+import { apiError, formError, notSimulated } from "./errors.ts";
 import {
-	anything,
 	boolean,
 	type Field,
 	integer,
 	list,
 	nullable,
 	object,
+	oneOf,
 	type Read,
 	required,
 	snowflake,
 	text,
 	timestamp,
-	word,
+	unchecked,
 } from "./fields.ts";
 import type { Call, ReadForm } from "./route.ts";
 
@@ -42,7 +42,7 @@ const link = text(0, 2048);
 
 const embed = object({
 	title: nullable(text(0, 256)),
-	type: word("rich"),
+	type: oneOf("rich"),
 	description: nullable(text(0, 4096)),
 	url: nullable(link),
 	timestamp: nullable(timestamp),
@@ -73,7 +73,7 @@ const embed = object({
 type Embed = Exclude<Read<typeof embed>, undefined>;
 
 const allowedMentions = object({
-	parse: list(word("users", "roles", "everyone"), 0, 3),
+	parse: list(oneOf("users", "roles", "everyone"), 0, 3),
 	users: list(snowflake, 0, 100),
 	roles: list(snowflake, 0, 100),
 	replied_user: boolean,
@@ -82,12 +82,12 @@ const allowedMentions = object({
 type AllowedMentions = Read<typeof allowedMentions>;
 
 const attachment = object({
-	id: anything,
+	id: unchecked,
 	filename: nullable(text(0, 1024)),
 	description: nullable(text(0, 1024)),
 });
 
-/** What can be said when a message is written and when it is edited. */
+/** The fields of new and edited messages. */
 export const contentFields = {
 	content: nullable(text(0, 2000)),
 	embeds: nullable(list(embed, 0, 10)),
@@ -95,20 +95,22 @@ export const contentFields = {
 	components: nullable(components),
 	attachments: nullable(list(attachment, 0, 10)),
 	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
-	sticker_ids: absent("stickers"),
-	poll: absent("polls there"),
+	sticker_ids: notSimulatedField("stickers"),
+	poll: notSimulatedField("polls there"),
 } as const;
 
-/** What a message says; of a poll only whether there is one. */
+/** A checked body. Of a poll only whether there is one. */
 export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
 	readonly poll?: unknown;
 };
 
-/** What answers to interactions mention unless they say otherwise. */
-export const usersOnly = required(allowedMentions).read({ parse: ["users"] });
+/** The default of interaction responses. */
+export const mentionsUsersOnly = required(allowedMentions).read({
+	parse: ["users"],
+});
 
-/** A field of something that is not simulated: given, it is answered as such. */
-export function absent(what: string): Field<undefined> {
+/** A field that is not simulated: a value is answered with 501. */
+export function notSimulatedField(what: string): Field<undefined> {
 	return {
 		read: (value) => {
 			const empty = Array.isArray(value) && value.length === 0;
@@ -118,13 +120,13 @@ export function absent(what: string): Field<undefined> {
 	};
 }
 
-/** Stored embeds: without what was not given, and with the type that Discord adds. */
+/** Embeds as they are stored: with a type, without empty fields. */
 export function storedEmbeds(
 	embeds: readonly Embed[],
 ): Record<string, unknown>[] {
 	const length = embeds.reduce((sum, one) => sum + textLength(one), 0);
 	if (length > 6000)
-		throw fieldFault(
+		throw formError(
 			"MAX_EMBED_SIZE_EXCEEDED",
 			"Embed size exceeds maximum size of 6000",
 			"embeds",
@@ -149,7 +151,7 @@ function textLength({ title, description, footer, author, fields }: Embed) {
 	].reduce((sum, part) => sum + (part?.length ?? 0), 0);
 }
 
-/** What the actor may do in the channel; between two who talk directly, and for a webhook, everything. */
+/** The actor's permissions in a channel: all in DMs and for webhooks. */
 export function permissionsIn(call: Call, channel: Channel): bigint {
 	if (call.found.webhook) return allPermissions;
 	return inGuild(channel)
@@ -161,7 +163,7 @@ export function permissionsIn(call: Call, channel: Channel): bigint {
 		: allPermissions;
 }
 
-/** Whom a text mentions, as far as the sender lets it and is allowed to. */
+/** The mentions in a text that `allowed` and the sender's permissions permit. */
 export function findMentions(
 	call: Call,
 	channel: Channel,
@@ -201,7 +203,7 @@ export function findMentions(
 function checkExclusive(allowed: AllowedMentions | null): void {
 	for (const kind of ["users", "roles"] as const)
 		if (allowed?.parse?.includes(kind) && allowed[kind]?.length)
-			throw fieldFault(
+			throw formError(
 				"MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
 				`parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
 				"allowed_mentions",
@@ -214,26 +216,26 @@ function idsIn(content: string, pattern: RegExp): string[] {
 	];
 }
 
-/** The files sent with a message, kept where their links point. */
-export function keepAttachments(
+/** Stores the files of a message. */
+export function storeAttachments(
 	call: Call,
 	channel: Channel,
 	described: readonly Exclude<Read<typeof attachment>, undefined>[],
 ): Attachment[] {
 	if (call.files.size > 10)
-		throw fieldFault(
+		throw formError(
 			"BASE_TYPE_MAX_LENGTH",
 			"Must be 10 or fewer in length.",
 			"attachments",
 		);
 	return Array.from(call.files, ([part, file]) => {
-		// Parts are named files[0], files[1]; the descriptions refer to the numbers.
+		// Parts are named files[0], files[1]; attachments refer to them by number.
 		const number = /^files\[(\d+)\]$/.exec(part)?.[1];
 		const known = described.find(({ id }) => String(id) === number);
 		const given = file instanceof File ? file.name : part;
 		const filename = (known?.filename ?? given).replace(/[^\w.-]+/g, "_");
 		const id = call.world.state.newId();
-		const url = call.keepFile(`${channel.id}/${id}/${filename}`, file);
+		const url = call.storeFile(`${channel.id}/${id}/${filename}`, file);
 		return {
 			id,
 			filename,
@@ -246,25 +248,25 @@ export function keepAttachments(
 	});
 }
 
-/** Refuses a message that would say nothing. */
-export function refuseEmpty(call: Call, body: Content): void {
+/** Throws if a message would be empty. */
+export function requireContent(call: Call, body: Content): void {
 	const isEmpty =
 		(body.content ?? "").trim() === "" &&
 		!body.embeds?.length &&
 		!body.components?.length &&
 		!body.poll &&
 		call.files.size === 0;
-	if (isEmpty) throw refusal(Code.CannotSendAnEmptyMessage);
+	if (isEmpty) throw apiError(Code.CannotSendAnEmptyMessage);
 }
 
 interface Mentioning {
-	/** Who may be mentioned; null is everyone that the sender may mention. */
+	/** allowed_mentions; null allows everything that the sender may mention. */
 	readonly allowed: AllowedMentions | null;
 	readonly repliedTo?: Message | undefined;
 }
 
-/** What a new message says. */
-export function written(
+/** The content of a new message. */
+export function newContent(
 	call: Call,
 	channel: Channel,
 	body: Content,
@@ -276,13 +278,13 @@ export function written(
 		...findMentions(call, channel, content, allowed, repliedTo),
 		embeds: storedEmbeds(body.embeds ?? []),
 		components: body.components ?? [],
-		attachments: keepAttachments(call, channel, body.attachments ?? []),
+		attachments: storeAttachments(call, channel, body.attachments ?? []),
 		flags: settableFlags(body.flags ?? 0),
 	};
 }
 
-/** What an edit changes in a message; one that would say nothing then is refused. */
-export function revised(
+/** The changes of an edit. Throws if the message would be empty. */
+export function editedContent(
 	call: Call,
 	channel: Channel,
 	message: Message,
@@ -301,13 +303,13 @@ export function revised(
 			: (body.components ?? []);
 	const attachments = [
 		...keptAttachments(message, body.attachments),
-		...keepAttachments(call, channel, body.attachments ?? []),
+		...storeAttachments(call, channel, body.attachments ?? []),
 	];
 	if (
 		content === "" &&
 		embeds.length + components.length + attachments.length === 0
 	)
-		throw refusal(Code.CannotSendAnEmptyMessage);
+		throw apiError(Code.CannotSendAnEmptyMessage);
 	return {
 		content,
 		embeds,
@@ -329,12 +331,12 @@ function keptAttachments(message: Message, wanted: Content["attachments"]) {
 	);
 }
 
-/** The flags that no edit takes away. */
+/** The flags that an edit cannot remove. */
 function keptFlags({ flags }: Message): number {
 	return flags & ~settableFlags(flags);
 }
 
-/** The flags a sender may set; others are dropped, as Discord does. */
+/** The flags that a sender may set. Others are dropped, as by Discord. */
 export function settableFlags(flags: number): number {
 	return (
 		flags &
@@ -344,12 +346,12 @@ export function settableFlags(flags: number): number {
 	);
 }
 
-/** Refuses what takes more than SEND_MESSAGES, when the actor has no more. */
-export function requirePermission(
+/** Throws if the actor lacks these permissions in the channel. */
+export function requirePermissions(
 	call: Call,
 	channel: Channel,
 	bits: bigint,
 ): void {
 	if (!has(permissionsIn(call, channel), bits))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 }

@@ -1,4 +1,4 @@
-// Messages that point to another one: replies in the same channel, and forwards of what stands in any.
+// Messages that refer to another one: replies in the same channel, and forwards from any channel.
 // https://discord.com/developers/docs/resources/message#message-reference-content-attribution
 
 import {
@@ -11,7 +11,7 @@ import type { Channel, Message } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import { isReadable, readerOf } from "../world/state/serialize.ts";
-import { fieldFault, refusal } from "./errors.ts";
+import { apiError, formError } from "./errors.ts";
 import { boolean, choice, object, type Read, snowflake } from "./fields.ts";
 import { type Content, permissionsIn } from "./message-body.ts";
 import type { Call } from "./route.ts";
@@ -28,23 +28,24 @@ export const messageReference = object({
 
 type Reference = Exclude<Read<typeof messageReference>, undefined>;
 
-/** The message that is replied to; none where it is gone, and that is no fault. */
+/** The message that is replied to, or undefined if it is gone and need not exist. */
 export function repliedTo(
 	call: Call,
 	channel: Channel,
 	reference: Reference,
 ): Message | undefined {
 	if (!has(permissionsIn(call, channel), ReadMessageHistory))
-		throw refusal(Code.CannotReplyWithoutPermissionToReadMessageHistory);
+		throw apiError(Code.CannotReplyWithoutPermissionToReadMessageHistory);
 	const message = call.world.messages.get(
 		channel.id,
 		reference.message_id ?? "",
 	);
-	if (!message && (reference.fail_if_not_exists ?? true)) throw unknown();
+	if (!message && (reference.fail_if_not_exists ?? true))
+		throw unknownMessage();
 	return message;
 }
 
-/** What a reply has that other messages have not. */
+/** The fields of a reply. */
 export function asReply(channel: Channel, { id }: Message) {
 	return {
 		type: MessageType.Reply,
@@ -59,7 +60,7 @@ const forwardable: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/** What a forward has that other messages have not. */
+/** The fields of a forward. */
 export function asForward(
 	call: Call,
 	target: Channel,
@@ -67,7 +68,7 @@ export function asForward(
 	reference: Reference,
 ) {
 	if (hasContent(call, body))
-		throw fieldFault(
+		throw formError(
 			"FORWARD_CONTAINS_UNSUPPORTED_CONTENT",
 			"Forwards cannot contain additional content",
 			"message_reference",
@@ -77,7 +78,7 @@ export function asForward(
 		call.world.channels.isNsfw(channel) &&
 		!call.world.channels.isNsfw(target)
 	)
-		throw refusal(Code.NSFWChannelMessageReferenceNotAllowed);
+		throw apiError(Code.NSFWChannelMessageReferenceNotAllowed);
 	return {
 		flags: MessageFlags.HasSnapshot,
 		message_reference: referenceTo(1, channel, message.id),
@@ -96,37 +97,37 @@ function hasContent(
 	);
 }
 
-/** The message to forward, which the actor may see and read. */
+/** The message to forward. The actor must be able to view and read it. */
 function forwarded(
 	call: Call,
 	{ channel_id, message_id }: Reference,
 ): { channel: Channel; message: Message } {
 	const { world, actor } = call;
 	if (channel_id === undefined)
-		throw fieldFault(
+		throw formError(
 			"BASE_TYPE_REQUIRED",
 			"This field is required",
 			"message_reference",
 			"channel_id",
 		);
 	const channel = world.channels.get(channel_id);
-	if (!channel) throw refusal(Code.UnknownChannel);
+	if (!channel) throw apiError(Code.UnknownChannel);
 	const granted =
 		inGuild(channel) || channel.recipients.includes(actor.user)
 			? permissionsIn(call, channel)
 			: 0n;
-	if (!has(granted, ViewChannel)) throw refusal(Code.MissingAccess);
+	if (!has(granted, ViewChannel)) throw apiError(Code.MissingAccess);
 	if (!has(granted, ReadMessageHistory))
-		throw refusal(
+		throw apiError(
 			Code.CannotReferenceAMessageWithoutPermissionToReadMessageHistory,
 		);
 	const message = world.messages.get(channel.id, message_id ?? "");
-	if (!message) throw unknown();
+	if (!message) throw unknownMessage();
 	if (!forwardable.includes(message.type) || message.poll)
-		throw refusal(Code.CannotExecuteActionOnSystemMessage);
+		throw apiError(Code.CannotExecuteActionOnSystemMessage);
 	const guildId = inGuild(channel) ? channel.guild_id : undefined;
 	if (!isReadable(message, readerOf(actor), guildId))
-		throw refusal(Code.CannotForwardMessageWithUnreadableContent);
+		throw apiError(Code.CannotForwardMessageWithUnreadableContent);
 	return { channel, message };
 }
 
@@ -160,8 +161,8 @@ function referenceTo<Type extends 0 | 1>(
 	};
 }
 
-function unknown() {
-	return fieldFault(
+function unknownMessage() {
+	return formError(
 		"REPLIES_UNKNOWN_MESSAGE",
 		"Unknown message",
 		"message_reference",

@@ -1,20 +1,23 @@
-// Paths and the patterns of routes that they fit.
+// Request paths and route patterns.
 
-/** A path as it may be shown: of an interaction's token only the end. */
-export function withoutToken(path: string): string {
+/** A path for logs: only the last characters of its token. */
+export function redactToken(path: string): string {
 	return path.replace(
 		/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/,
 		"$1…$2",
 	);
 }
 
-/** Clients write "@original" in several ways. */
-export function decoded(part: string): string {
+/** Clients encode "@original" in different ways. */
+export function decodeSegment(part: string): string {
 	return part.replaceAll(/%40/g, "@");
 }
 
-/** Whether a path has the form of a pattern such as "/channels/:channel_id". */
-export function fits(pattern: string, parts: readonly string[]): boolean {
+/** Whether a path matches a pattern such as "/channels/:channel_id". */
+export function matchesPattern(
+	pattern: string,
+	parts: readonly string[],
+): boolean {
 	const wanted = pattern.split("/");
 	return (
 		wanted.length === parts.length &&
@@ -24,13 +27,12 @@ export function fits(pattern: string, parts: readonly string[]): boolean {
 	);
 }
 
-/** How many parts of a pattern can be anything. */
-export function placeholders(pattern: string): number {
+export function countParams(pattern: string): number {
 	return pattern.split(":").length;
 }
 
-/** What stands in the path where the pattern has names. */
-export function paramsOf(
+/** The parameters of a path by their names in the pattern. */
+export function readParams(
 	pattern: string,
 	parts: readonly string[],
 ): Record<string, string> {

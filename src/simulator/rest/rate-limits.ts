@@ -1,24 +1,23 @@
-// Rate limits: a bucket for each route, actor and major parameter, and one for all requests of an actor.
+// Rate limits: a bucket for each route, actor and major parameter, and a global one for each actor.
 // https://discord.com/developers/docs/topics/rate-limits
 
 import { rateLimited } from "./errors.ts";
 
-/** How many requests a bucket takes in how many milliseconds. */
 export interface Limit {
 	readonly requests: number;
 	readonly perMs: number;
 }
 
 export interface RateLimits {
-	/** All requests of one actor together. */
+	/** All requests of an actor. */
 	readonly global: Limit;
-	/** Each route that has no limit of its own. */
+	/** Routes without a limit of their own. */
 	readonly each: Limit;
-	/** Routes with a limit of their own: "POST /channels/:channel_id/messages". */
+	/** By route: "POST /channels/:channel_id/messages". */
 	readonly routes?: Readonly<Record<string, Limit>>;
 }
 
-/** Limits of Discord's order of magnitude. It publishes only the global one; the others are as bots meet them. */
+/** Guesses except for the global limit: Discord publishes no limits per route. */
 export const realisticLimits: RateLimits = {
 	global: { requests: 50, perMs: 1000 },
 	each: { requests: 10, perMs: 10_000 },
@@ -50,7 +49,7 @@ export const realisticLimits: RateLimits = {
 	},
 };
 
-/** Limits that a test does not meet unless it tries. */
+/** Limits that tests do not reach unintentionally. */
 export const generousLimits: RateLimits = {
 	global: { requests: 100_000, perMs: 1000 },
 	each: { requests: 10_000, perMs: 1000 },
@@ -61,7 +60,6 @@ interface Bucket {
 	resetAt: number;
 }
 
-/** Counts requests into their buckets. */
 export class RateLimiter {
 	readonly #limits: RateLimits;
 	readonly #buckets = new Map<string, Bucket>();
@@ -70,13 +68,13 @@ export class RateLimiter {
 		this.#limits = limits;
 	}
 
-	/** The headers for this request's answer; throws the 429 when a bucket is empty. */
+	/** Counts a request. Returns the headers of its response; throws a 429 if the bucket is empty. */
 	take(request: {
 		actor: string;
-		/** The pattern: what has the same one shares a bucket, for each major parameter. */
+		/** The pattern. */
 		route: string;
 		major: string;
-		/** Neither counts for the actor's global limit nor is held up by it. */
+		/** Exempt from the global limit. */
 		exempt: boolean;
 	}): Record<string, string> {
 		this.#forgetOld();

@@ -1,5 +1,4 @@
-// A route as data: what it is called, who may use it, what it takes, and what it does with a request that passed all
-// checks. The checks themselves are the router's.
+// The definition of a route: path, permissions, fields and handler. The router runs the checks.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 import type {
@@ -21,13 +20,13 @@ import type {
 import { inGuild, isThread } from "../world/state/entities.ts";
 import type { Attribution } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
-import { refusal } from "./errors.ts";
+import { apiError } from "./errors.ts";
 import type { Field, Fields, Read } from "./fields.ts";
 import { object } from "./fields.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What the ids in a path stand for. */
+/** The entities that the path refers to. */
 export interface Found {
 	guild?: Guild;
 	channel?: Channel;
@@ -35,38 +34,38 @@ export interface Found {
 	role?: Role;
 	member?: Member;
 	interaction?: Interaction;
-	/** The webhook that acts: its token is in the path. */
+	/** The webhook whose token is in the path. */
 	webhook?: Webhook;
 }
 
-/** A request as its route sees it: the actor may be here, and everything is of its type. */
+/** A checked request. */
 export interface Call<B = unknown, Q = unknown> {
 	readonly world: World;
 	readonly interactions: Interactions;
 	readonly actor: Account;
-	/** The ids in the path, by the names that the pattern gives them. */
+	/** By their names in the pattern. */
 	readonly params: Readonly<Record<string, string>>;
 	readonly body: B;
 	readonly query: Q;
-	/** Files of a multipart body, by the names of their parts. */
+	/** Files of a multipart body by part name. */
 	readonly files: ReadonlyMap<string, Blob>;
-	/** Who does it, and the reason given. */
+	/** The actor and the reason, for the audit log. */
 	readonly by: Attribution;
-	/** The host and port that the client calls us by. */
+	/** The host and port that the client uses. */
 	readonly host: string;
-	/** Keeps a file that was sent, and says where it can be fetched. */
-	keepFile(path: string, file: Blob): string;
-	/** Says that the request changed nothing, so that the journal does not list it. */
-	changedNothing(): void;
-	/** The status of the answer, where the route has more than one. */
-	answerWith(status: number): void;
+	/** Stores a file. Returns its URL. */
+	storeFile(path: string, file: Blob): string;
+	/** Leaves the request out of the journal, because it changed nothing. */
+	skipJournal(): void;
+	/** Sets the status of the response, for routes with queryList. */
+	setStatus(status: number): void;
 	readonly found: Found;
 }
 
-/** Fields by name, or one field for a body that is not an object. */
+/** Fields by name, or a field for a body that is not an object. */
 type Form = Fields | Field<unknown>;
 
-/** What a form yields. */
+/** The parsed type of a form. */
 export type ReadForm<F> =
 	F extends Field<infer T>
 		? Exclude<T, undefined>
@@ -74,27 +73,27 @@ export type ReadForm<F> =
 
 interface RouteSpec<B extends Form, Q extends Fields> {
 	readonly method: Method;
-	/** With Discord's own names for the ids: "/channels/:channel_id". */
+	/** With Discord's names of the parameters: "/channels/:channel_id". */
 	readonly path: string;
-	/** Permissions that the actor needs, in the path's channel or else in its guild. */
+	/** The permissions that the actor needs in the path's channel, or else guild. */
 	readonly needs?: bigint;
-	/** Refuses people: they have other routes for it, or none. */
+	/** Refuses people. */
 	readonly botsOnly?: true;
-	/** The token in the path, an interaction's or a webhook's, is all the authorisation that it needs. */
+	/** The token in the path, of an interaction or webhook, authorizes the request. */
 	readonly byToken?: true;
 	readonly body?: B;
 	readonly query?: Q;
-	/** The status of a success with a body: 200. Without a body it is 204. */
+	/** The status of a response with a body: 200 by default. Without a body it is 204. */
 	readonly status?: number;
-	/** Whether it writes in archived threads, too: most of what is done in one is refused. */
+	/** Allows writes in archived threads. */
 	readonly inArchived?: true;
-	/** What it writes is not worth an entry in the journal: it leaves nothing behind. */
+	/** Keeps its writes out of the journal: they leave no state. */
 	readonly fleeting?: true;
-	/** What is returned is the answer's body. */
+	/** Returns the response body. */
 	run(call: Call<ReadForm<B>, ReadForm<Q>>): unknown;
 }
 
-/** A route, its types forgotten: `run` checks body and query itself. */
+/** A route without its types: `run` parses body and query. */
 export interface Route
 	extends Omit<RouteSpec<Fields, Fields>, "body" | "query" | "run"> {
 	/** "POST /channels/:channel_id/messages" */
@@ -128,7 +127,7 @@ function isField(form: Form): form is Field<unknown> {
 	return typeof form.read === "function";
 }
 
-/** What the path's ids stand for. The router has found it, or answered the request itself. */
+/** The entities of the path. The router has found them or sent an error. */
 export function guildOf(call: Call): Guild {
 	return known(call.found.guild);
 }
@@ -137,25 +136,26 @@ export function channelOf(call: Call): Channel {
 	return known(call.found.channel);
 }
 
-/** The path's channel or thread, on routes that direct channels do not have. */
+/** The path's channel or thread. Throws in DMs. */
 export function guildPlaceOf(call: Call): GuildPlace {
 	const channel = known(call.found.channel);
-	if (!inGuild(channel)) throw refusal(Code.CannotExecuteActionOnDMChannel);
+	if (!inGuild(channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
 	return channel;
 }
 
-/** The path's channel, on routes that threads do not have either. */
+/** The path's channel. Throws in DMs and threads. */
 export function guildChannelOf(call: Call): GuildChannel {
 	const place = guildPlaceOf(call);
-	if (isThread(place)) throw refusal(Code.CannotExecuteActionOnThisChannelType);
+	if (isThread(place))
+		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	return place;
 }
 
-/** The path's thread. */
+/** The path's thread. Throws in other channels. */
 export function threadOf(call: Call): Thread {
 	const place = guildPlaceOf(call);
 	if (isThread(place)) return place;
-	throw refusal(Code.CannotExecuteActionOnThisChannelType);
+	throw apiError(Code.CannotExecuteActionOnThisChannelType);
 }
 
 export function messageOf(call: Call): Message {
@@ -170,27 +170,25 @@ export function memberOf(call: Call): Member {
 	return known(call.found.member);
 }
 
-/** The interaction whose token is in the path. */
 export function interactionOf(call: Call): Interaction {
 	return known(call.found.interaction);
 }
 
-/** The webhook whose token is in the path. */
 export function actingWebhookOf(call: Call): Webhook {
 	return known(call.found.webhook);
 }
 
-/** The actor as a member of the path's guild. */
+/** The actor's member in the path's guild. */
 export function memberOfActor(call: Call): Member {
 	return known(guildOf(call).members.get(call.actor.user.id));
 }
 
-/** An id of the path that stands for nothing the router looks up. */
+/** A path parameter that the router does not look up. */
 export function param(call: Call, name: string): string {
 	return known(call.params[name]);
 }
 
 function known<T>(value: T | undefined): T {
-	if (value === undefined) throw new Error("the route's path does not name it");
+	if (value === undefined) throw new Error("missing path parameter");
 	return value;
 }

@@ -1,4 +1,4 @@
-// Discord's REST API v10: every check that routes have in common, in Discord's order, and once.
+// Discord's REST API v10: the checks that all routes share, in Discord's order.
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { Log } from "../../lib/log.ts";
@@ -16,28 +16,28 @@ import type { World } from "../world/world.ts";
 import { readBody, readReason } from "./body.ts";
 import {
 	ApiError,
-	FieldFault,
-	fieldFault,
-	invalidForm,
+	apiError,
+	FormError,
+	formError,
+	formErrorResponse,
+	httpError,
 	notSimulated,
-	plainError,
-	refusal,
 } from "./errors.ts";
-import type { Answer, Effect, Faults } from "./faults.ts";
+import type { Effect, Faults, ResponseData } from "./faults.ts";
 import type { Journal, RequestLog } from "./journal.ts";
 import {
-	decoded,
-	fits,
-	paramsOf,
-	placeholders,
-	withoutToken,
+	countParams,
+	decodeSegment,
+	matchesPattern,
+	readParams,
+	redactToken,
 } from "./paths.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Call, Found, Route } from "./route.ts";
-import { holderOf } from "./token-auth.ts";
+import { authenticateByToken } from "./token-auth.ts";
 
-/** Parts of a path that are no ids. */
-const freeParts = new Set([
+/** Path parameters that are no ids. */
+const nonIdParams = new Set([
 	"interaction_token",
 	"webhook_token",
 	"invite_code",
@@ -54,15 +54,15 @@ interface Parts {
 	readonly faults: Faults;
 	readonly limiter: RateLimiter;
 	readonly log: Log;
-	keepFile(host: string, path: string, file: Blob): string;
+	storeFile(host: string, path: string, file: Blob): string;
 }
 
-/** The client is told nothing more: its connection ends. */
+/** Closes the client's connection without a response. */
 class HangUp extends Error {
 	override name = "HangUp";
 }
 
-/** A request to a route that the simulator does not have. */
+/** A requested route that is not simulated. */
 export interface UnknownRoute {
 	readonly method: string;
 	readonly path: string;
@@ -84,61 +84,67 @@ export class Router {
 		);
 	}
 
-	/** What was asked for and is not simulated. */
+	/** The requested routes that are not simulated. */
 	get unknownRoutes(): readonly UnknownRoute[] {
 		return [...this.#unknown.values()];
 	}
 
-	/** From now on requests that are held end without being executed. */
+	/** Ends held requests without executing them. */
 	close(): void {
 		this.#closed = true;
 		this.#parts.faults.clear();
 	}
 
-	/** Answers a request below /api; `url` is what the client called. */
+	/** Handles a request atKey /api. `url` is its URL. */
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] =
 			/^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
 		const { method } = request;
-		const note = this.#parts.requests.arrive({
+		const complete = this.#parts.requests.add({
 			method,
-			path: withoutToken(path),
+			path: redactToken(path),
 		});
-		// Every answer says what is left in its bucket, errors too.
+		// All responses have rate limit headers, errors too.
 		const limits: Record<string, string> = {};
 		try {
 			if (version !== undefined && version !== "10" && version !== "9")
-				throw refusal(Code.InvalidAPIVersion, {
+				throw apiError(Code.InvalidAPIVersion, {
 					message: "Invalid API version",
 				});
-			const answer = await this.#answer(request, url, path, note, limits);
-			note({ status: answer.status });
-			this.#countInvalid(answer);
-			return respond(answer, limits);
+			const response = await this.#handleCall(
+				request,
+				url,
+				path,
+				complete,
+				limits,
+			);
+			complete({ status: response.status });
+			this.#countInvalid(response);
+			return respond(response, limits);
 		} catch (error) {
 			if (error instanceof HangUp) {
-				note({ status: "hung up" });
+				complete({ status: "hung up" });
 				return hangUp();
 			}
-			const answer = this.#answerTo(error);
-			note({ status: answer.status });
-			this.#countInvalid(answer);
-			return respond(answer, limits);
+			const response = this.#errorResponse(error);
+			complete({ status: response.status });
+			this.#countInvalid(response);
+			return respond(response, limits);
 		}
 	}
 
-	async #answer(
+	async #handleCall(
 		request: Request,
 		url: URL,
 		path: string,
-		note: ReturnType<RequestLog["arrive"]>,
+		complete: ReturnType<RequestLog["add"]>,
 		limits: Record<string, string>,
-	): Promise<Answer> {
+	): Promise<ResponseData> {
 		const { route, params } = this.#findRoute(request.method, path);
-		note({ route: route.name });
-		const holder = route.byToken && holderOf(params, this.#parts);
+		complete({ route: route.name });
+		const holder = route.byToken && authenticateByToken(params, this.#parts);
 		const actor = holder ? holder.actor : this.#authenticate(request);
-		note({ actor: actor.user.id });
+		complete({ actor: actor.user.id });
 		const left = this.#parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
@@ -158,11 +164,12 @@ export class Router {
 			path,
 			actor: actor.user.id,
 		});
-		if (fault) note({ fault: fault.kind });
+		if (fault) complete({ fault: fault.kind });
 		if (fault && !fault.executed) {
-			if (fault.kind !== "answer") await this.#suffer(fault, request.signal);
+			if (fault.kind !== "answer")
+				await this.#applyFault(fault, request.signal);
 			else {
-				// Whatever answers in place of the API knows nothing of its buckets.
+				// A proxy in front of the API sends no rate limit headers.
 				for (const name of Object.keys(left)) delete limits[name];
 				return fault.rewrite(undefined);
 			}
@@ -177,25 +184,25 @@ export class Router {
 			actor,
 			params,
 			...content,
-			query: queryOf(url.searchParams),
+			query: parseQuery(url.searchParams),
 			by: { actor: actor.user.id, reason },
 			host: url.host,
-			keepFile: (at, file) => this.#parts.keepFile(url.host, at, file),
-			changedNothing: () => {
+			storeFile: (at, file) => this.#parts.storeFile(url.host, at, file),
+			skipJournal: () => {
 				changed = false;
 			},
-			answerWith: (other) => {
+			setStatus: (other) => {
 				status = other;
 			},
 			found: {
-				...this.#find(route, params, actor),
+				...this.#findEntities(route, params, actor),
 				...holder?.found,
 			},
 		};
-		this.#permit(route, call);
+		this.#checkPermissions(route, call);
 		const result = route.run(call);
-		// From here on it has happened, whatever the client gets to hear of it.
-		const answer: Answer =
+		// The request is executed, even if a fault hides it from the client.
+		const response: ResponseData =
 			result === undefined
 				? { status: 204 }
 				: { status, body: JSON.stringify(result) };
@@ -204,39 +211,39 @@ export class Router {
 				actor: actor.user.id,
 				method: route.method,
 				route: route.name,
-				path: withoutToken(path),
+				path: redactToken(path),
 				body: content.body,
 				reason,
 				...nonceOf(content.body),
 			});
-		if (fault?.kind === "answer") return fault.rewrite(answer);
-		if (fault?.executed) await this.#suffer(fault, request.signal);
-		return answer;
+		if (fault?.kind === "answer") return fault.rewrite(response);
+		if (fault?.executed) await this.#applyFault(fault, request.signal);
+		return response;
 	}
 
 	#findRoute(method: string, path: string) {
-		const parts = path.split("/").map(decoded);
-		const fitting = (this.#routesByLength.get(parts.length) ?? []).filter(
-			(route) => fits(route.path, parts),
+		const parts = path.split("/").map(decodeSegment);
+		const matching = (this.#routesByLength.get(parts.length) ?? []).filter(
+			(route) => matchesPattern(route.path, parts),
 		);
-		// Webhooks and interactions share their paths: the id tells whose token it is.
+		// Webhooks and interactions share their paths. The id decides which one it is.
 		const isWebhook = this.#parts.world.webhooks.has(parts[2] ?? "");
 		const other = isWebhook ? ":interaction_token" : ":webhook_token";
 		const rank = ({ path: pattern }: Route) =>
-			placeholders(pattern) + (pattern.includes(other) ? 100 : 0);
-		const route = fitting
+			countParams(pattern) + (pattern.includes(other) ? 100 : 0);
+		const route = matching
 			.sort((a, b) => rank(a) - rank(b))
 			.find((one) => one.method === method);
-		if (route) return { route, params: paramsOf(route.path, parts) };
-		if (fitting.length > 0) throw plainError(405, "Method Not Allowed");
+		if (route) return { route, params: readParams(route.path, parts) };
+		if (matching.length > 0) throw httpError(405, "Method Not Allowed");
 
-		const shown = withoutToken(path);
+		const shown = redactToken(path);
 		const key = `${method} ${shown}`;
 		const count = (this.#unknown.get(key)?.count ?? 0) + 1;
-		// Someone who asks for ever new paths must not fill the memory.
+		// Bounded, because a client can request any number of paths.
 		if (count > 1 || this.#unknown.size < 1000)
 			this.#unknown.set(key, { method, path: shown, count });
-		this.#parts.log.warn("the simulator does not have this route", {
+		this.#parts.log.warn("route not simulated", {
 			method,
 			path: shown,
 		});
@@ -250,20 +257,20 @@ export class Router {
 			asBot ? header.slice(4).trim() : header,
 		);
 		if (!account || (account.user.bot === true) !== asBot)
-			throw plainError(401, "Unauthorized");
+			throw httpError(401, "Unauthorized");
 		return account;
 	}
 
-	/** Looks up what the path's ids stand for, and whether the actor may know of it. */
-	#find(
+	/** Looks up the entities of the path and checks that the actor may see them. */
+	#findEntities(
 		route: Route,
 		params: Readonly<Record<string, string>>,
 		actor: Account,
 	): Found {
 		const { world } = this.#parts;
 		for (const [name, id] of Object.entries(params))
-			if (!freeParts.has(name) && !isSnowflake(id))
-				throw fieldFault(
+			if (!nonIdParams.has(name) && !isSnowflake(id))
+				throw formError(
 					"NUMBER_TYPE_COERCE",
 					`Value "${id}" is not snowflake.`,
 					name,
@@ -273,9 +280,9 @@ export class Router {
 
 		if (guild_id !== undefined) {
 			const guild = world.guilds.get(guild_id);
-			if (!guild) throw refusal(Code.UnknownGuild);
+			if (!guild) throw apiError(Code.UnknownGuild);
 			if (!guild.members.has(actor.user.id))
-				throw refusal(
+				throw apiError(
 					route.name === "GET /guilds/:guild_id"
 						? Code.UnknownGuild
 						: Code.MissingAccess,
@@ -284,7 +291,7 @@ export class Router {
 		}
 		if (channel_id !== undefined) {
 			const channel = world.channels.get(channel_id);
-			if (!channel) throw refusal(Code.UnknownChannel);
+			if (!channel) throw apiError(Code.UnknownChannel);
 			const visible = inGuild(channel)
 				? has(
 						channelPermissions(
@@ -295,24 +302,24 @@ export class Router {
 						PermissionFlagsBits.ViewChannel,
 					)
 				: channel.recipients.includes(actor.user);
-			if (!visible) throw refusal(Code.MissingAccess);
+			if (!visible) throw apiError(Code.MissingAccess);
 			found.channel = channel;
 		}
 		if (channel_id !== undefined && message_id !== undefined) {
 			const message = world.messages.get(channel_id, message_id);
-			if (!message) throw refusal(Code.UnknownMessage);
+			if (!message) throw apiError(Code.UnknownMessage);
 			found.message = message;
 		}
 		if (role_id !== undefined) {
 			const role = found.guild?.roles.get(role_id);
-			if (!role) throw refusal(Code.UnknownRole);
+			if (!role) throw apiError(Code.UnknownRole);
 			found.role = role;
 		}
 		const isMember = /\/(members|voice-states)\/:user_id/.test(route.path);
 		if (user_id !== undefined && isMember) {
 			const member = found.guild?.members.get(user_id);
 			if (!member)
-				throw refusal(
+				throw apiError(
 					world.users.get(user_id) ? Code.UnknownMember : Code.UnknownUser,
 				);
 			found.member = member;
@@ -320,27 +327,27 @@ export class Router {
 		return found;
 	}
 
-	#permit(route: Route, { actor, found }: Call): void {
+	#checkPermissions(route: Route, { actor, found }: Call): void {
 		if (route.botsOnly && !actor.user.bot)
-			throw refusal(Code.OnlyBotsCanUseThisEndpoint);
+			throw apiError(Code.OnlyBotsCanUseThisEndpoint);
 		const place = found.channel;
-		const asleep = place && isThread(place) && place.archived;
-		if (asleep && route.method !== "GET" && !route.inArchived)
-			throw refusal(Code.InvalidActionOnArchivedThread);
+		const isArchived = place && isThread(place) && place.archived;
+		if (isArchived && route.method !== "GET" && !route.inArchived)
+			throw apiError(Code.InvalidActionOnArchivedThread);
 		if (route.needs === undefined) return;
 		const { world } = this.#parts;
 		const { channel, guild } = found;
-		// The two who talk directly may do there what routes of channels allow at all.
+		// In DMs both users have all permissions.
 		if (channel && !inGuild(channel)) return;
 		const permissions = channel
 			? channelPermissions(world.guilds.of(channel), channel, actor.user.id)
 			: guild
 				? guildPermissions(guild, actor.user.id)
 				: 0n;
-		if (!has(permissions, route.needs)) throw refusal(Code.MissingPermissions);
+		if (!has(permissions, route.needs)) throw apiError(Code.MissingPermissions);
 	}
 
-	async #suffer(
+	async #applyFault(
 		fault: Exclude<Effect, { kind: "answer" }>,
 		signal: AbortSignal,
 	): Promise<void> {
@@ -350,29 +357,30 @@ export class Router {
 		if (signal.aborted || this.#closed) throw new HangUp();
 	}
 
-	#answerTo(error: unknown): Answer {
-		if (error instanceof FieldFault) return this.#answerTo(invalidForm(error));
+	#errorResponse(error: unknown): ResponseData {
+		if (error instanceof FormError)
+			return this.#errorResponse(formErrorResponse(error));
 		if (error instanceof ApiError)
 			return {
 				status: error.status,
 				body: JSON.stringify(error.body),
 				headers: error.headers,
 			};
-		this.#parts.log.error("a request failed: a fault of the simulator", {
+		this.#parts.log.error("request failed", {
 			error,
 		});
-		return this.#answerTo(plainError(500, "Internal Server Error"));
+		return this.#errorResponse(httpError(500, "Internal Server Error"));
 	}
 
-	#countInvalid({ status, headers }: Answer): void {
+	#countInvalid({ status, headers }: ResponseData): void {
 		const shared = headers?.["x-ratelimit-scope"] === "shared";
 		if (status === 401 || status === 403 || (status === 429 && !shared))
 			this.#parts.requests.countInvalid();
 	}
 }
 
-/** A query as an object; what is given several times is a list. */
-function queryOf(given: URLSearchParams): Record<string, string | string[]> {
+/** A query as an object. A repeated key becomes a list. */
+function parseQuery(given: URLSearchParams): Record<string, string | string[]> {
 	const entries = [...new Set(given.keys())].map((key) => {
 		const values = given.getAll(key);
 		return [key, values.length > 1 ? values : (values[0] ?? "")] as const;
@@ -390,7 +398,7 @@ function nonceOf(body: unknown): { nonce?: string | number } {
 }
 
 function respond(
-	{ status, body, headers }: Answer,
+	{ status, body, headers }: ResponseData,
 	limits: Readonly<Record<string, string>>,
 ): Response {
 	const all = { ...limits, ...headers };
@@ -402,8 +410,8 @@ function respond(
 }
 
 /**
- * Ends the connection without a byte of an answer: Bun closes it when a body fails before its first chunk. An error
- * value would be printed; undefined is not.
+ * Closes the connection without a response: Bun does so when a body fails before its first chunk. An error value would be
+ * printed; undefined is not.
  */
 function hangUp(): Response {
 	return new Response(

@@ -1,4 +1,4 @@
-// Who a token in a path stands for: an interaction's for the application that answers, a webhook's for the webhook.
+// Authentication by the token in a path: an interaction's acts as its application, a webhook's as the webhook.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 import type {
@@ -8,7 +8,7 @@ import type {
 import { accountOf } from "../world/guilds/webhooks.ts";
 import type { Account } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
-import { refusal } from "./errors.ts";
+import { apiError } from "./errors.ts";
 import type { Found } from "./route.ts";
 
 interface Known {
@@ -23,22 +23,22 @@ export interface TokenHolder {
 	readonly found: Pick<Found, "interaction" | "webhook">;
 }
 
-/** Whoever the path's token is of. A token that is none, or no longer one, is refused. */
-export function holderOf(params: Params, known: Known): TokenHolder {
-	if (params.webhook_token !== undefined) return webhookBy(params, known);
-	const interaction = interactionBy(params, known);
+/** The actor that the path's token belongs to. Throws if it is invalid or expired. */
+export function authenticateByToken(params: Params, known: Known): TokenHolder {
+	if (params.webhook_token !== undefined) return webhookByToken(params, known);
+	const interaction = interactionByToken(params, known);
 	return { actor: interaction.application, found: { interaction } };
 }
 
-function webhookBy(params: Params, { world }: Known): TokenHolder {
+function webhookByToken(params: Params, { world }: Known): TokenHolder {
 	const webhook = world.webhooks.get(params.webhook_id ?? "");
-	if (!webhook) throw refusal(Code.UnknownWebhook);
+	if (!webhook) throw apiError(Code.UnknownWebhook);
 	if (webhook.token === undefined || webhook.token !== params.webhook_token)
-		throw refusal(Code.InvalidWebhookToken);
+		throw apiError(Code.InvalidWebhookToken);
 	return { actor: accountOf(webhook), found: { webhook } };
 }
 
-function interactionBy(
+function interactionByToken(
 	params: Params,
 	{ interactions, world }: Known,
 ): Interaction {
@@ -46,21 +46,21 @@ function interactionBy(
 	const found = interactions.byToken(interaction_token);
 	const valid = found && !interactions.isOver(found) ? found : undefined;
 	if (valid && !world.channels.has(valid.channel.id))
-		throw refusal(Code.UnknownChannel);
+		throw apiError(Code.UnknownChannel);
 	if (interaction_id !== undefined) {
-		if (valid?.id !== interaction_id) throw refusal(Code.UnknownInteraction);
+		if (valid?.id !== interaction_id) throw apiError(Code.UnknownInteraction);
 		return valid;
 	}
 	if (!valid)
-		throw refusal(
+		throw apiError(
 			world.users.get(application_id ?? "")?.bot
 				? Code.InvalidWebhookToken
 				: Code.UnknownWebhook,
 		);
-	// Before the first answer there is no webhook.
+	// The webhook exists from the first response on.
 	const exists =
 		valid.state === "acknowledged" &&
 		valid.application.user.id === application_id;
-	if (!exists) throw refusal(Code.UnknownWebhook);
+	if (!exists) throw apiError(Code.UnknownWebhook);
 	return valid;
 }

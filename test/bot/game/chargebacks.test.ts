@@ -31,7 +31,7 @@ import { startStore } from "../../../src/bot/store/store.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import type { ChargebackAnswer } from "../../../src/simulator/game/chargeback.ts";
-import type { Fault } from "../../../src/simulator/rest/faults.ts";
+import type { InjectedFault } from "../../../src/simulator/rest/faults.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
 import { chunked, exchange, requestText } from "../../support/raw-http.ts";
@@ -627,7 +627,7 @@ describe.concurrent("a person", () => {
 });
 
 describe.concurrent("a restriction", () => {
-	let givingHeld: Fault | undefined;
+	let givingHeld: InjectedFault | undefined;
 	const donators = { tiers: { gold: "" } };
 
 	test("takes what the supporters' sync gives meanwhile", async () => {

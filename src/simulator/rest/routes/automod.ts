@@ -12,7 +12,7 @@ import {
 } from "discord.js";
 import type { Guild } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
-import { fieldFault, plainError, refusal } from "../errors.ts";
+import { apiError, formError, httpError } from "../errors.ts";
 import {
 	boolean,
 	choice,
@@ -98,9 +98,9 @@ function metadataOf(
 ): APIAutoModerationRuleTriggerMetadata {
 	if (trigger === Trigger.Spam) return {};
 	const fault = (field: string, code: string, message: string) =>
-		fieldFault(code, message, "trigger_metadata", field);
+		formError(code, message, "trigger_metadata", field);
 	if (!given)
-		throw fieldFault(
+		throw formError(
 			"BASE_TYPE_REQUIRED",
 			"This field is required",
 			"trigger_metadata",
@@ -144,7 +144,7 @@ function actionsOf(
 ): APIAutoModerationAction[] {
 	return given.map(({ type, metadata }, index): APIAutoModerationAction => {
 		const isMissing = (field: string) =>
-			fieldFault(
+			formError(
 				"BASE_TYPE_REQUIRED",
 				"This field is required",
 				"actions",
@@ -155,15 +155,15 @@ function actionsOf(
 		if (type === Action.SendAlertMessage) {
 			const channel_id = metadata?.channel_id;
 			if (!channel_id) throw isMissing("channel_id");
-			if (!guild.channels.has(channel_id)) throw refusal(Code.UnknownChannel);
+			if (!guild.channels.has(channel_id)) throw apiError(Code.UnknownChannel);
 			return { type, metadata: { channel_id } };
 		}
 		if (type === Action.Timeout) {
 			const granted = guildPermissions(guild, call.actor.user.id);
 			if (!has(granted, ModerateMembers))
-				throw refusal(Code.MissingPermissions);
+				throw apiError(Code.MissingPermissions);
 			if (trigger !== Trigger.Keyword && trigger !== Trigger.MentionSpam)
-				throw fieldFault(
+				throw formError(
 					"AUTO_MODERATION_INVALID_ACTION_TYPE",
 					`Rules with trigger type ${trigger} cannot time members out.`,
 					"actions",
@@ -190,7 +190,7 @@ function ruleOf(call: Call) {
 	const rules = call.world.autoModeration.in(guildOf(call));
 	const rule = rules.find((one) => one.id === id);
 	// Discord has no code for an unknown rule.
-	if (!rule) throw plainError(404, "Not Found");
+	if (!rule) throw httpError(404, "Not Found");
 	return rule;
 }
 
@@ -214,7 +214,7 @@ export const autoModerationRoutes = [
 				(event_type === EventType.MemberUpdate) !==
 				(trigger_type === Trigger.MemberProfile)
 			)
-				throw fieldFault(
+				throw formError(
 					"AUTO_MODERATION_INVALID_EVENT_TYPE",
 					`Rules with trigger type ${trigger_type} have another event type.`,
 					"event_type",
@@ -229,7 +229,7 @@ export const autoModerationRoutes = [
 				.filter((rule) => rule.trigger_type === trigger_type);
 			const limit = ruleLimit(trigger_type);
 			if (alike.length >= limit)
-				throw fieldFault(
+				throw formError(
 					"AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
 					`Maximum number of rules with trigger type ${trigger_type} is ${limit}`,
 				);
@@ -262,7 +262,7 @@ export const autoModerationRoutes = [
 			const { body, world } = call;
 			const { trigger_type } = rule;
 			if (body.event_type && body.event_type !== rule.event_type)
-				throw fieldFault(
+				throw formError(
 					"AUTO_MODERATION_INVALID_EVENT_TYPE",
 					`Rules with trigger type ${trigger_type} have another event type.`,
 					"event_type",

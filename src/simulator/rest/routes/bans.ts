@@ -4,7 +4,7 @@ import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import { integer, list, nullable, required, snowflake } from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
 
@@ -14,7 +14,7 @@ const bulkLimit = 200;
 
 function banOf(call: Call): Ban {
 	const ban = guildOf(call).bans.get(param(call, "user_id"));
-	if (!ban) throw refusal(Code.UnknownBan);
+	if (!ban) throw apiError(Code.UnknownBan);
 	return ban;
 }
 
@@ -60,10 +60,10 @@ export const banRoutes = [
 			const { world, actor, body, by } = call;
 			const guild = guildOf(call);
 			const user = world.users.get(param(call, "user_id"));
-			if (!user) throw refusal(Code.UnknownUser);
+			if (!user) throw apiError(Code.UnknownUser);
 			const member = guild.members.get(user.id);
 			if (member && !isAboveMember(guild, actor.user.id, member))
-				throw refusal(Code.MissingPermissions);
+				throw apiError(Code.MissingPermissions);
 			const seconds =
 				body.delete_message_seconds ??
 				(body.delete_message_days ?? 0) * daySeconds;
@@ -81,7 +81,7 @@ export const banRoutes = [
 		run: (call) => {
 			const { world, actor, body, by } = call;
 			const guild = guildOf(call);
-			// The bot itself is passed over without a word.
+			// The bot itself is passed over without a oneOf.
 			const wanted = [...new Set(body.user_ids)].filter(
 				(id) => id !== undefined && id !== actor.user.id,
 			) as string[];
@@ -93,7 +93,7 @@ export const banRoutes = [
 					(!member || isAboveMember(guild, actor.user.id, member))
 				);
 			});
-			if (banned.length === 0) throw refusal(Code.FailedToBanUsers);
+			if (banned.length === 0) throw apiError(Code.FailedToBanUsers);
 			for (const user of banned)
 				world.bans.add(guild, user, body.delete_message_seconds ?? 0, by);
 			const banned_users = banned.map(({ id }) => id);

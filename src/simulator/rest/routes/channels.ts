@@ -16,7 +16,7 @@ import {
 } from "../../world/state/entities.ts";
 import { channelPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { fieldFault, notSimulated, refusal } from "../errors.ts";
+import { apiError, formError, notSimulated } from "../errors.ts";
 import {
 	boolean,
 	choice,
@@ -29,7 +29,7 @@ import {
 	text,
 } from "../fields.ts";
 import { forumChanges, forumFields } from "../forum-fields.ts";
-import { requirePermission } from "../message-body.ts";
+import { requirePermissions } from "../message-body.ts";
 import {
 	type Call,
 	channelOf,
@@ -110,23 +110,23 @@ function named(
 ): string | undefined {
 	const given = name?.trim();
 	if (given === "")
-		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "name");
-	const written =
+		throw formError("BASE_TYPE_REQUIRED", "This field is required", "name");
+	const newContent =
 		type === ChannelType.GuildText ||
 		type === ChannelType.GuildAnnouncement ||
 		holdsPosts({ type });
-	return written ? given?.toLowerCase().replace(/\s+/g, "-") : given;
+	return newContent ? given?.toLowerCase().replace(/\s+/g, "-") : given;
 }
 
 function checkTypeLimits(type: GuildChannelType, body: ChannelBody): void {
 	if (!holdsPosts({ type }) && [...(body.topic ?? "")].length > 1024)
-		throw fieldFault(
+		throw formError(
 			"BASE_TYPE_MAX_LENGTH",
 			"Must be 1024 or fewer in length.",
 			"topic",
 		);
 	if (type === ChannelType.GuildVoice && (body.user_limit ?? 0) > 99)
-		throw fieldFault(
+		throw formError(
 			"NUMBER_TYPE_MAX",
 			"int value should be less than or equal to 99.",
 			"user_limit",
@@ -142,7 +142,7 @@ function checkParent(
 	if (parentId === undefined || parentId === null) return parentId;
 	const parent = guild.channels.get(parentId);
 	if (!parent)
-		throw fieldFault(
+		throw formError(
 			"CHANNEL_PARENT_INVALID",
 			"Category does not exist",
 			"parent_id",
@@ -151,7 +151,7 @@ function checkParent(
 		parent.type !== ChannelType.GuildCategory ||
 		type === ChannelType.GuildCategory
 	)
-		throw fieldFault(
+		throw formError(
 			"CHANNEL_PARENT_INVALID_TYPE",
 			"Not a category",
 			"parent_id",
@@ -160,7 +160,7 @@ function checkParent(
 		(other) => other.parent_id === parentId && other !== channel,
 	);
 	if (children.length >= categoryLimit)
-		throw fieldFault(
+		throw formError(
 			"CHANNEL_PARENT_MAX_CHANNELS",
 			`Maximum number of channels in category reached (${categoryLimit})`,
 			"parent_id",
@@ -198,7 +198,7 @@ export const channelRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			if (guild.channels.size >= channelLimit)
-				throw refusal(Code.MaximumNumberOfGuildChannelsReached);
+				throw apiError(Code.MaximumNumberOfGuildChannelsReached);
 			const type = call.body.type ?? ChannelType.GuildText;
 			const changes = changesOf(call, guild, type, call.body);
 			const parent = guild.channels.get(changes.parent_id ?? "");
@@ -239,7 +239,7 @@ export const channelRoutes = [
 			const guild = guildOf(call);
 			const moves = call.body.map((move) => {
 				const channel = guild.channels.get(move?.id ?? "");
-				if (!channel) throw refusal(Code.UnknownChannel);
+				if (!channel) throw apiError(Code.UnknownChannel);
 				const parent_id = checkParent(
 					guild,
 					channel.type,
@@ -250,7 +250,7 @@ export const channelRoutes = [
 			});
 			const adopted = moves.filter(({ parent_id }) => parent_id !== undefined);
 			if (adopted.length > 1)
-				throw refusal(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
+				throw apiError(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
 			for (const { move, channel, parent_id } of moves) {
 				const parent = guild.channels.get(parent_id ?? "");
 				call.world.channels.edit(
@@ -287,7 +287,7 @@ export const channelRoutes = [
 			const place = channelOf(call);
 			if (isThread(place)) return editThread(call, place);
 			const channel = guildChannelOf(call);
-			requirePermission(call, channel, ManageChannels);
+			requirePermissions(call, channel, ManageChannels);
 			const guild = call.world.guilds.of(channel);
 			const { type } = call.body;
 			if (type !== undefined && type !== null && type !== channel.type)
@@ -305,9 +305,9 @@ export const channelRoutes = [
 			const place = channelOf(call);
 			if (isThread(place)) return deleteThread(call, place);
 			const channel = guildChannelOf(call);
-			requirePermission(call, channel, ManageChannels);
+			requirePermissions(call, channel, ManageChannels);
 			if (isRequired(call.world.guilds.of(channel), channel.id))
-				throw refusal(Code.CannotDeleteChannelRequiredForCommunityGuilds);
+				throw apiError(Code.CannotDeleteChannelRequiredForCommunityGuilds);
 			const answer = serialize.guildChannel(channel);
 			call.world.channels.remove(channel, call.by);
 			return answer;

@@ -5,19 +5,19 @@ import type { CommandDetails, Scope } from "../../world/accounts/commands.ts";
 import type { Command } from "../../world/state/entities.ts";
 import {
 	type CommandForm,
-	commandChanges,
+	checkSize,
+	editCommandFields,
 	maxCommands,
-	newCommand,
-	refuseTooLarge,
+	newCommandFields,
 } from "../command-fields.ts";
-import { fieldFault, refusal } from "../errors.ts";
+import { apiError, formError } from "../errors.ts";
 import { boolean, list, object, required } from "../fields.ts";
 import { type Call, param, route } from "../route.ts";
 
 const everywhere = "/applications/:application_id/commands";
 const inGuild = "/applications/:application_id/guilds/:guild_id/commands";
 
-const commands = required(list(object(newCommand), 0, maxCommands));
+const commands = required(list(object(newCommandFields), 0, maxCommands));
 
 /** The same routes for the commands of all guilds and of one. */
 function routesBelow(path: typeof everywhere | typeof inGuild) {
@@ -38,10 +38,10 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 		route({
 			method: "POST",
 			path,
-			body: newCommand,
+			body: newCommandFields,
 			run: (call) => {
 				const { command, isNew } = put(call, call.body);
-				call.answerWith(isNew ? 201 : 200);
+				call.setStatus(isNew ? 201 : 200);
 				return shown(command);
 			},
 		}),
@@ -59,7 +59,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 		route({
 			method: "PATCH",
 			path: `${path}/:command_id`,
-			body: commandChanges,
+			body: editCommandFields,
 			run: (call) => shown(edit(call, call.body)),
 		}),
 		route({
@@ -78,10 +78,10 @@ export const commandRoutes = [
 /** Which commands the path means; they must be the actor's own. */
 function scopeOf(call: Call): Scope {
 	const { world, actor, params } = call;
-	if (!actor.user.bot) throw refusal(Code.OnlyBotsCanUseThisEndpoint);
+	if (!actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);
 	const application_id = param(call, "application_id");
 	if (application_id !== actor.user.id)
-		throw refusal(
+		throw apiError(
 			world.users.get(application_id)?.bot
 				? Code.NotAuthorizedToPerformThisActionOnThisApplication
 				: Code.UnknownApplication,
@@ -93,7 +93,7 @@ function commandOf(call: Call): Command {
 	const id = param(call, "command_id");
 	const commands = call.world.commands.in(scopeOf(call));
 	const command = commands.find((one) => one.id === id);
-	if (!command) throw refusal(Code.UnknownApplicationCommand);
+	if (!command) throw apiError(Code.UnknownApplicationCommand);
 	return command;
 }
 
@@ -106,13 +106,13 @@ function put(
 ): { command: Command; isNew: boolean } {
 	const { commands } = call.world;
 	const scope = scopeOf(call);
-	refuseTooLarge(form);
+	checkSize(form);
 	const registered = commands.in(scope);
 	const known = registered.find(({ name }) => name === form.name);
 	const details = detailsOf(form, defaults, scope.guild_id);
 	if (known) return { command: commands.edit(known, details), isNew: false };
 	if (registered.length >= maxCommands)
-		throw refusal(Code.MaximumNumberOfApplicationCommandsReached);
+		throw apiError(Code.MaximumNumberOfApplicationCommandsReached);
 	return { command: commands.add(scope, details), isNew: true };
 }
 
@@ -124,7 +124,7 @@ function replaceAll(call: Call, forms: readonly NewCommand[]): Command[] {
 	for (const [index, form] of forms.entries()) {
 		if (names.has(form.name)) throw duplicateName(index);
 		names.add(form.name);
-		refuseTooLarge(form);
+		checkSize(form);
 	}
 	for (const command of registered)
 		if (!names.has(command.name)) commands.remove(command);
@@ -139,12 +139,12 @@ function edit(call: Call, form: CommandForm): Command {
 		.some((one) => one !== command && one.name === form.name);
 	if (taken) throw duplicateName("name");
 	const details = detailsOf(form, command, command.guild_id);
-	refuseTooLarge({ ...command, ...details });
+	checkSize({ ...command, ...details });
 	return commands.edit(command, details);
 }
 
 function duplicateName(key: string | number) {
-	return fieldFault(
+	return formError(
 		"APPLICATION_COMMANDS_DUPLICATE_NAME",
 		"Application command names must be unique",
 		key,

@@ -5,7 +5,7 @@ import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { below, fieldFault, refusal } from "../errors.ts";
+import { apiError, atKey, formError } from "../errors.ts";
 import { list, nullable, required, snowflake, text } from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
 
@@ -22,7 +22,7 @@ const roles = nullable(list(snowflake, 0, 250));
 
 function emojiOf(call: Call): GuildEmoji {
 	const emoji = guildOf(call).emojis.get(param(call, "emoji_id"));
-	if (!emoji) throw refusal(Code.UnknownEmoji);
+	if (!emoji) throw apiError(Code.UnknownEmoji);
 	return emoji;
 }
 
@@ -37,12 +37,12 @@ function requireReach(call: Call, { user }: GuildEmoji): void {
 	const enough = own
 		? CreateGuildExpressions | ManageGuildExpressions
 		: ManageGuildExpressions;
-	if (!mayAny(call, enough)) throw refusal(Code.MissingPermissions);
+	if (!mayAny(call, enough)) throw apiError(Code.MissingPermissions);
 }
 
 function requireName(given: string | undefined): void {
 	if (given !== undefined && !/^\w+$/.test(given))
-		throw fieldFault(
+		throw formError(
 			"STRING_TYPE_REGEX",
 			"String value did not match validation regex.",
 			"name",
@@ -51,7 +51,7 @@ function requireName(given: string | undefined): void {
 
 function requireRoles(call: Call, ids: readonly (string | undefined)[]) {
 	return ids.map((id = "") => {
-		if (!guildOf(call).roles.has(id)) throw refusal(Code.UnknownRole);
+		if (!guildOf(call).roles.has(id)) throw apiError(Code.UnknownRole);
 		return id;
 	});
 }
@@ -63,13 +63,13 @@ function isAnimated(image: string): boolean {
 		/^data:image\/\w+;base64,([A-Za-z0-9+/]+={0,2})$/.exec(image) ?? [];
 	const bytes = Buffer.from(data, "base64");
 	if (bytes.length > imageLimitBytes)
-		throw fieldFault(
+		throw formError(
 			"BINARY_TYPE_MAX_SIZE",
 			"File cannot be larger than 256.0 kb.",
 		);
 	const kind = kindOf(bytes);
 	if (kind === undefined)
-		throw fieldFault("IMAGE_INVALID", "Invalid image data");
+		throw formError("IMAGE_INVALID", "Invalid image data");
 	return kind === "gif";
 }
 
@@ -122,12 +122,12 @@ export const emojiRoutes = [
 			const guild = guildOf(call);
 			const { body, world, actor, by } = call;
 			requireName(body.name);
-			const animated = below("image", () => isAnimated(body.image));
+			const animated = atKey("image", () => isAnimated(body.image));
 			const alike = [...guild.emojis.values()].filter(
 				(emoji) => emoji.animated === animated,
 			);
 			if (alike.length >= emojiLimit)
-				throw refusal(
+				throw apiError(
 					animated
 						? Code.MaximumNumberOfAnimatedEmojisReached
 						: Code.MaximumNumberOfEmojisReached,

@@ -10,43 +10,43 @@ import {
 } from "discord.js";
 import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { fieldFault, notSimulated } from "../errors.ts";
+import { formError, notSimulated } from "../errors.ts";
 import {
-	anything,
 	boolean,
 	choice,
 	type Field,
 	integer,
 	nullable,
+	oneOf,
 	snowflake,
 	text,
-	word,
+	unchecked,
 } from "../fields.ts";
 import { guildOf, type ReadForm, route } from "../route.ts";
 
 /** The numbers of an enum of discord.js. */
-function oneOf<T extends number>(numbers: Record<string, T | string>) {
+function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	const all = Object.values(numbers).filter((one) => typeof one === "number");
 	return nullable(choice(...(all as T[])));
 }
 
 /** What Discord lets be set and the simulator has no use for. */
 const notKept: Readonly<Record<string, Field<unknown>>> = {
-	icon: anything,
-	splash: anything,
-	discovery_splash: anything,
-	banner: anything,
-	features: anything,
-	owner_id: anything,
+	icon: unchecked,
+	splash: unchecked,
+	discovery_splash: unchecked,
+	banner: unchecked,
+	features: unchecked,
+	owner_id: unchecked,
 };
 
 const settings = {
 	...notKept,
 	name: text(2, 100),
 	description: nullable(text(0, 300)),
-	verification_level: oneOf(GuildVerificationLevel),
-	default_message_notifications: oneOf(GuildDefaultMessageNotifications),
-	explicit_content_filter: oneOf(GuildExplicitContentFilter),
+	verification_level: enumOf(GuildVerificationLevel),
+	default_message_notifications: enumOf(GuildDefaultMessageNotifications),
+	explicit_content_filter: enumOf(GuildExplicitContentFilter),
 	afk_channel_id: nullable(snowflake),
 	afk_timeout: choice(60, 300, 900, 1800, 3600),
 	system_channel_id: nullable(snowflake),
@@ -54,21 +54,21 @@ const settings = {
 	rules_channel_id: nullable(snowflake),
 	public_updates_channel_id: nullable(snowflake),
 	safety_alerts_channel_id: nullable(snowflake),
-	preferred_locale: nullable(word(...Object.values(Locale))),
+	preferred_locale: nullable(oneOf(...Object.values(Locale))),
 	premium_progress_bar_enabled: boolean,
 };
 
-const written: readonly GuildChannelType[] = [
+const newContent: readonly GuildChannelType[] = [
 	ChannelType.GuildText,
 	ChannelType.GuildAnnouncement,
 ];
 /** Which kinds of channels each setting takes. */
 const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	afk_channel_id: [ChannelType.GuildVoice],
-	system_channel_id: written,
-	rules_channel_id: written,
-	public_updates_channel_id: written,
-	safety_alerts_channel_id: written,
+	system_channel_id: newContent,
+	rules_channel_id: newContent,
+	public_updates_channel_id: newContent,
+	safety_alerts_channel_id: newContent,
 };
 /** What a community cannot be without. */
 const communityChannels = [
@@ -89,12 +89,12 @@ function checkChannel(guild: Guild, key: string, id: unknown): void {
 	const isCommunity = guild.features.includes("COMMUNITY");
 	if (id === null) {
 		if (isCommunity && communityChannels.some((one) => one === key))
-			throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", key);
+			throw formError("BASE_TYPE_REQUIRED", "This field is required", key);
 		return;
 	}
 	const channel = guild.channels.get(String(id));
 	if (!channel || !kinds[key]?.includes(channel.type))
-		throw fieldFault("CHANNEL_INVALID", "Invalid channel", key);
+		throw formError("CHANNEL_INVALID", "Invalid channel", key);
 }
 
 /** What a community has to leave as it is. */
@@ -110,7 +110,7 @@ function checkCommunity(guild: Guild, body: ReadForm<typeof settings>): void {
 	];
 	for (const [key, isRefused] of refused)
 		if (isRefused)
-			throw fieldFault(
+			throw formError(
 				"BASE_TYPE_CHOICES",
 				"A community cannot have this value.",
 				key,

@@ -2,7 +2,7 @@
 // https://discord.com/developers/docs/resources/guild#modify-guild-incident-actions
 
 import { PermissionFlagsBits } from "discord.js";
-import { fieldFault } from "../errors.ts";
+import { formError } from "../errors.ts";
 import { nullable, timestamp } from "../fields.ts";
 import { guildOf, route } from "../route.ts";
 
@@ -26,7 +26,7 @@ export const incidentRoutes = [
 			const until = (field: keyof typeof fields) => {
 				const at = body[field];
 				if (at && at.getTime() > Date.now() + longestMs)
-					throw fieldFault(
+					throw formError(
 						"INCIDENT_ACTION_TOO_LONG",
 						"Must be 24 hours or fewer from now.",
 						field,

@@ -7,14 +7,14 @@ import {
 } from "discord.js";
 import type { Message } from "../../world/state/entities.ts";
 import { readerOf } from "../../world/state/serialize.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import { boolean } from "../fields.ts";
 import {
 	contentFields,
-	refuseEmpty,
-	revised,
-	usersOnly,
-	written,
+	editedContent,
+	mentionsUsersOnly,
+	newContent,
+	requireContent,
 } from "../message-body.ts";
 import { type Call, interactionOf, type ReadForm, route } from "../route.ts";
 
@@ -26,7 +26,7 @@ function answeredWith(call: Call): Message {
 	const id = call.params.message_id ?? original?.id;
 	const message = [original, ...followUps].find((one) => one?.id === id);
 	if (!message || !call.interactions.exists(message))
-		throw refusal(Code.UnknownMessage);
+		throw apiError(Code.UnknownMessage);
 	return message;
 }
 
@@ -39,8 +39,8 @@ function edit(call: Call<ReadForm<typeof contentFields>>, message: Message) {
 	call.interactions.edit(
 		interaction,
 		message,
-		revised(call, interaction.channel, message, call.body, {
-			allowed: call.body.allowed_mentions ?? usersOnly,
+		editedContent(call, interaction.channel, message, call.body, {
+			allowed: call.body.allowed_mentions ?? mentionsUsersOnly,
 		}),
 	);
 	return shown(call, message);
@@ -83,7 +83,7 @@ export const interactionMessageRoutes = [
 		run: (call) => {
 			const { body } = call;
 			const interaction = interactionOf(call);
-			refuseEmpty(call, body);
+			requireContent(call, body);
 			// Discord has kept this from the time when there was no other way to end the loading state.
 			const { original } = interaction;
 			const isLoading =
@@ -93,8 +93,8 @@ export const interactionMessageRoutes = [
 				(original.flags & MessageFlags.Loading) !== 0 &&
 				call.interactions.exists(original);
 			if (isLoading) return edit(call, original);
-			const said = written(call, interaction.channel, body, {
-				allowed: body.allowed_mentions ?? usersOnly,
+			const said = newContent(call, interaction.channel, body, {
+				allowed: body.allowed_mentions ?? mentionsUsersOnly,
 			});
 			const message = call.interactions.followUp(interaction, {
 				...said,

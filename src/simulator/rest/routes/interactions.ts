@@ -9,7 +9,7 @@ import {
 import type { Interaction } from "../../interactions/interactions.ts";
 import type { Message } from "../../world/state/entities.ts";
 import { readerOf } from "../../world/state/serialize.ts";
-import { below, fieldFault, notSimulated, refusal } from "../errors.ts";
+import { apiError, atKey, formError, notSimulated } from "../errors.ts";
 import {
 	boolean,
 	type Field,
@@ -18,13 +18,13 @@ import {
 	object,
 	required,
 } from "../fields.ts";
-import { invocationForm, invoke } from "../invocation.ts";
+import { checkInvocation, invocationFields } from "../invocation.ts";
 import {
 	contentFields,
-	refuseEmpty,
-	revised,
-	usersOnly,
-	written,
+	editedContent,
+	mentionsUsersOnly,
+	newContent,
+	requireContent,
 } from "../message-body.ts";
 import { type Call, interactionOf, type ReadForm, route } from "../route.ts";
 
@@ -55,7 +55,7 @@ const answerType: Field<(typeof answers)[number] | undefined> = {
 		if (known !== undefined) return known;
 		if (otherAnswers.has(type))
 			throw notSimulated(`answers to interactions of type ${type}`);
-		throw fieldFault(
+		throw formError(
 			"BASE_TYPE_CHOICES",
 			`Value must be one of {${answers.join(", ")}}.`,
 		);
@@ -76,11 +76,11 @@ export const interactionRoutes = [
 	route({
 		method: "POST",
 		path: "/interactions",
-		body: invocationForm,
+		body: invocationFields,
 		run: ({ world, interactions, actor, body }) => {
-			if (actor.user.bot) throw refusal(Code.BotsCannotUseThisEndpoint);
+			if (actor.user.bot) throw apiError(Code.BotsCannotUseThisEndpoint);
 			const { id } = interactions.begin(
-				invoke(world, actor.user, body, (message, user) =>
+				checkInvocation(world, actor.user, body, (message, user) =>
 					interactions.ephemeral(message, user),
 				),
 			);
@@ -97,10 +97,10 @@ export const interactionRoutes = [
 			const interaction = interactionOf(call);
 			const { type } = call.body;
 			if (interaction.state === "failed")
-				throw refusal(Code.UnknownInteraction);
+				throw apiError(Code.UnknownInteraction);
 			if (interaction.state === "acknowledged")
-				throw refusal(Code.InteractionHasAlreadyBeenAcknowledged);
-			const original = below("data", () => answer(call, interaction));
+				throw apiError(Code.InteractionHasAlreadyBeenAcknowledged);
+			const original = atKey("data", () => answer(call, interaction));
 			call.interactions.acknowledge(interaction, type, original);
 			return call.query.with_response
 				? told(call, interaction, original)
@@ -117,9 +117,9 @@ function answer(call: Call<Callback>, interaction: Interaction): Message {
 	const ephemeral = (data.flags ?? 0) & MessageFlags.Ephemeral;
 	switch (call.body.type) {
 		case ChannelMessageWithSource: {
-			refuseEmpty(call, data);
-			const said = written(call, channel, data, {
-				allowed: data.allowed_mentions ?? usersOnly,
+			requireContent(call, data);
+			const said = newContent(call, channel, data, {
+				allowed: data.allowed_mentions ?? mentionsUsersOnly,
 			});
 			return interactions.write(interaction, {
 				...said,
@@ -137,18 +137,18 @@ function answer(call: Call<Callback>, interaction: Interaction): Message {
 			break;
 		case UpdateMessage:
 			if (!message) break;
-			if (!interactions.exists(message)) throw refusal(Code.UnknownMessage);
+			if (!interactions.exists(message)) throw apiError(Code.UnknownMessage);
 			interactions.edit(
 				interaction,
 				message,
-				revised(call, channel, message, data, {
-					allowed: data.allowed_mentions ?? usersOnly,
+				editedContent(call, channel, message, data, {
+					allowed: data.allowed_mentions ?? mentionsUsersOnly,
 				}),
 			);
 			return message;
 		case Pong:
 	}
-	throw fieldFault(
+	throw formError(
 		"INTERACTION_RESPONSE_TYPE_INVALID",
 		`An interaction of type ${interaction.type} has no answer of type ${call.body.type}.`,
 	);

@@ -14,9 +14,9 @@ import {
 	isAboveRole,
 } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import { boolean, integer, list, nullable, snowflake } from "../fields.ts";
-import { absent, permissionsIn } from "../message-body.ts";
+import { notSimulatedField, permissionsIn } from "../message-body.ts";
 import { type Call, guildChannelOf, guildOf, param, route } from "../route.ts";
 
 const { CreateInstantInvite, ManageChannels, ManageGuild } =
@@ -27,7 +27,7 @@ const inviteLimit = 1000;
 
 function inviteOf(call: Call): Invite {
 	const invite = call.world.invites.get(param(call, "invite_code"));
-	if (!invite) throw refusal(Code.UnknownInvite);
+	if (!invite) throw apiError(Code.UnknownInvite);
 	return invite;
 }
 
@@ -42,13 +42,13 @@ function givenRoles(call: Call, ids: readonly (string | undefined)[]) {
 	const { id: actor } = call.actor.user;
 	return ids.map((id = "") => {
 		const role = guild.roles.get(id);
-		if (!role) throw refusal(Code.UnknownRole);
+		if (!role) throw apiError(Code.UnknownRole);
 		const mayGive =
 			has(guildPermissions(guild, actor), ManageRoles) &&
 			!role.managed &&
 			role.id !== guild.id &&
 			isAboveRole(guild, actor, role);
-		if (!mayGive) throw refusal(Code.MissingPermissions);
+		if (!mayGive) throw apiError(Code.MissingPermissions);
 		return id;
 	});
 }
@@ -62,7 +62,7 @@ export const inviteRoutes = [
 			const permissions = guildPermissions(guild, call.actor.user.id);
 			const manages = has(permissions, ManageGuild);
 			if (!manages && !has(permissions, ViewAuditLog))
-				throw refusal(Code.MissingPermissions);
+				throw apiError(Code.MissingPermissions);
 			return call.world.invites.list({ guild_id: guild.id }).map((invite) => ({
 				...shown(call, invite),
 				...(manages ? metadata(invite) : {}),
@@ -87,14 +87,14 @@ export const inviteRoutes = [
 			max_uses: nullable(integer(0, 100)),
 			temporary: nullable(boolean),
 			unique: nullable(boolean),
-			target_type: absent("invites to streams and activities"),
+			target_type: notSimulatedField("invites to streams and activities"),
 			role_ids: list(snowflake, 0, 250),
 		},
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
 			if (channel.type === ChannelType.GuildCategory)
-				throw refusal(Code.CannotExecuteActionOnThisChannelType);
+				throw apiError(Code.CannotExecuteActionOnThisChannelType);
 			const asked = {
 				inviter: actor.user,
 				max_age: body.max_age ?? 86_400,
@@ -105,11 +105,11 @@ export const inviteRoutes = [
 			const known = body.unique
 				? undefined
 				: world.invites.findSame(channel, asked);
-			if (known) call.changedNothing();
+			if (known) call.skipJournal();
 			else if (
 				world.invites.list({ guild_id: channel.guild_id }).length >= inviteLimit
 			)
-				throw refusal(Code.MaximumNumberOfInvitesReached);
+				throw apiError(Code.MaximumNumberOfInvitesReached);
 			const invite = known ?? world.invites.add(channel, asked, by);
 			return { ...shown(call, invite), ...metadata(invite) };
 		},
@@ -138,7 +138,7 @@ export const inviteRoutes = [
 			const mayDelete =
 				has(permissionsIn(call, channel), ManageChannels) ||
 				has(guildPermissions(guild, call.actor.user.id), ManageGuild);
-			if (!mayDelete) throw refusal(Code.MissingPermissions);
+			if (!mayDelete) throw apiError(Code.MissingPermissions);
 			const gone = shown(call, invite);
 			call.world.invites.remove(invite, call.by);
 			return gone;

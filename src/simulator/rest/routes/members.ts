@@ -11,7 +11,7 @@ import {
 } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { fieldFault, refusal } from "../errors.ts";
+import { apiError, formError } from "../errors.ts";
 import {
 	boolean,
 	integer,
@@ -52,7 +52,7 @@ export const memberRoutes = [
 		run: (call) => {
 			const { user, privilegedIntents } = call.actor;
 			if (user.bot && !privilegedIntents.includes("GuildMembers"))
-				throw refusal(Code.MissingAccess);
+				throw apiError(Code.MissingAccess);
 			const { limit = 1, after = "0" } = call.query;
 			return [...guildOf(call).members.values()]
 				.filter((member) => compareIds(member.user.id, after) > 0)
@@ -171,13 +171,13 @@ export const memberRoutes = [
 
 function requireGuildPermission(call: Call, bits: bigint): void {
 	if (!has(guildPermissions(guildOf(call), call.actor.user.id), bits))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 }
 
 /** A member at or above the actor is out of its reach; oneself is not, as far as changes go. */
 function requireReach(call: Call, guild: Guild, member: Member): void {
 	if (!isAboveMember(guild, call.actor.user.id, member))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 }
 
 /** Roles are given and taken one by one: each must be within reach, whoever the member is. */
@@ -194,15 +194,15 @@ function checkRoles(
 	];
 	for (const id of changed) {
 		const role = guild.roles.get(id);
-		if (!role) throw refusal(Code.UnknownRole);
+		if (!role) throw apiError(Code.UnknownRole);
 		requireAssignable(call, guild, role);
 	}
 }
 
 function requireAssignable(call: Call, guild: Guild, role: Role): void {
-	if (role.id === guild.id) throw refusal(Code.InvalidRole);
+	if (role.id === guild.id) throw apiError(Code.InvalidRole);
 	if (role.managed || !isAboveRole(guild, call.actor.user.id, role))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 }
 
 function changeRoles(call: Call, wanted: string[], role = roleOf(call)): void {
@@ -224,9 +224,9 @@ function checkTimeout(
 	requireGuildPermission(call, ModerateMembers);
 	requireReach(call, guild, member);
 	if (has(guildPermissions(guild, member.user.id), Administrator))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 	if (until && until.getTime() > Date.now() + timeoutLimitMs)
-		throw fieldFault(
+		throw formError(
 			"GUILD_COMMUNICATION_DISABLED_UNTIL_TOO_FAR",
 			"Must be 28 days or fewer from now.",
 			"communication_disabled_until",

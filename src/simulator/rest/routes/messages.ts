@@ -17,7 +17,7 @@ import { has } from "../../world/state/permissions.ts";
 import { readerOf } from "../../world/state/serialize.ts";
 import { timeOf } from "../../world/state/snowflake.ts";
 import { moderate } from "../automod-actions.ts";
-import { ApiError, fieldFault, refusal } from "../errors.ts";
+import { ApiError, apiError, formError } from "../errors.ts";
 import {
 	boolean,
 	type Field,
@@ -29,11 +29,11 @@ import {
 } from "../fields.ts";
 import {
 	contentFields,
+	editedContent,
+	newContent,
 	permissionsIn,
-	refuseEmpty,
-	requirePermission,
-	revised,
-	written,
+	requireContent,
+	requirePermissions,
 } from "../message-body.ts";
 import {
 	asForward,
@@ -69,7 +69,7 @@ const nonceAgeMs = 5 * 60 * 1000;
 function textOf(call: Call): Channel {
 	const channel = channelOf(call);
 	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
-		throw refusal(Code.CannotSendMessagesInNonTextChannel);
+		throw apiError(Code.CannotSendMessagesInNonTextChannel);
 	return channel;
 }
 
@@ -78,7 +78,7 @@ const nonce: Field<string | number | undefined> = {
 		if (value === undefined) return undefined;
 		if (typeof value === "number" && Number.isSafeInteger(value)) return value;
 		if (typeof value === "string" && value.length <= 25) return value;
-		throw fieldFault(
+		throw formError(
 			"NONCE_TYPE_TOO_LONG",
 			"Must be an integer, or a string of 25 or fewer in length.",
 		);
@@ -120,7 +120,7 @@ function refuseUnwanted(call: Call, channel: Channel): void {
 	);
 	const bothBots = call.actor.user.bot && other?.bot;
 	if (!meet || bothBots || call.world.users.closedDms.has(other?.id ?? ""))
-		throw refusal(Code.CannotSendMessagesToThisUser);
+		throw apiError(Code.CannotSendMessagesToThisUser);
 }
 
 /** Discord counts the seconds between two messages of someone who may not manage the channel. */
@@ -139,7 +139,7 @@ function refuseTooFast(call: Call, channel: Channel): void {
 	const waitMs =
 		timeOf(last.id) + channel.rate_limit_per_user * 1000 - Date.now();
 	if (waitMs <= 0) return;
-	const error = refusal(Code.ActionCannotBePerformedDueToSlowmodeRateLimit);
+	const error = apiError(Code.ActionCannotBePerformedDueToSlowmodeRateLimit);
 	throw new ApiError(error.status, {
 		...error.body,
 		retry_after: waitMs / 1000,
@@ -150,11 +150,11 @@ function refuseTooFast(call: Call, channel: Channel): void {
 function requireAllowed(call: Call<NewMessage>, channel: Channel): void {
 	const { body, files } = call;
 	// A forward says what another message says.
-	if (body.message_reference?.type !== 1) refuseEmpty(call, body);
-	if (body.embeds?.length) requirePermission(call, channel, EmbedLinks);
-	if (files.size > 0) requirePermission(call, channel, AttachFiles);
-	if (body.tts) requirePermission(call, channel, SendTTSMessages);
-	if (body.poll) requirePermission(call, channel, SendPolls);
+	if (body.message_reference?.type !== 1) requireContent(call, body);
+	if (body.embeds?.length) requirePermissions(call, channel, EmbedLinks);
+	if (files.size > 0) requirePermissions(call, channel, AttachFiles);
+	if (body.tts) requirePermissions(call, channel, SendTTSMessages);
+	if (body.poll) requirePermissions(call, channel, SendPolls);
 }
 
 /** Writes what the form says: a message, a reply, a forward or a poll. */
@@ -170,7 +170,7 @@ function write(call: Call<NewMessage>, channel: Channel): Message {
 			? asForward(call, channel, body, reference)
 			: undefined;
 	const message = {
-		...written(call, channel, body, {
+		...newContent(call, channel, body, {
 			allowed: body.allowed_mentions ?? null,
 			repliedTo: replied,
 		}),
@@ -191,7 +191,7 @@ function refuseLocked(call: Call, channel: Channel): void {
 	const { ManageThreads } = PermissionFlagsBits;
 	if (!isThread(channel) || !channel.locked) return;
 	if (!has(permissionsIn(call, channel), ManageThreads))
-		throw refusal(Code.ThreadLocked);
+		throw apiError(Code.ThreadLocked);
 }
 
 export const messageRoutes = [
@@ -238,7 +238,7 @@ export const messageRoutes = [
 
 			const already = earlier(call, channel);
 			if (already) {
-				call.changedNothing();
+				call.skipJournal();
 				return world.messages.serialize(already, readerOf(actor));
 			}
 			refuseTooFast(call, channel);
@@ -257,11 +257,11 @@ export const messageRoutes = [
 			const message = messageOf(call);
 			const { world, actor } = call;
 			if (channel.type !== ChannelType.GuildAnnouncement)
-				throw refusal(Code.CannotExecuteActionOnThisChannelType);
+				throw apiError(Code.CannotExecuteActionOnThisChannelType);
 			if (message.author !== actor.user)
-				requirePermission(call, channel, ManageMessages);
+				requirePermissions(call, channel, ManageMessages);
 			if ((message.flags & MessageFlags.Crossposted) !== 0)
-				throw refusal(Code.ThisMessageWasAlreadyCrossposted);
+				throw apiError(Code.ThisMessageWasAlreadyCrossposted);
 			message.flags |= MessageFlags.Crossposted;
 			world.messages.dispatch("MESSAGE_UPDATE", channel, message);
 			return world.messages.serialize(message, readerOf(actor));
@@ -277,17 +277,17 @@ export const messageRoutes = [
 			const message = messageOf(call);
 			refuseLocked(call, channel);
 			const own = message.author === actor.user;
-			if (own && message.poll) throw refusal(Code.CannotEditAPollMessage);
+			if (own && message.poll) throw apiError(Code.CannotEditAPollMessage);
 			const asks = Object.values({ ...body, flags: undefined });
 			// Someone who manages messages may hide another's embeds, and no more.
 			if (!own && asks.some((value) => value !== undefined))
-				throw refusal(Code.CannotEditMessageAuthoredByAnotherUser);
-			if (!own) requirePermission(call, channel, ManageMessages);
+				throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
+			if (!own) requirePermissions(call, channel, ManageMessages);
 			const tellRules = moderate(call, channel, body.content ?? "");
 			world.messages.edit(
 				channel,
 				message,
-				revised(call, channel, message, body, {
+				editedContent(call, channel, message, body, {
 					allowed: body.allowed_mentions ?? null,
 				}),
 			);
@@ -304,8 +304,8 @@ export const messageRoutes = [
 			const message = messageOf(call);
 			if (message.author !== call.actor.user) {
 				if (!inGuild(channel))
-					throw refusal(Code.CannotExecuteActionOnDMChannel);
-				requirePermission(call, channel, ManageMessages);
+					throw apiError(Code.CannotExecuteActionOnDMChannel);
+				requirePermissions(call, channel, ManageMessages);
 			}
 			call.world.messages.remove(channel, message, call.by);
 		},
@@ -321,14 +321,14 @@ export const messageRoutes = [
 			const channel = guildPlaceOf(call);
 			const ids = call.body.messages;
 			if (new Set(ids).size < ids.length)
-				throw fieldFault(
+				throw formError(
 					"LIST_ITEM_VALUE_DUPLICATE",
 					"Must contain unique items only.",
 					"messages",
 				);
 			const oldest = Date.now() - bulkDeleteAgeMs;
 			if (ids.some((id) => timeOf(id) < oldest))
-				throw refusal(Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete);
+				throw apiError(Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete);
 			// Ids that stand for nothing are passed over.
 			const messages = ids.flatMap(
 				(id) => call.world.messages.get(channel.id, id) ?? [],

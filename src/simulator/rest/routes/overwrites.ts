@@ -12,7 +12,7 @@ import {
 	has,
 	mayOverwrite,
 } from "../../world/state/permissions.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import {
 	choice,
 	list,
@@ -67,7 +67,7 @@ export function checkOverwrites(
 	}
 	const actor = call.actor.user.id;
 	if (channel && !has(channelPermissions(guild, channel, actor), ManageRoles))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 	requireOverwrite(call, guild, channel, changed);
 	return overwrites;
 }
@@ -80,7 +80,7 @@ function requireOverwrite(
 	bits: bigint,
 ): void {
 	if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 }
 
 function changedBits(
@@ -96,7 +96,7 @@ function changedBits(
 /** An overwrite as it is kept. Without a type it is for the role or the member with this id. */
 function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
-	if (kind === 0 && !guild.roles.has(id)) throw refusal(Code.UnknownRole);
+	if (kind === 0 && !guild.roles.has(id)) throw apiError(Code.UnknownRole);
 	return {
 		id,
 		type: kind,
@@ -130,7 +130,7 @@ export const overwriteRoutes = [
 			const channel = guildChannelOf(call);
 			const id = param(call, "overwrite_id");
 			const old = channel.permission_overwrites.find((one) => one.id === id);
-			if (!old) throw refusal(Code.UnknownPermissionOverwrite);
+			if (!old) throw apiError(Code.UnknownPermissionOverwrite);
 			const guild = call.world.guilds.of(channel);
 			requireOverwrite(call, guild, channel, changedBits(old, undefined));
 			call.world.channels.removeOverwrite(channel, old, call.by);

@@ -1,4 +1,4 @@
-// Pins: the messages that a channel keeps at hand. The routes since 2025; the older ones, below /pins, are not simulated.
+// Pins: the messages that a channel keeps at hand. The routes since 2025; the older ones, atKey /pins, are not simulated.
 // https://discord.com/developers/docs/resources/message#get-channel-pins
 
 import {
@@ -8,7 +8,7 @@ import {
 } from "discord.js";
 import { has } from "../../world/state/permissions.ts";
 import { readerOf } from "../../world/state/serialize.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import { integer, timestamp } from "../fields.ts";
 import { permissionsIn } from "../message-body.ts";
 import { channelOf, messageOf, route } from "../route.ts";
@@ -58,10 +58,10 @@ export const pinRoutes = [
 			const message = messageOf(call);
 			const { world, actor, by } = call;
 			if (!pinnable.includes(message.type))
-				throw refusal(Code.CannotExecuteActionOnSystemMessage);
-			if (message.pinned_at !== null) return call.changedNothing();
+				throw apiError(Code.CannotExecuteActionOnSystemMessage);
+			if (message.pinned_at !== null) return call.skipJournal();
 			if (world.messages.pinned(channel.id).length >= pinLimit)
-				throw refusal(Code.MaximumNumberOfPinsReachedForTheChannel);
+				throw apiError(Code.MaximumNumberOfPinsReachedForTheChannel);
 			world.messages.pin(channel, message, actor.user, by);
 		},
 	}),
@@ -71,7 +71,7 @@ export const pinRoutes = [
 		needs: PinMessages | ReadMessageHistory,
 		run: (call) => {
 			const message = messageOf(call);
-			if (message.pinned_at === null) return call.changedNothing();
+			if (message.pinned_at === null) return call.skipJournal();
 			call.world.messages.unpin(channelOf(call), message, call.by);
 		},
 	}),

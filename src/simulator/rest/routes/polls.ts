@@ -7,7 +7,7 @@ import type { Emoji } from "../../world/state/entities.ts";
 import { readerOf } from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
-import { fieldFault, refusal } from "../errors.ts";
+import { apiError, formError } from "../errors.ts";
 import {
 	boolean,
 	choice,
@@ -27,7 +27,7 @@ const emoji = object({
 	name: nullable(text(0, 64)),
 });
 
-/** The poll of a message to be written. */
+/** The poll of a message to be newContent. */
 export const pollForm = object({
 	question: required(object({ text: required(text(1, 300)) })),
 	answers: required(
@@ -74,11 +74,11 @@ function readEmoji(
 ): Emoji {
 	if (id) {
 		const found = world.emojis.usableBy(actor.user, id);
-		if (!found) throw refusal(Code.CannotUseAnEmojiIncludedWithThePoll);
+		if (!found) throw apiError(Code.CannotUseAnEmojiIncludedWithThePoll);
 		return { id, name: found.name };
 	}
 	const known = parseUnicodeEmoji(name ?? "");
-	if (!known) throw refusal(Code.CannotUseAnEmojiIncludedWithThePoll);
+	if (!known) throw apiError(Code.CannotUseAnEmojiIncludedWithThePoll);
 	return known;
 }
 
@@ -92,7 +92,7 @@ export const pollRoutes = [
 			const { poll } = messageOf(call);
 			const voters = poll?.votes.get(Number(param(call, "answer_id")));
 			if (!voters)
-				throw fieldFault(
+				throw formError(
 					"BASE_TYPE_CHOICES",
 					"The poll has no such answer.",
 					"answer_id",
@@ -111,10 +111,10 @@ export const pollRoutes = [
 		path: "/channels/:channel_id/polls/:message_id/expire",
 		run: (call) => {
 			const message = messageOf(call);
-			if (!message.poll) throw refusal(Code.CannotExpireANonPollMessage);
+			if (!message.poll) throw apiError(Code.CannotExpireANonPollMessage);
 			if (message.author !== call.actor.user)
-				throw refusal(Code.MissingPermissions);
-			if (message.poll.ended) throw refusal(Code.PollExpired);
+				throw apiError(Code.MissingPermissions);
+			if (message.poll.ended) throw apiError(Code.PollExpired);
 			call.world.polls.end(channelOf(call), message);
 			return call.world.messages.serialize(message, readerOf(call.actor));
 		},

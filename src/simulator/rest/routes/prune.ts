@@ -8,7 +8,7 @@ import {
 } from "discord.js";
 import type { Member } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
-import { below, refusal } from "../errors.ts";
+import { apiError, atKey } from "../errors.ts";
 import { boolean, integer, list, snowflake, text } from "../fields.ts";
 import { type Call, guildOf, route } from "../route.ts";
 
@@ -19,7 +19,7 @@ const days = integer(1, 30);
 const roles = list(snowflake, 0, 250);
 const defaultDays = 7;
 
-/** Whom a prune would remove: of those who are away, the ones who rank below the actor. */
+/** Whom a prune would remove: of those who are away, the ones who rank atKey the actor. */
 function prunable(
 	call: Call,
 	days: number,
@@ -28,7 +28,7 @@ function prunable(
 	const guild = guildOf(call);
 	const included = roleIds.map((id) => {
 		if (id === undefined || !guild.roles.has(id))
-			throw refusal(Code.UnknownRole);
+			throw apiError(Code.UnknownRole);
 		return id;
 	});
 	return call.world.members
@@ -45,7 +45,7 @@ export const pruneRoutes = [
 		run: (call) => {
 			const { days = defaultDays, include_roles } = call.query;
 			const ids = include_roles ? include_roles.split(",") : undefined;
-			const read = below("include_roles", () => roles.read(ids)) ?? [];
+			const read = atKey("include_roles", () => roles.read(ids)) ?? [];
 			return { pruned: prunable(call, days, read).length };
 		},
 	}),

@@ -8,9 +8,9 @@ import { inGuild } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { compareIds, isSnowflake } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import { integer, snowflake } from "../fields.ts";
-import { permissionsIn, requirePermission } from "../message-body.ts";
+import { permissionsIn, requirePermissions } from "../message-body.ts";
 import { type Call, channelOf, messageOf, param, route } from "../route.ts";
 
 const { AddReactions, ManageMessages, ReadMessageHistory, UseExternalEmojis } =
@@ -27,7 +27,7 @@ function emojiOf(call: Call): Emoji {
 	if (name !== undefined && id !== undefined && isSnowflake(id))
 		return { id, name };
 	const known = parseUnicodeEmoji(text);
-	if (!known) throw refusal(Code.UnknownEmoji);
+	if (!known) throw apiError(Code.UnknownEmoji);
 	return known;
 }
 
@@ -36,10 +36,10 @@ function usable(call: Call, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;
 	const channel = channelOf(call);
 	const found = call.world.emojis.usableBy(call.actor.user, emoji.id);
-	if (!found) throw refusal(Code.UnknownEmoji);
+	if (!found) throw apiError(Code.UnknownEmoji);
 	const own =
 		inGuild(channel) && call.world.guilds.of(channel).emojis.has(found.id);
-	if (!own) requirePermission(call, channel, UseExternalEmojis);
+	if (!own) requirePermissions(call, channel, UseExternalEmojis);
 	return {
 		id: found.id,
 		name: found.name,
@@ -51,31 +51,31 @@ function decode(part: string): string {
 	try {
 		return decodeURIComponent(part);
 	} catch {
-		throw refusal(Code.UnknownEmoji);
+		throw apiError(Code.UnknownEmoji);
 	}
 }
 
 /** The reaction that the path names, which must be on the message. */
 function reactionOf(call: Call): Reaction {
 	const found = reactionWith(messageOf(call), emojiOf(call));
-	if (!found) throw refusal(Code.UnknownEmoji);
+	if (!found) throw apiError(Code.UnknownEmoji);
 	return found;
 }
 
 function remove(call: Call, userId: string): void {
 	const { emoji, userIds } = reactionOf(call);
 	const user = call.world.users.get(userId);
-	if (!user) throw refusal(Code.UnknownUser);
+	if (!user) throw apiError(Code.UnknownUser);
 	if (userIds.includes(user.id))
 		call.world.reactions.remove(channelOf(call), messageOf(call), user, emoji);
-	else call.changedNothing();
+	else call.skipJournal();
 }
 
 /** What others put on a message is taken off in guilds only, by those who manage messages. */
 function requireManager(call: Call): void {
 	const channel = channelOf(call);
-	if (!inGuild(channel)) throw refusal(Code.CannotExecuteActionOnDMChannel);
-	requirePermission(call, channel, ManageMessages);
+	if (!inGuild(channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
+	requirePermissions(call, channel, ManageMessages);
 }
 
 export const reactionRoutes = [
@@ -89,13 +89,13 @@ export const reactionRoutes = [
 			const { world, actor } = call;
 			const emoji = emojiOf(call);
 			const known = reactionWith(message, emoji);
-			if (known?.userIds.includes(actor.user.id)) return call.changedNothing();
+			if (known?.userIds.includes(actor.user.id)) return call.skipJournal();
 			// Only the first with an emoji needs the permission.
 			if (!known && !has(permissionsIn(call, channel), AddReactions))
-				throw refusal(Code.MissingPermissions);
+				throw apiError(Code.MissingPermissions);
 			const put = known?.emoji ?? usable(call, emoji);
 			if (!known && message.reactions.length >= emojiLimit)
-				throw refusal(Code.MaximumNumberOfReactionsReached);
+				throw apiError(Code.MaximumNumberOfReactionsReached);
 			world.reactions.add(channel, message, actor.user, put);
 		},
 	}),

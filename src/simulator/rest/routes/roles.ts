@@ -9,7 +9,7 @@ import {
 	has,
 	isAboveRole,
 } from "../../world/state/permissions.ts";
-import { fieldFault, refusal } from "../errors.ts";
+import { apiError, formError } from "../errors.ts";
 import {
 	boolean,
 	integer,
@@ -48,7 +48,7 @@ type RoleBody = ReadForm<typeof roleFields>;
 
 function changesOf(body: RoleBody): RoleChanges {
 	if (body.icon || body.unicode_emoji)
-		throw refusal(50101, {
+		throw apiError(50101, {
 			message: "This server needs more boosts to perform this action",
 		});
 	const { colors } = body;
@@ -78,13 +78,13 @@ function changesOf(body: RoleBody): RoleChanges {
 /** A role at or above the actor's own highest is out of its reach. */
 function requireReach(call: Call, guild: Guild, role: Role): void {
 	if (!isAboveRole(guild, call.actor.user.id, role))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 }
 
 /** Nobody hands out, or takes away, what they do not have. */
 function requireOwned(call: Call, guild: Guild, bits: bigint): void {
 	const own = guildPermissions(guild, call.actor.user.id);
-	if (!has(own, bits & allPermissions)) throw refusal(Code.MissingPermissions);
+	if (!has(own, bits & allPermissions)) throw apiError(Code.MissingPermissions);
 }
 
 export const roleRoutes = [
@@ -106,7 +106,7 @@ export const roleRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			if (guild.roles.size >= roleLimit)
-				throw refusal(Code.MaximumNumberOfGuildRolesReached);
+				throw apiError(Code.MaximumNumberOfGuildRolesReached);
 			// What is not said is taken over from @everyone.
 			const permissions =
 				call.body.permissions ??
@@ -139,11 +139,11 @@ export const roleRoutes = [
 			const positions = new Map<Role, number>();
 			for (const { id, position } of call.body.flatMap((one) => one ?? [])) {
 				const role = guild.roles.get(id);
-				if (!role) throw refusal(Code.UnknownRole);
+				if (!role) throw apiError(Code.UnknownRole);
 				// Clients list the roles that stay where they are, too.
 				if (typeof position !== "number" || position === role.position)
 					continue;
-				if (role.id === guild.id) throw refusal(Code.InvalidRole);
+				if (role.id === guild.id) throw apiError(Code.InvalidRole);
 				requireReach(call, guild, role);
 				// Neither to where the actor's own highest role is, nor above it.
 				for (const other of guild.roles.values())
@@ -168,7 +168,7 @@ export const roleRoutes = [
 			if (typeof permissions === "bigint")
 				requireOwned(call, guild, permissions ^ BigInt(role.permissions));
 			if (role.id === guild.id && name && name !== role.name)
-				throw fieldFault(
+				throw formError(
 					"BASE_TYPE_CHOICES",
 					"Value must be one of {'@everyone'}.",
 					"name",
@@ -184,7 +184,8 @@ export const roleRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			const role = roleOf(call);
-			if (role.id === guild.id || role.managed) throw refusal(Code.InvalidRole);
+			if (role.id === guild.id || role.managed)
+				throw apiError(Code.InvalidRole);
 			requireReach(call, guild, role);
 			call.world.roles.remove(guild, role, call.by);
 		},

@@ -22,7 +22,7 @@ import {
 } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { fieldFault, refusal } from "../errors.ts";
+import { apiError, formError } from "../errors.ts";
 import {
 	boolean,
 	choice,
@@ -34,7 +34,7 @@ import {
 	text,
 	timestamp,
 } from "../fields.ts";
-import { absent } from "../message-body.ts";
+import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildOf, param, type ReadForm, route } from "../route.ts";
 
 const {
@@ -56,8 +56,8 @@ const optionalFields = {
 	entity_metadata: nullable(object({ location: text(1, 100) })),
 	scheduled_end_time: nullable(timestamp),
 	description: nullable(text(1, 1000)),
-	image: absent("pictures of scheduled events"),
-	recurrence_rule: absent("scheduled events that recur"),
+	image: notSimulatedField("pictures of scheduled events"),
+	recurrence_rule: notSimulatedField("scheduled events that recur"),
 };
 const neededFields = {
 	name: text(1, 100),
@@ -96,8 +96,8 @@ function eventOf(call: Call): ScheduledEvent {
 	const id = param(call, "event_id");
 	const events = call.world.scheduledEvents.in(guild);
 	const event = events.find((one) => one.id === id);
-	if (!event) throw refusal(Code.UnknownGuildScheduledEvent);
-	if (!maySee(call, guild, event)) throw refusal(Code.MissingAccess);
+	if (!event) throw apiError(Code.UnknownGuildScheduledEvent);
+	if (!maySee(call, guild, event)) throw apiError(Code.MissingAccess);
 	return event;
 }
 
@@ -126,7 +126,7 @@ function requireAt(call: Call, guild: Guild, place: Place, own: boolean): void {
 	const forEvents =
 		has(granted, ManageEvents) || (own && has(granted, CreateEvents));
 	if (!forEvents || !has(granted, neededAt[place.entity_type]))
-		throw refusal(Code.MissingPermissions);
+		throw apiError(Code.MissingPermissions);
 }
 
 /** Refuses an event that Discord could not hold: without a place that fits its kind, or without an end. */
@@ -135,10 +135,10 @@ function checkPlace(
 	event: Place & Pick<ScheduledEvent, "entity_metadata" | "scheduled_end_time">,
 ): void {
 	const isMissing = (field: string) =>
-		fieldFault("BASE_TYPE_REQUIRED", "This field is required", field);
+		formError("BASE_TYPE_REQUIRED", "This field is required", field);
 	if (event.entity_type === Kind.External) {
 		if (event.channel_id !== null)
-			throw fieldFault(
+			throw formError(
 				"GUILD_SCHEDULED_EVENT_CHANNEL_NOT_ALLOWED",
 				"An external event has no channel.",
 				"channel_id",
@@ -149,9 +149,9 @@ function checkPlace(
 	}
 	if (event.channel_id === null) throw isMissing("channel_id");
 	const channel = guild.channels.get(event.channel_id);
-	if (!channel) throw refusal(Code.UnknownChannel);
+	if (!channel) throw apiError(Code.UnknownChannel);
 	if (!fitsKind(channel, event.entity_type))
-		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 }
 
 function fitsKind({ type }: GuildChannel, kind: Kind): boolean {
@@ -167,14 +167,14 @@ function checkTimes(
 ): void {
 	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
 		if (given[field] && Date.parse(given[field]) < Date.now())
-			throw fieldFault(
+			throw formError(
 				"GUILD_SCHEDULED_EVENT_SCHEDULE_PAST",
 				"Cannot schedule event in the past.",
 				field,
 			);
 	const { scheduled_start_time: start, scheduled_end_time: end } = event;
 	if (end !== null && Date.parse(end) <= Date.parse(start))
-		throw fieldFault(
+		throw formError(
 			"GUILD_SCHEDULED_EVENT_END_BEFORE_START",
 			"The event must end after it starts.",
 			"scheduled_end_time",
@@ -245,7 +245,7 @@ export const scheduledEventRoutes = [
 				.in(guild)
 				.filter(({ status }) => nextStatus[status]);
 			if (unfinished.length >= eventLimit)
-				throw refusal(
+				throw apiError(
 					Code.MaximumNumberOfUncompletedGuildScheduledEventsReached,
 				);
 			return scheduledEvents.serialize(
@@ -274,11 +274,11 @@ export const scheduledEventRoutes = [
 			const own = event.creator_id === call.actor.user.id;
 			requireAt(call, guild, event, own);
 			const next = nextStatus[event.status];
-			if (!next) throw refusal(Code.CannotUpdateAFinishedEvent);
+			if (!next) throw apiError(Code.CannotUpdateAFinishedEvent);
 			const changes = changesOf(call.body);
 			const { status } = changes;
 			if (status && status !== event.status && !next.includes(status))
-				throw fieldFault(
+				throw formError(
 					"GUILD_SCHEDULED_EVENT_INVALID_STATUS_TRANSITION",
 					`An event with status ${event.status} does not get status ${status}.`,
 					"status",

@@ -11,18 +11,25 @@ import type { GuildPlace } from "../../world/state/entities.ts";
 import { isThread } from "../../world/state/entities.ts";
 import { channelPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { refusal } from "../errors.ts";
-import { boolean, integer, several, snowflake, text, word } from "../fields.ts";
-import { absent } from "../message-body.ts";
+import { apiError } from "../errors.ts";
+import {
+	boolean,
+	integer,
+	oneOf,
+	queryList,
+	snowflake,
+	text,
+} from "../fields.ts";
+import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildOf, route } from "../route.ts";
 
 const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 
 function negatable(words: readonly string[]) {
-	return word(...words, ...words.map((one) => `-${one}`));
+	return oneOf(...words, ...words.map((one) => `-${one}`));
 }
 
-const ids = several(snowflake, 100);
+const ids = queryList(snowflake, 100);
 
 export const searchRoutes = [
 	route({
@@ -34,30 +41,32 @@ export const searchRoutes = [
 			max_id: snowflake,
 			min_id: snowflake,
 			content: text(0, 1024),
-			channel_id: several(snowflake, 500),
-			author_type: several(negatable(authorTypes), 6),
+			channel_id: queryList(snowflake, 500),
+			author_type: queryList(negatable(authorTypes), 6),
 			author_id: ids,
 			mentions: ids,
 			mentions_role_id: ids,
 			mention_everyone: boolean,
 			replied_to_message_id: ids,
 			pinned: boolean,
-			has: several(negatable(hasTypes), 18),
-			sort_by: word("timestamp", "relevance"),
-			sort_order: word("asc", "desc"),
+			has: queryList(negatable(hasTypes), 18),
+			sort_by: oneOf("timestamp", "relevance"),
+			sort_order: oneOf("asc", "desc"),
 			include_nsfw: boolean,
-			slop: absent("slop of a search"),
-			replied_to_user_id: absent("searching by whom a message replies to"),
-			embed_type: absent("searching by embeds"),
-			embed_provider: absent("searching by embeds"),
-			link_hostname: absent("searching by links"),
-			attachment_filename: absent("searching by files"),
-			attachment_extension: absent("searching by files"),
+			slop: notSimulatedField("slop of a search"),
+			replied_to_user_id: notSimulatedField(
+				"searching by whom a message replies to",
+			),
+			embed_type: notSimulatedField("searching by embeds"),
+			embed_provider: notSimulatedField("searching by embeds"),
+			link_hostname: notSimulatedField("searching by links"),
+			attachment_filename: notSimulatedField("searching by files"),
+			attachment_extension: notSimulatedField("searching by files"),
 		},
 		run: (call) => {
 			const { query, world, actor } = call;
 			const reader = serialize.readerOf(actor);
-			if (!reader.seesContent) throw refusal(Code.MissingAccess);
+			if (!reader.seesContent) throw apiError(Code.MissingAccess);
 			const searched = readableIn(call, query.channel_id).filter(
 				(place) => query.include_nsfw || !world.channels.isNsfw(place),
 			);
@@ -104,7 +113,7 @@ function readableIn(
 	if (named === undefined) return readable;
 	return named.map((id) => {
 		const channel = readable.find((one) => one.id === id);
-		if (!channel) throw refusal(Code.MissingAccess);
+		if (!channel) throw apiError(Code.MissingAccess);
 		return channel;
 	});
 }

@@ -12,7 +12,7 @@ import type {
 } from "../../world/state/entities.ts";
 import { isGuildChannel } from "../../world/state/entities.ts";
 import { channelPermissions, has } from "../../world/state/permissions.ts";
-import { notSimulated, refusal } from "../errors.ts";
+import { apiError, notSimulated } from "../errors.ts";
 import {
 	boolean,
 	choice,
@@ -38,12 +38,12 @@ const fields = {
 /** The stage channel that a body names, if the actor may see it. */
 function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
-	if (!channel || !isGuildChannel(channel)) throw refusal(Code.UnknownChannel);
+	if (!channel || !isGuildChannel(channel)) throw apiError(Code.UnknownChannel);
 	const permissions = permissionsOf(call, channel);
-	if (!has(permissions, ViewChannel)) throw refusal(Code.MissingAccess);
+	if (!has(permissions, ViewChannel)) throw apiError(Code.MissingAccess);
 	if (channel.type !== ChannelType.GuildStageVoice)
-		throw refusal(Code.CannotExecuteActionOnThisChannelType);
-	if (!has(permissions, moderator)) throw refusal(Code.MissingPermissions);
+		throw apiError(Code.CannotExecuteActionOnThisChannelType);
+	if (!has(permissions, moderator)) throw apiError(Code.MissingPermissions);
 	return channel;
 }
 
@@ -55,7 +55,7 @@ function permissionsOf(call: Call, channel: GuildChannel): bigint {
 /** The stage of the path's channel; refused where it is not live. */
 function stageOf(call: Call): StageInstance {
 	const stage = call.world.stages.of(guildChannelOf(call));
-	if (!stage) throw refusal(Code.UnknownStageInstance);
+	if (!stage) throw apiError(Code.UnknownStageInstance);
 	return stage;
 }
 
@@ -76,7 +76,7 @@ export const stageRoutes = [
 				throw notSimulated("stages of scheduled events");
 			const channel = namedChannel(call, channel_id);
 			if (call.world.stages.of(channel))
-				throw refusal(Code.TheStageIsAlreadyOpen);
+				throw apiError(Code.TheStageIsAlreadyOpen);
 			const { stages } = call.world;
 			return stages.start(channel, { topic, privacy_level }, call.by);
 		},

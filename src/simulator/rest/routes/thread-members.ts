@@ -10,9 +10,9 @@ import type { Thread, User } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import { boolean, integer, snowflake } from "../fields.ts";
-import { permissionsIn, requirePermission } from "../message-body.ts";
+import { permissionsIn, requirePermissions } from "../message-body.ts";
 import { type Call, param, route, threadOf } from "../route.ts";
 
 const { ManageThreads, SendMessages } = PermissionFlagsBits;
@@ -22,9 +22,9 @@ const all = "/channels/:channel_id/thread-members";
 /** The member of the guild whom the path names. */
 function userOf(call: Call): User {
 	const id = param(call, "user_id");
-	if (!call.world.users.get(id)) throw refusal(Code.UnknownUser);
+	if (!call.world.users.get(id)) throw apiError(Code.UnknownUser);
 	const member = call.world.guilds.of(threadOf(call)).members.get(id);
-	if (!member) throw refusal(Code.UnknownMember);
+	if (!member) throw apiError(Code.UnknownMember);
 	return member.user;
 }
 
@@ -43,7 +43,7 @@ export const threadMemberRoutes = [
 		path: `${all}/@me`,
 		run: (call) => {
 			if (!call.world.threads.join(threadOf(call), call.actor.user))
-				call.changedNothing();
+				call.skipJournal();
 		},
 	}),
 	route({
@@ -53,8 +53,8 @@ export const threadMemberRoutes = [
 		run: (call) => {
 			const thread = threadOf(call);
 			if (thread.type === ChannelType.PrivateThread && !thread.invitable)
-				requirePermission(call, thread, ManageThreads);
-			if (!call.world.threads.join(thread, userOf(call))) call.changedNothing();
+				requirePermissions(call, thread, ManageThreads);
+			if (!call.world.threads.join(thread, userOf(call))) call.skipJournal();
 		},
 	}),
 	route({
@@ -62,7 +62,7 @@ export const threadMemberRoutes = [
 		path: `${all}/@me`,
 		run: (call) => {
 			if (!call.world.threads.leave(threadOf(call), call.actor.user))
-				call.changedNothing();
+				call.skipJournal();
 		},
 	}),
 	route({
@@ -74,9 +74,8 @@ export const threadMemberRoutes = [
 				thread.type === ChannelType.PrivateThread &&
 				thread.owner_id === call.actor.user.id;
 			if (!owns && !has(permissionsIn(call, thread), ManageThreads))
-				throw refusal(Code.MissingPermissions);
-			if (!call.world.threads.leave(thread, userOf(call)))
-				call.changedNothing();
+				throw apiError(Code.MissingPermissions);
+			if (!call.world.threads.leave(thread, userOf(call))) call.skipJournal();
 		},
 	}),
 	route({
@@ -88,7 +87,7 @@ export const threadMemberRoutes = [
 			const id = param(call, "user_id");
 			const { with_member = false } = call.query;
 			const [found] = shown(call, thread, id, with_member);
-			if (!found) throw refusal(Code.UnknownMember);
+			if (!found) throw apiError(Code.UnknownMember);
 			return found;
 		},
 	}),
@@ -99,7 +98,7 @@ export const threadMemberRoutes = [
 		run: (call) => {
 			const { user, privilegedIntents } = call.actor;
 			if (user.bot && !privilegedIntents.includes("GuildMembers"))
-				throw refusal(Code.MissingAccess);
+				throw apiError(Code.MissingAccess);
 			const thread = threadOf(call);
 			const { with_member = false, after = "0", limit = 100 } = call.query;
 			const ids = [...thread.members.keys()]

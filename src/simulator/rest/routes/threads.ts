@@ -16,7 +16,7 @@ import {
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { fieldFault, refusal } from "../errors.ts";
+import { apiError, formError } from "../errors.ts";
 import {
 	boolean,
 	choice,
@@ -36,10 +36,10 @@ import {
 } from "../forum-fields.ts";
 import {
 	contentFields,
+	newContent,
 	permissionsIn,
-	refuseEmpty,
-	requirePermission,
-	written,
+	requireContent,
+	requirePermissions,
 } from "../message-body.ts";
 import {
 	type Call,
@@ -82,7 +82,7 @@ export const threadFields = {
 function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 	const guild = call.world.guilds.of(parent);
 	const active = [...guild.threads.values()].filter((one) => !one.archived);
-	if (active.length >= activeLimit) throw refusal(Code.MaximumActiveThreads);
+	if (active.length >= activeLimit) throw apiError(Code.MaximumActiveThreads);
 	return {
 		name: body.name,
 		auto_archive_duration: body.auto_archive_duration ?? undefined,
@@ -94,7 +94,7 @@ function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 function requireText({ type }: GuildChannel): void {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (type !== GuildText && type !== GuildAnnouncement)
-		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 }
 
 const post = object(contentFields);
@@ -120,10 +120,10 @@ function startAlone(call: Call<Body>, parent: GuildChannel) {
 	const type = body.type ?? ChannelType.PrivateThread;
 	const inNews = parent.type === ChannelType.GuildAnnouncement;
 	if (inNews !== (type === ChannelType.AnnouncementThread))
-		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	const isPrivate = type === ChannelType.PrivateThread;
 	const needed = isPrivate ? CreatePrivateThreads : CreatePublicThreads;
-	requirePermission(call, parent, needed);
+	requirePermissions(call, parent, needed);
 	const start = startOf(call, parent, body);
 	const invitable = (isPrivate ? body.invitable : undefined) ?? undefined;
 	const given = { ...start, type, invitable };
@@ -135,14 +135,14 @@ function startPost(call: Call<Body>, forum: GuildChannel) {
 	const { body, world, actor, by } = call;
 	const { message } = body;
 	if (!message)
-		throw fieldFault("BASE_TYPE_REQUIRED", "This field is required", "message");
-	requirePermission(call, forum, SendMessages);
-	refuseEmpty(call, message);
-	if (message.embeds?.length) requirePermission(call, forum, EmbedLinks);
-	if (call.files.size > 0) requirePermission(call, forum, AttachFiles);
+		throw formError("BASE_TYPE_REQUIRED", "This field is required", "message");
+	requirePermissions(call, forum, SendMessages);
+	requireContent(call, message);
+	if (message.embeds?.length) requirePermissions(call, forum, EmbedLinks);
+	if (call.files.size > 0) requirePermissions(call, forum, AttachFiles);
 	const start = startOf(call, forum, body);
 	const applied_tags = checkedTags(call, forum, body.applied_tags ?? []);
-	const content = written(call, forum, message, {
+	const content = newContent(call, forum, message, {
 		allowed: message.allowed_mentions ?? null,
 	});
 	const id = world.state.newId();
@@ -165,7 +165,7 @@ type Edit = ReadForm<typeof threadFields> & {
 export function editThread(call: Call<Edit>, thread: Thread) {
 	const { body, world, actor, by } = call;
 	if (thread.archived && body.archived !== false)
-		throw refusal(Code.InvalidActionOnArchivedThread);
+		throw apiError(Code.InvalidActionOnArchivedThread);
 	requireEditor(call, thread, body);
 	const { invitable, applied_tags: tags } = body;
 	const forum = world.guilds.of(thread).channels.get(thread.parent_id);
@@ -205,13 +205,13 @@ function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	const owns = thread.owner_id === call.actor.user.id;
 	const reopens = archived === false;
 	if (moderating || (changing && !owns) || (reopens && thread.locked))
-		throw refusal(Code.MissingPermissions);
-	if (reopens) requirePermission(call, thread, SendMessages);
+		throw apiError(Code.MissingPermissions);
+	if (reopens) requirePermissions(call, thread, SendMessages);
 }
 
 /** DELETE of a thread. */
 export function deleteThread(call: Call, thread: Thread) {
-	requirePermission(call, thread, ManageThreads);
+	requirePermissions(call, thread, ManageThreads);
 	const answer = serialize.thread(thread, call.actor.user.id);
 	call.world.threads.remove(thread, call.by);
 	return answer;
@@ -273,7 +273,7 @@ export const threadRoutes = [
 			const { world, actor, by } = call;
 			const guild: Guild = world.guilds.of(parent);
 			if (guild.threads.has(message.id))
-				throw refusal(Code.ThreadAlreadyCreatedForMessage);
+				throw apiError(Code.ThreadAlreadyCreatedForMessage);
 			const given = { ...startOf(call, parent, call.body), message };
 			const thread = world.threads.add(parent, actor.user, given, by);
 			return serialize.thread(thread, actor.user.id);

@@ -4,7 +4,7 @@ import { RESTJSONErrorCodes as Code } from "discord.js";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import { boolean, integer, required, snowflake } from "../fields.ts";
 import { guildOf, memberOfActor, param, route } from "../route.ts";
 
@@ -19,7 +19,7 @@ export const userRoutes = [
 		path: "/users/:user_id",
 		run: (call) => {
 			const user = call.world.users.get(param(call, "user_id"));
-			if (!user) throw refusal(Code.UnknownUser);
+			if (!user) throw apiError(Code.UnknownUser);
 			return user;
 		},
 	}),
@@ -59,7 +59,7 @@ export const userRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			if (guild.owner_id === call.actor.user.id)
-				throw refusal(Code.InvalidGuild, {
+				throw apiError(Code.InvalidGuild, {
 					message: "Owners cannot leave their guild",
 				});
 			call.world.members.remove(guild, memberOfActor(call));
@@ -69,12 +69,12 @@ export const userRoutes = [
 		method: "POST",
 		path: "/users/@me/channels",
 		body: { recipient_id: required(snowflake) },
-		run: ({ world, actor, body, changedNothing }) => {
+		run: ({ world, actor, body, skipJournal }) => {
 			const other = world.users.get(body.recipient_id);
-			if (!other) throw refusal(Code.UnknownUser);
-			if (other === actor.user) throw refusal(Code.InvalidRecipients);
+			if (!other) throw apiError(Code.UnknownUser);
+			if (other === actor.user) throw apiError(Code.InvalidRecipients);
 			const known = world.channels.findDm(actor.user, other);
-			if (known) changedNothing();
+			if (known) skipJournal();
 			return serialize.channel(
 				known ?? world.channels.openDm(actor.user, other),
 				actor,

@@ -13,7 +13,7 @@ import type {
 import { isVoice } from "../../world/state/entities.ts";
 import { channelPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { refusal } from "../errors.ts";
+import { apiError } from "../errors.ts";
 import { nullable, text } from "../fields.ts";
 import {
 	type Call,
@@ -40,7 +40,7 @@ export const voiceRoutes = [
 			const guild = guildOf(call);
 			const member = memberOf(call);
 			if (!guild.voiceStates.has(member.user.id))
-				throw refusal(Code.UnknownVoiceState);
+				throw apiError(Code.UnknownVoiceState);
 			return {
 				...serialize.voiceState(guild, member),
 				guild_id: guild.id,
@@ -56,7 +56,7 @@ export const voiceRoutes = [
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			if (channel.type !== ChannelType.GuildVoice)
-				throw refusal(Code.CannotExecuteActionOnThisChannelType);
+				throw apiError(Code.CannotExecuteActionOnThisChannelType);
 			const guild = call.world.guilds.of(channel);
 			const { id } = call.actor.user;
 			// Whoever is not in it needs to manage it.
@@ -64,7 +64,7 @@ export const voiceRoutes = [
 				guild.voiceStates.get(id)?.channel_id !== channel.id &&
 				!has(channelPermissions(guild, channel, id), ManageChannels)
 			)
-				throw refusal(Code.MissingPermissions);
+				throw apiError(Code.MissingPermissions);
 			const { status } = call.body;
 			call.world.voiceStatuses.set(channel, status || null, call.by);
 		},
@@ -95,10 +95,10 @@ export function checkVoice(
 		return { mute, deaf, target: undefined };
 	const { channel_id: here = "" } = guild.voiceStates.get(member.user.id) ?? {};
 	const current = guild.channels.get(here);
-	if (!current) throw refusal(Code.TargetUserIsNotConnectedToVoice);
+	if (!current) throw apiError(Code.TargetUserIsNotConnectedToVoice);
 	const requireIn = (channel: GuildChannel, bits: bigint) => {
 		if (!has(channelPermissions(guild, channel, call.actor.user.id), bits))
-			throw refusal(Code.MissingPermissions);
+			throw apiError(Code.MissingPermissions);
 	};
 	if (mute !== undefined) requireIn(current, MuteMembers);
 	if (deaf !== undefined) requireIn(current, DeafenMembers);
@@ -106,9 +106,9 @@ export function checkVoice(
 	requireIn(current, MoveMembers);
 	if (channel_id === null) return { mute, deaf, target: null };
 	const target = guild.channels.get(channel_id);
-	if (!target) throw refusal(Code.UnknownChannel);
+	if (!target) throw apiError(Code.UnknownChannel);
 	if (!isVoice(target))
-		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	requireIn(target, Connect | MoveMembers);
 	return { mute, deaf, target };
 }

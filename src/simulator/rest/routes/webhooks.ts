@@ -1,4 +1,4 @@
-// Webhooks: managing them as a bot or by their token, and what is written by them. An interaction's application id and
+// Webhooks: managing them as a bot or by their token, and what is newContent by them. An interaction's application id and
 // token stand in the same paths: interaction-messages.ts.
 // https://discord.com/developers/docs/resources/webhook
 
@@ -18,7 +18,7 @@ import {
 	type Webhook,
 } from "../../world/state/entities.ts";
 import { readerOf } from "../../world/state/serialize.ts";
-import { fieldFault, refusal } from "../errors.ts";
+import { apiError, formError } from "../errors.ts";
 import {
 	boolean,
 	type Field,
@@ -28,12 +28,12 @@ import {
 	text,
 } from "../fields.ts";
 import {
-	absent,
 	contentFields,
-	refuseEmpty,
-	requirePermission,
-	revised,
-	written,
+	editedContent,
+	newContent,
+	notSimulatedField,
+	requireContent,
+	requirePermissions,
 } from "../message-body.ts";
 import {
 	actingWebhookOf,
@@ -55,11 +55,11 @@ const threadId = { thread_id: snowflake };
 const name: Field<string | undefined> = {
 	read: (value) => {
 		const given = text(1, 80).read(value)?.trim();
-		const word = /discord|clyde/i.exec(given ?? "")?.[0].toLowerCase();
-		if (word)
-			throw fieldFault(
+		const oneOf = /discord|clyde/i.exec(given ?? "")?.[0].toLowerCase();
+		if (oneOf)
+			throw formError(
 				"USERNAME_INVALID_CONTAINS",
-				`Username cannot contain "${word}"`,
+				`Username cannot contain "${oneOf}"`,
 			);
 		return given;
 	},
@@ -70,7 +70,7 @@ const avatar: Field<string | undefined> = {
 	read: (value) => {
 		const data = text(0, 10_000_000).read(value);
 		if (data !== undefined && !data.startsWith("data:image/"))
-			throw fieldFault("IMAGE_INVALID", "Invalid image");
+			throw formError("IMAGE_INVALID", "Invalid image");
 		return data && hash(data);
 	},
 };
@@ -82,7 +82,7 @@ function hash(text: string): string {
 /** The path's webhook. */
 function webhookOf(call: Call): Webhook {
 	const webhook = call.world.webhooks.get(param(call, "webhook_id"));
-	if (!webhook) throw refusal(Code.UnknownWebhook);
+	if (!webhook) throw apiError(Code.UnknownWebhook);
 	return webhook;
 }
 
@@ -90,15 +90,15 @@ function webhookOf(call: Call): Webhook {
 function managedWebhook(call: Call): Webhook {
 	const webhook = webhookOf(call);
 	const channel = call.world.webhooks.channelOf(webhook);
-	requirePermission(call, channel, ManageWebhooks);
+	requirePermissions(call, channel, ManageWebhooks);
 	return webhook;
 }
 
 function refuseFull({ world }: Call, channel: GuildChannel): void {
 	if (channel.type === ChannelType.GuildCategory)
-		throw refusal(Code.CannotExecuteActionOnThisChannelType);
+		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	if (world.webhooks.list({ channel_id: channel.id }).length >= webhookLimit)
-		throw refusal(Code.MaximumNumberOfWebhooksReached);
+		throw apiError(Code.MaximumNumberOfWebhooksReached);
 }
 
 /** The channel that a webhook is moved to. */
@@ -111,8 +111,8 @@ function targetOf(
 	const channel = call.world.channels.get(id);
 	const isHere =
 		channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
-	if (!isHere) throw refusal(Code.UnknownChannel);
-	requirePermission(call, channel, ManageWebhooks);
+	if (!isHere) throw apiError(Code.UnknownChannel);
+	requirePermissions(call, channel, ManageWebhooks);
 	refuseFull(call, channel);
 	return id;
 }
@@ -124,7 +124,7 @@ function placeOf(call: Call<unknown, { thread_id: string | undefined }>) {
 	if (query.thread_id === undefined) return own;
 	const thread = world.channels.get(query.thread_id);
 	if (!thread || !isThread(thread) || thread.parent_id !== own.id)
-		throw refusal(Code.UnknownChannel);
+		throw apiError(Code.UnknownChannel);
 	return thread;
 }
 
@@ -133,7 +133,7 @@ function ownMessage(call: Call, place: GuildPlace): Message {
 	const id = param(call, "message_id");
 	const message = call.world.messages.get(place.id, id);
 	if (message?.webhook_id !== actingWebhookOf(call).id)
-		throw refusal(Code.UnknownMessage);
+		throw apiError(Code.UnknownMessage);
 	return message;
 }
 
@@ -252,24 +252,24 @@ const writing = [
 			tts: boolean,
 			username: nullable(name),
 			avatar_url: nullable(text(0, 2048)),
-			thread_name: absent("forum posts by webhooks"),
-			applied_tags: absent("forum posts by webhooks"),
+			thread_name: notSimulatedField("forum posts by webhooks"),
+			applied_tags: notSimulatedField("forum posts by webhooks"),
 		},
 		run: (call) => {
 			const { body, world } = call;
 			const webhook = actingWebhookOf(call);
 			const place = placeOf(call);
 			if (holdsPosts(place))
-				throw refusal(
+				throw apiError(
 					Code.WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId,
 				);
-			refuseEmpty(call, body);
+			requireContent(call, body);
 			const author = authorOf(webhook, {
 				...(body.username ? { name: body.username } : {}),
 				...(body.avatar_url ? { avatar: hash(body.avatar_url) } : {}),
 			});
 			const message = world.messages.add(place, author, {
-				...written(call, place, body, {
+				...newContent(call, place, body, {
 					allowed: body.allowed_mentions ?? null,
 				}),
 				tts: body.tts ?? false,
@@ -297,7 +297,7 @@ const writing = [
 		run: (call) => {
 			const place = placeOf(call);
 			const message = ownMessage(call, place);
-			const changes = revised(call, place, message, call.body, {
+			const changes = editedContent(call, place, message, call.body, {
 				allowed: call.body.allowed_mentions ?? null,
 			});
 			call.world.messages.edit(place, message, changes);
