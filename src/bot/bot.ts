@@ -16,8 +16,11 @@ import {
 	readsMessages,
 	withoutToken,
 } from "./config/config.ts";
-import { Connection, type ConnectionOptions } from "./discord/connection.ts";
-import { sessionStartsFile } from "./discord/session-starts.ts";
+import {
+	Connection,
+	type ConnectionOptions,
+} from "./discord/connection/connection.ts";
+import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures } from "./features/index.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createRoutes } from "./server/http.ts";

@@ -5,7 +5,7 @@
 import { heapStats } from "bun:jsc";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
-import { MemberIndex } from "../../src/bot/discord/member-index.ts";
+import { MemberIndex } from "../../src/bot/discord/members/member-index.ts";
 import { parseCommandLine } from "../../src/lib/program.ts";
 import { Sessions } from "../../src/mcp/session.ts";
 import { demoSeed } from "../../src/simulator/seed.ts";

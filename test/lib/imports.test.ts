@@ -76,6 +76,8 @@ test("no part imports what it may not know", () => {
 const orders: Record<string, readonly (readonly string[])[]> = {
 	bot: [
 		["discord", "store"],
+		["discord/rest", "discord/members"],
+		["discord/connection"],
 		["config"],
 		["ai"],
 		["tool"],

@@ -112,7 +112,7 @@ export function readAnswer(
 	});
 }
 
-/** By the words of the gateway, and those of the bot (src/bot/discord/errors.ts, src/bot/tool/context.ts). */
+/** By the words of the gateway, and those of the bot (src/bot/discord/rest/errors.ts, src/bot/tool/context.ts). */
 function fateOf(fault: string): Fate {
 	return /^Gateway error: OutcomeUnknown:|is unknown|may have taken effect/.test(
 		fault,

@@ -14,12 +14,12 @@ import {
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
-import { forPeople, toToolError } from "../discord/errors.ts";
 import {
 	describeBits,
 	missingToWrite,
 	type Permission,
 } from "../discord/permissions.ts";
+import { forPeople, toToolError } from "../discord/rest/errors.ts";
 import { nobody, piecesOf } from "../messages/reply.ts";
 import { createLimiter, type Limiter, type Turn } from "./cooldown.ts";
 import {

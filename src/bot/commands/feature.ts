@@ -6,7 +6,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import type { Ai } from "../ai/ai.ts";
 import type { BotConfig } from "../config/config.ts";
-import type { Connection } from "../discord/connection.ts";
+import type { Connection } from "../discord/connection/connection.ts";
 import type { Store } from "../store/store.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 import type { Command } from "./commands.ts";

@@ -22,15 +22,19 @@ import {
 	type VoiceState,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
-import type { Connection } from "./connection.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
+
+/** Whether the cache of a guild's members is complete. */
+export interface MemberState {
+	knowsMembers(guild: Guild): boolean;
+}
 
 /** Finds what an id names in a guild, or throws the ToolError to show. */
 export type Finder<Thing> = (
 	guild: Guild,
 	id: string,
-	connection: Connection,
+	connection: MemberState,
 ) => Thing | Promise<Thing>;
 
 /** Someone, whether or not they are a member of the guild. */
@@ -236,7 +240,7 @@ export async function currentRole(guild: Guild, id: string): Promise<Role> {
 export async function member(
 	guild: Guild,
 	id: string,
-	connection: Connection,
+	connection: MemberState,
 ): Promise<GuildMember> {
 	const found = await memberOrNone(guild, id, connection);
 	return found ?? throwNoMember(guild, id);
@@ -252,7 +256,7 @@ function throwNoMember(guild: Guild, id: string): never {
 export async function currentMember(
 	guild: Guild,
 	id: string,
-	connection: Connection,
+	connection: MemberState,
 ): Promise<GuildMember> {
 	const known = await member(guild, id, connection);
 	return guild.members.fetch({ user: known.id, force: true });
@@ -262,7 +266,7 @@ export async function currentMember(
 export function knownMember(
 	guild: Guild,
 	id: string,
-	connection: Connection,
+	connection: MemberState,
 ): GuildMember {
 	const { member } = knownPerson(guild, id, connection);
 	return member ?? throwNoMember(guild, id);
@@ -272,7 +276,7 @@ export function knownMember(
 export function knownPerson(
 	guild: Guild,
 	id: string,
-	connection: Connection,
+	connection: MemberState,
 ): { id: string; member: GuildMember | undefined } {
 	requireKnownMembers(guild, connection);
 	return { id, member: guild.members.cache.get(id) };
@@ -281,7 +285,7 @@ export function knownPerson(
 /** Throws the ToolError to show while the bot does not know all members. */
 export function requireKnownMembers(
 	guild: Guild,
-	connection: Connection,
+	connection: MemberState,
 ): void {
 	if (connection.knowsMembers(guild)) return;
 	throw new ToolError(
@@ -302,7 +306,7 @@ export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 export async function speaker(
 	guild: Guild,
 	id: string,
-	connection: Connection,
+	connection: MemberState,
 ): Promise<Speaker> {
 	const found = await member(guild, id, connection);
 	const voice = await absentIf(RESTJSONErrorCodes.UnknownVoiceState, () =>
@@ -320,7 +324,7 @@ export async function speaker(
 export async function person(
 	guild: Guild,
 	id: string,
-	connection: Connection,
+	connection: MemberState,
 ): Promise<Person> {
 	const found = await memberOrNone(guild, id, connection);
 	const user =
@@ -335,7 +339,7 @@ export async function person(
 async function memberOrNone(
 	guild: Guild,
 	id: string,
-	connection: Connection,
+	connection: MemberState,
 ): Promise<GuildMember | undefined> {
 	const known = guild.members.cache.get(id);
 	if (known || connection.knowsMembers(guild)) return known;

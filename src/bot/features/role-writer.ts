@@ -5,14 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, RESTJSONErrorCodes } from "discord.js";
 import { doubledMs } from "../../lib/back-off.ts";
 import type { FeatureOptions } from "../commands/feature.ts";
-import type { Connection } from "../discord/connection.ts";
+import type { Connection } from "../discord/connection/connection.ts";
 import {
 	type Allowance,
 	notingAllowance,
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
-} from "../discord/rest.ts";
+} from "../discord/rest/rest.ts";
 import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
 import { oneLine } from "../discord/text.ts";
 import { hasRestriction } from "../store/chargebacks.ts";

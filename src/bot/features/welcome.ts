@@ -13,8 +13,8 @@ import type { Ai } from "../ai/ai.ts";
 import { AiError } from "../ai/error.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import { toToolError } from "../discord/errors.ts";
 import { describeBits, missingPermissions } from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
 import { fillIn, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {

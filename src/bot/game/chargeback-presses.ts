@@ -2,7 +2,7 @@
 
 import { type ButtonInteraction, MessageFlags } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import { toToolError } from "../discord/errors.ts";
+import { toToolError } from "../discord/rest/errors.ts";
 import { nobody } from "../messages/reply.ts";
 import { decide, selectChargeback } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/faults.ts";

@@ -11,8 +11,8 @@ import {
 	Routes,
 } from "discord.js";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
-import type { Connection } from "../discord/connection.ts";
-import { platformFault } from "../discord/errors.ts";
+import type { Connection } from "../discord/connection/connection.ts";
+import { platformFault } from "../discord/rest/errors.ts";
 import {
 	type Chargeback,
 	closeChargeback,

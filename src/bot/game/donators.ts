@@ -8,9 +8,9 @@ import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import type { Connection } from "../discord/connection.ts";
+import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
-import { toToolError } from "../discord/errors.ts";
+import { toToolError } from "../discord/rest/errors.ts";
 import {
 	type DonatorLists,
 	forgetDoubted,

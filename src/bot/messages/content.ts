@@ -4,7 +4,10 @@
 
 import type { APIMessage, Client } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
-import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
+import {
+	isSwitchedOn,
+	privilegedIntents,
+} from "../discord/connection/intents.ts";
 
 const howToSwitchOn =
 	'Its operator can switch on "Message Content Intent" in the developer portal (Bot), and start it anew.';

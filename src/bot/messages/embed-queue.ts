@@ -3,7 +3,7 @@
 
 import { type EmbedBuilder, embedLength } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import type { Connection } from "../discord/connection.ts";
+import type { Connection } from "../discord/connection/connection.ts";
 import { nobody } from "./reply.ts";
 
 /** Discord's limits for one message: embeds, and characters in all of them. */

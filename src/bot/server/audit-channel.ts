@@ -3,7 +3,7 @@
 
 import { EmbedBuilder } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import type { Connection } from "../discord/connection.ts";
+import type { Connection } from "../discord/connection/connection.ts";
 import { oneLine, shown } from "../discord/text.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { AuditedCall } from "../tool/audit.ts";

@@ -21,10 +21,10 @@ import {
 	readsMessages,
 	withoutToken,
 } from "../config/config.ts";
-import { Connection } from "../discord/connection.ts";
+import { Connection } from "../discord/connection/connection.ts";
+import { privilegedIntents } from "../discord/connection/intents.ts";
+import { sessionStartsFile } from "../discord/connection/session-starts.ts";
 import { userName } from "../discord/describe.ts";
-import { privilegedIntents } from "../discord/intents.ts";
-import { sessionStartsFile } from "../discord/session-starts.ts";
 import { oneLine } from "../discord/text.ts";
 import { checkStore } from "../store/check.ts";
 import type { StoreSettings } from "../store/settings.ts";

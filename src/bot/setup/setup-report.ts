@@ -2,9 +2,12 @@
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
 import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
-import type { Connection } from "../discord/connection.ts";
+import type { Connection } from "../discord/connection/connection.ts";
+import {
+	isSwitchedOn,
+	privilegedIntents,
+} from "../discord/connection/intents.ts";
 import { channelName, roleName } from "../discord/describe.ts";
-import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
 import {
 	allBits,
 	allowed,

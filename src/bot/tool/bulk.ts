@@ -3,13 +3,13 @@
 
 import { DiscordAPIError } from "discord.js";
 import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
-import { toToolError } from "../discord/errors.ts";
+import { toToolError } from "../discord/rest/errors.ts";
 import {
 	endingEarlier,
 	PlatformFailure,
 	PlatformTimeout,
 	timeLeftMs,
-} from "../discord/rest.ts";
+} from "../discord/rest/rest.ts";
 
 /** A write is begun only while this much of the tool's time is left, */
 const leastMs = 5_000;

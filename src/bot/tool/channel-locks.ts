@@ -3,8 +3,8 @@
 import { type Client, Events } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { toToolError } from "../discord/errors.ts";
-import { wasNotDone } from "../discord/rest.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { wasNotDone } from "../discord/rest/rest.ts";
 import {
 	type ChannelLockRow,
 	deleteChannelLock,

@@ -4,7 +4,7 @@ import type { Client, Guild } from "discord.js";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import type { Connection } from "../discord/connection.ts";
+import type { Connection } from "../discord/connection/connection.ts";
 import type { Finder } from "../discord/find.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";

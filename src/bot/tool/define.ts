@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
-import { permitWrites } from "../discord/rest.ts";
+import { permitWrites } from "../discord/rest/rest.ts";
 import type { ContextFor } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { BotTool, PrivilegedIntent } from "./toolsets.ts";

@@ -22,7 +22,6 @@ import {
 	type Tool,
 	ToolError,
 } from "../../mcp/tool.ts";
-import { toToolError } from "../discord/errors.ts";
 import {
 	type Finder,
 	isVoice,
@@ -35,7 +34,8 @@ import {
 	neededBy,
 	requirePermissions,
 } from "../discord/permissions.ts";
-import { type ToolRun, withinRun } from "../discord/rest.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { type ToolRun, withinRun } from "../discord/rest/rest.ts";
 import {
 	requireMembersBelow,
 	requireRolesBelow,

@@ -5,6 +5,10 @@ import * as v from "valibot";
 import { version } from "../../lib/program.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import {
+	isSwitchedOn,
+	privilegedIntents,
+} from "../discord/connection/intents.ts";
+import {
 	channelName,
 	memberName,
 	roleName,
@@ -17,7 +21,6 @@ import {
 	effectivePermissions,
 } from "../discord/effective-permissions.ts";
 import { anyChannel, member, role } from "../discord/find.ts";
-import { isSwitchedOn, privilegedIntents } from "../discord/intents.ts";
 import { permissionNames, readBits } from "../discord/permissions.ts";
 import { oneLine } from "../discord/text.ts";
 import { reportSetup } from "../setup/setup-report.ts";

@@ -3,11 +3,11 @@
 import { type Guild, type GuildMember, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import type { Connection } from "../discord/connection.ts";
+import type { Connection } from "../discord/connection/connection.ts";
 import { memberName, roleName, time } from "../discord/describe.ts";
 import { currentMember, member, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { memberIndex, membersOf } from "../discord/member-cache.ts";
+import { memberIndex, membersOf } from "../discord/members/member-cache.ts";
 import { describeBits } from "../discord/permissions.ts";
 import { fold, oneField } from "../discord/text.ts";
 import {

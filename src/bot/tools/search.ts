@@ -3,9 +3,9 @@
 import type { APIMessage, Guild } from "discord.js";
 import * as v from "valibot";
 import { channelName, time } from "../discord/describe.ts";
-import { toToolError } from "../discord/errors.ts";
 import { textChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
+import { toToolError } from "../discord/rest/errors.ts";
 import { fold } from "../discord/text.ts";
 import { hiddenContent } from "../messages/content.ts";
 import { messageLine, messageTexts } from "../messages/message-lines.ts";

@@ -16,9 +16,9 @@ import { kindFields, kindName } from "../channels/channel-fields.ts";
 import { requireTags } from "../channels/forum-tags.ts";
 import { threadBorder, threadLines } from "../channels/thread-pages.ts";
 import { channelName } from "../discord/describe.ts";
-import { toToolError } from "../discord/errors.ts";
 import * as find from "../discord/find.ts";
 import { botMember, requirePermissions } from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
 import {
 	allowedMentions,
 	content,

@@ -6,7 +6,7 @@ import type {
 	FeatureOptions,
 } from "../../../src/bot/commands/feature.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { Connection } from "../../../src/bot/discord/connection.ts";
+import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import {

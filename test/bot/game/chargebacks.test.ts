@@ -9,7 +9,7 @@ import {
 	DiscordAPIError,
 	RESTJSONErrorCodes,
 } from "discord.js";
-import type { Connection } from "../../../src/bot/discord/connection.ts";
+import type { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { alertOf } from "../../../src/bot/game/chargeback-alert.ts";
 import { createPresses } from "../../../src/bot/game/chargeback-presses.ts";
 import { reasonOf } from "../../../src/bot/game/chargeback-steps.ts";

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PermissionFlagsBits } from "discord.js";
-import { Connection } from "../../../src/bot/discord/connection.ts";
+import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import {
 	createDonatorSync,

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { EmbedBuilder } from "discord.js";
-import { Connection } from "../../../src/bot/discord/connection.ts";
+import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createEmbedQueue } from "../../../src/bot/messages/embed-queue.ts";
 import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { recordLog } from "../../support/log.ts";

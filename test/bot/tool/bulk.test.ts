@@ -5,7 +5,7 @@ import {
 	PlatformBusy,
 	type ToolRun,
 	withinRun,
-} from "../../../src/bot/discord/rest.ts";
+} from "../../../src/bot/discord/rest/rest.ts";
 import { type Bulk, writeEach } from "../../../src/bot/tool/bulk.ts";
 import type { ToolCall } from "../../../src/mcp/tool.ts";
 

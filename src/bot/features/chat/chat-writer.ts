@@ -5,7 +5,7 @@ import {
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
-} from "../../discord/rest.ts";
+} from "../../discord/rest/rest.ts";
 import { cutIntoPieces } from "./chat-pieces.ts";
 
 /** The first words are waited for this long together: many an answer is whole by then. */

@@ -14,7 +14,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { Ai } from "../../ai/ai.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { BotConfig } from "../../config/config.ts";
-import { toToolError } from "../../discord/errors.ts";
+import { toToolError } from "../../discord/rest/errors.ts";
 import {
 	answerQuestion,
 	type End,

@@ -3,7 +3,7 @@
 
 import { EmbedBuilder, type Guild } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
-import type { Connection } from "../../discord/connection.ts";
+import type { Connection } from "../../discord/connection/connection.ts";
 import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { shown } from "../../discord/text.ts";
 import { createEmbedQueue } from "../../messages/embed-queue.ts";

@@ -16,7 +16,7 @@ import {
 	missingToWrite,
 	requirePermissions,
 } from "../../discord/permissions.ts";
-import { wasNotDone } from "../../discord/rest.ts";
+import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { deleteAtOnce, isTooOldForBulk } from "../../messages/bulk-delete.ts";
 import { fetchPage } from "../../messages/message-pages.ts";

@@ -3,8 +3,8 @@
 import { type Client, Events } from "discord.js";
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { Connection } from "../../discord/connection.ts";
-import { platformFault } from "../../discord/errors.ts";
+import type { Connection } from "../../discord/connection/connection.ts";
+import { platformFault } from "../../discord/rest/errors.ts";
 import { StoreUnavailable } from "../../store/faults.ts";
 import type { Store } from "../../store/store.ts";
 import {

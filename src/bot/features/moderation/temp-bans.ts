@@ -13,12 +13,12 @@ import {
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import type { Connection } from "../../discord/connection.ts";
+import type { Connection } from "../../discord/connection/connection.ts";
 import { time } from "../../discord/describe.ts";
-import { platformFault } from "../../discord/errors.ts";
 import { absentIf } from "../../discord/find.ts";
 import { describeBits, missingPermissions } from "../../discord/permissions.ts";
-import { wasNotDone } from "../../discord/rest.ts";
+import { platformFault } from "../../discord/rest/errors.ts";
+import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { hasBanSince } from "../../store/chargebacks.ts";
 import { StoreUnavailable } from "../../store/faults.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { Connection } from "../../../../src/bot/discord/connection.ts";
+import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
 import type { Note } from "../../../../src/bot/features/moderation/moderation-log.ts";
 import { createTempBans } from "../../../../src/bot/features/moderation/temp-bans.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/faults.ts";

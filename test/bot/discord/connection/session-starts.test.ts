@@ -10,13 +10,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startBot } from "../../../src/bot/bot.ts";
-import { SessionStarts } from "../../../src/bot/discord/session-starts.ts";
-import { checkBot } from "../../../src/bot/setup/check.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
-import { recordLog } from "../../support/log.ts";
-import { until } from "../../support/until.ts";
+import { startBot } from "../../../../src/bot/bot.ts";
+import { SessionStarts } from "../../../../src/bot/discord/connection/session-starts.ts";
+import { checkBot } from "../../../../src/bot/setup/check.ts";
+import { startSimulator } from "../../../../src/simulator/simulator.ts";
+import { botConfig } from "../../../support/bot-config.ts";
+import { recordLog } from "../../../support/log.ts";
+import { until } from "../../../support/until.ts";
 
 const hourMs = 3_600_000;
 const start = Date.parse("2026-01-31T23:00:00Z");

@@ -1,17 +1,17 @@
 // The bot and Discord when all is not well between them.
 
 import { expect, test } from "bun:test";
-import { startBot } from "../../../src/bot/bot.ts";
-import { Connection } from "../../../src/bot/discord/connection.ts";
-import { createLog } from "../../../src/lib/log.ts";
-import { demoSeed } from "../../../src/simulator/seed.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
-import { freePort } from "../../support/free-port.ts";
-import { recordLog } from "../../support/log.ts";
-import { fetchSample } from "../../support/prometheus.ts";
-import { until } from "../../support/until.ts";
-import { quickTiming, startWorld } from "../../support/world.ts";
+import { startBot } from "../../../../src/bot/bot.ts";
+import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
+import { createLog } from "../../../../src/lib/log.ts";
+import { demoSeed } from "../../../../src/simulator/seed.ts";
+import { startSimulator } from "../../../../src/simulator/simulator.ts";
+import { botConfig } from "../../../support/bot-config.ts";
+import { freePort } from "../../../support/free-port.ts";
+import { recordLog } from "../../../support/log.ts";
+import { fetchSample } from "../../../support/prometheus.ts";
+import { until } from "../../../support/until.ts";
+import { quickTiming, startWorld } from "../../../support/world.ts";
 
 function startBotAt(api: string, discordToken: string) {
 	const logged: string[] = [];

@@ -1,15 +1,15 @@
 // Who is found by a name: the index against the plainest way to look, and the index behind the real discord.js.
 
 import { expect, test } from "bun:test";
-import { compareIds } from "../../../src/bot/discord/ids.ts";
+import { compareIds } from "../../../../src/bot/discord/ids.ts";
 import {
 	MemberIndex,
 	type Names,
-} from "../../../src/bot/discord/member-index.ts";
-import { NameTable } from "../../../src/bot/discord/name-table.ts";
-import { fold } from "../../../src/bot/discord/text.ts";
-import { until } from "../../support/until.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+} from "../../../../src/bot/discord/members/member-index.ts";
+import { NameTable } from "../../../../src/bot/discord/members/name-table.ts";
+import { fold } from "../../../../src/bot/discord/text.ts";
+import { until } from "../../../support/until.ts";
+import { startWorld, type TestWorld } from "../../../support/world.ts";
 
 /** A few names come again and again. */
 const folded = new Map<string, string>();

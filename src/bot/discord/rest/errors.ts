@@ -1,7 +1,9 @@
 // Discord's refusals → advice, one table. Every tool's failures pass through here, and only here.
 
 import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import { oneLine } from "../text.ts";
+import { ForeignAnswer } from "./response.ts";
 import {
 	type Outcome,
 	PlatformBusy,
@@ -9,8 +11,6 @@ import {
 	PlatformTimeout,
 	wasNotDone,
 } from "./rest.ts";
-import { ForeignAnswer } from "./rest-answer.ts";
-import { oneLine } from "./text.ts";
 
 /** What to do about a refusal, by Discord's code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
 const advice = new Map<number | string, string>([

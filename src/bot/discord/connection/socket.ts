@@ -12,9 +12,9 @@ import {
 	type GatewaySendPayload,
 	type WebSocketOptions,
 } from "discord.js";
-import { backOffMs } from "../../lib/back-off.ts";
-import { parseJson } from "../../lib/json.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
+import { backOffMs } from "../../../lib/back-off.ts";
+import { parseJson } from "../../../lib/json.ts";
+import { isObject } from "../../../mcp/json-rpc.ts";
 
 type BuildStrategy = NonNullable<WebSocketOptions["buildStrategy"]>;
 type Manager = Parameters<BuildStrategy>[0];

@@ -1,7 +1,7 @@
 // The names of many people in one buffer: where a text stands in them is found by one search over bytes. A table is made
 // once; whoever changes is taken out of it. Who is in it stands in the order in which results show them.
 
-import { compareIds } from "./ids.ts";
+import { compareIds } from "../ids.ts";
 
 /** Someone as they are looked for and shown. */
 export interface Named {

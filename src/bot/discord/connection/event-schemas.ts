@@ -3,7 +3,7 @@
 // https://discord.com/developers/docs/events/gateway-events
 
 import * as v from "valibot";
-import { isObject } from "../../mcp/json-rpc.ts";
+import { isObject } from "../../../mcp/json-rpc.ts";
 
 const id = v.pipe(v.string(), v.regex(/^\d{1,20}$/));
 const bits = v.pipe(v.string(), v.regex(/^\d+$/));

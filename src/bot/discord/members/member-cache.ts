@@ -11,7 +11,7 @@ import {
 	GuildMemberManager,
 	Options,
 } from "discord.js";
-import { isObject } from "../../mcp/json-rpc.ts";
+import { isObject } from "../../../mcp/json-rpc.ts";
 import { MemberIndex } from "./member-index.ts";
 
 class MemberCache extends Collection<string, GuildMember> {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { InvalidRequests } from "../../../src/bot/discord/invalid-requests.ts";
-import { startWorld } from "../../support/world.ts";
+import { InvalidRequests } from "../../../../src/bot/discord/rest/invalid-requests.ts";
+import { startWorld } from "../../../support/world.ts";
 
 const minute = 60_000;
 

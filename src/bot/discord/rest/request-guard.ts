@@ -1,6 +1,6 @@
 // When the bot sends no requests: after too many that Discord refused, and after an answer that was not from its API.
 
-import { doubledMs } from "../../lib/back-off.ts";
+import { doubledMs } from "../../../lib/back-off.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { InvalidRequests } from "../../../src/bot/discord/invalid-requests.ts";
+import { InvalidRequests } from "../../../../src/bot/discord/rest/invalid-requests.ts";
 import {
 	type Pause,
 	RequestGuard,
-} from "../../../src/bot/discord/request-guard.ts";
+} from "../../../../src/bot/discord/rest/request-guard.ts";
 
 const second = 1_000;
 const minute = 60 * second;

@@ -6,9 +6,9 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseJson } from "../../lib/json.ts";
-import type { Log } from "../../lib/log.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
+import { parseJson } from "../../../lib/json.ts";
+import type { Log } from "../../../lib/log.ts";
+import { isObject } from "../../../mcp/json-rpc.ts";
 
 const dayMs = 86_400_000;
 /** What Discord allows a bot at least. */

@@ -2,8 +2,11 @@
 
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { REST, Routes } from "discord.js";
-import { guardRest, restOptions } from "../../../src/bot/discord/rest.ts";
-import { until } from "../../support/until.ts";
+import {
+	guardRest,
+	restOptions,
+} from "../../../../src/bot/discord/rest/rest.ts";
+import { until } from "../../../support/until.ts";
 
 const hourMs = 3_600_000;
 const limited = (afterSeconds: number) => ({

@@ -1,7 +1,7 @@
 // Events of Discord's Gateway that could not be read: dropped, counted and logged by their type, never with what they hold.
 
 import { GatewayDispatchEvents } from "discord.js";
-import type { Log } from "../../lib/log.ts";
+import type { Log } from "../../../lib/log.ts";
 
 /** Minimum time between two log lines of one type, so that a flood does not fill the log. */
 const logEveryMs = 60_000;

@@ -2,13 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { type Client, Events } from "discord.js";
-import { Connection } from "../../../src/bot/discord/connection.ts";
+import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
 import {
 	type Simulator,
 	startSimulator,
-} from "../../../src/simulator/simulator.ts";
-import { recordLog } from "../../support/log.ts";
-import { until } from "../../support/until.ts";
+} from "../../../../src/simulator/simulator.ts";
+import { recordLog } from "../../../support/log.ts";
+import { until } from "../../../support/until.ts";
 
 const lost = "lost Discord's Gateway, reconnecting";
 const back = "back on Discord's Gateway";

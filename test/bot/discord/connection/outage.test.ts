@@ -6,16 +6,16 @@ import { once } from "node:events";
 import net from "node:net";
 import { Events } from "discord.js";
 import * as v from "valibot";
-import { startBot } from "../../../src/bot/bot.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
-import { Connection } from "../../../src/bot/discord/connection.ts";
-import { checkBot } from "../../../src/bot/setup/check.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
-import { recordLog } from "../../support/log.ts";
-import { connectTo } from "../../support/mcp.ts";
-import { until } from "../../support/until.ts";
-import { channelNamed } from "../../support/world.ts";
+import { startBot } from "../../../../src/bot/bot.ts";
+import { toml } from "../../../../src/bot/config/settings.ts";
+import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
+import { checkBot } from "../../../../src/bot/setup/check.ts";
+import { startSimulator } from "../../../../src/simulator/simulator.ts";
+import { botConfig } from "../../../support/bot-config.ts";
+import { recordLog } from "../../../support/log.ts";
+import { connectTo } from "../../../support/mcp.ts";
+import { until } from "../../../support/until.ts";
+import { channelNamed } from "../../../support/world.ts";
 
 interface Status {
 	discord: { connected: boolean; reason?: string; sockets: number };

@@ -3,19 +3,19 @@
 import { expect, test } from "bun:test";
 import { type Client, Events } from "discord.js";
 import * as v from "valibot";
-import { startBot } from "../../../src/bot/bot.ts";
-import { toml } from "../../../src/bot/config/settings.ts";
-import { Connection } from "../../../src/bot/discord/connection.ts";
+import { startBot } from "../../../../src/bot/bot.ts";
+import { toml } from "../../../../src/bot/config/settings.ts";
+import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
 import {
 	type Simulator,
 	startSimulator,
-} from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
-import { recordLog } from "../../support/log.ts";
-import { connectTo } from "../../support/mcp.ts";
-import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
-import { until } from "../../support/until.ts";
-import { channelNamed, quickTiming } from "../../support/world.ts";
+} from "../../../../src/simulator/simulator.ts";
+import { botConfig } from "../../../support/bot-config.ts";
+import { recordLog } from "../../../support/log.ts";
+import { connectTo } from "../../../support/mcp.ts";
+import { parseMetrics, sampleOf } from "../../../support/prometheus.ts";
+import { until } from "../../../support/until.ts";
+import { channelNamed, quickTiming } from "../../../support/world.ts";
 import { broken, eventSamples } from "./event-samples.ts";
 
 /** So many events are sent before it is waited until the bot has heard them. */

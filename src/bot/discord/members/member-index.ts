@@ -4,6 +4,7 @@
 // A member takes about 40 bytes here and the bytes of their names, twice that while a new table is made. A new one is
 // made in slices of 2 ms, between which everyone else has their turn, and in at most a tenth of the time.
 
+import { fold } from "../text.ts";
 import {
 	compareNamed,
 	type Named,
@@ -11,7 +12,6 @@ import {
 	type Rank,
 	rank,
 } from "./name-table.ts";
-import { fold } from "./text.ts";
 
 /** What someone is called in a guild. */
 export interface Names {

@@ -1,7 +1,7 @@
 // A bot whose requests Discord refuses, again and again.
 
 import { expect, test } from "bun:test";
-import { startWorld } from "../../support/world.ts";
+import { startWorld } from "../../../support/world.ts";
 
 test("a storm of refusals ends for a bot after 1,000 requests, and its tools say how long they have to wait", async () => {
 	await using world = await startWorld();

@@ -14,22 +14,22 @@ import {
 	Status,
 	type User,
 } from "discord.js";
-import { backOffMs } from "../../lib/back-off.ts";
-import type { Log } from "../../lib/log.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
-import { ToolError } from "../../mcp/tool.ts";
-import { DroppedEvents } from "./dropped-events.ts";
-import { requireSound } from "./event-schemas.ts";
-import { IdentifyThrottler } from "./identify.ts";
-import { describeRefusal, portal } from "./intents.ts";
-import { followNames, makeCache, rereadName } from "./member-cache.ts";
-import { RequestGuard } from "./request-guard.ts";
+import { backOffMs } from "../../../lib/back-off.ts";
+import type { Log } from "../../../lib/log.ts";
+import { isObject } from "../../../mcp/json-rpc.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import { followNames, makeCache, rereadName } from "../members/member-cache.ts";
+import { RequestGuard } from "../rest/request-guard.ts";
 import {
 	guardRest,
 	type PlatformOutcome,
 	platformTimeoutMs,
 	restOptions,
-} from "./rest.ts";
+} from "../rest/rest.ts";
+import { DroppedEvents } from "./dropped-events.ts";
+import { requireSound } from "./event-schemas.ts";
+import { IdentifyThrottler } from "./identify-throttler.ts";
+import { describeRefusal, portal } from "./intents.ts";
 import { SessionStarts } from "./session-starts.ts";
 import {
 	type Dispatch,

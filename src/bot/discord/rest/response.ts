@@ -3,8 +3,8 @@
 // Cloudflare. https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
 
 import { DiscordAPIError, type DiscordErrorData } from "discord.js";
-import { parseJson } from "../../lib/json.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
+import { parseJson } from "../../../lib/json.ts";
+import { isObject } from "../../../mcp/json-rpc.ts";
 
 /** A page of 100 long messages, each forwarding another, stays below this. */
 const maxBytes = 16 * 1024 * 1024;

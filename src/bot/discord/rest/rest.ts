@@ -16,16 +16,16 @@ import {
 	RequestMethod,
 	Routes,
 } from "discord.js";
-import { type Signal, toAbortSignal } from "../../lib/signal.ts";
+import { type Signal, toAbortSignal } from "../../../lib/signal.ts";
+import { followMonotonicClock } from "./rate-limit-clock.ts";
 import { type Pause, RequestGuard } from "./request-guard.ts";
 import {
 	type Answer,
 	ForeignAnswer,
 	readAnswer,
 	UnusableAnswer,
-} from "./rest-answer.ts";
-import { followMonotonicClock } from "./rest-clock.ts";
-import { faultOf } from "./rest-promises.ts";
+} from "./response.ts";
+import { faultOf } from "./response-schemas.ts";
 
 /** For one platform call, its wait in the queue included. */
 export const platformTimeoutMs = 10_000;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { DiscordAPIError, REST, Routes } from "discord.js";
-import { toToolError } from "../../../src/bot/discord/errors.ts";
-import { InvalidRequests } from "../../../src/bot/discord/invalid-requests.ts";
-import { RequestGuard } from "../../../src/bot/discord/request-guard.ts";
+import { toToolError } from "../../../../src/bot/discord/rest/errors.ts";
+import { InvalidRequests } from "../../../../src/bot/discord/rest/invalid-requests.ts";
+import { RequestGuard } from "../../../../src/bot/discord/rest/request-guard.ts";
 import {
 	endingEarlier,
 	guardRest,
@@ -12,9 +12,9 @@ import {
 	restOptions,
 	timeLeftMs,
 	withinRun,
-} from "../../../src/bot/discord/rest.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import { until } from "../../support/until.ts";
+} from "../../../../src/bot/discord/rest/rest.ts";
+import { startSimulator } from "../../../../src/simulator/simulator.ts";
+import { until } from "../../../support/until.ts";
 
 const messages = "POST /channels/:channel_id/messages";
 const longMs = 10_000;

@@ -1,8 +1,8 @@
 // When the bot may log in to Discord's Gateway again.
 
 import { expect, test } from "bun:test";
-import { IdentifyThrottler } from "../../../src/bot/discord/identify.ts";
-import { until } from "../../support/until.ts";
+import { IdentifyThrottler } from "../../../../src/bot/discord/connection/identify-throttler.ts";
+import { until } from "../../../support/until.ts";
 
 const { signal: never } = new AbortController();
 
