@@ -19,6 +19,7 @@ import {
 	trimEnv,
 } from "../lib/config.ts";
 import type { HealthAddress } from "../lib/health.ts";
+import { describeVariables } from "../lib/help.ts";
 import { type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
 import type { AllowedHosts } from "../mcp/access.ts";
 import { maxQuietSeconds } from "../mcp/read-message.ts";
@@ -64,30 +65,85 @@ const minTokenLength = 16;
 
 /** Where it listens. */
 const address = {
-	GATEWAY_PORT: v.optional(port, "9100"),
-	GATEWAY_BIND_ADDR: v.optional(v.string(), "0.0.0.0"),
+	GATEWAY_PORT: v.pipe(
+		v.optional(port, "9100"),
+		v.description("Port to listen on; 0 takes any free port"),
+	),
+	GATEWAY_BIND_ADDR: v.pipe(
+		v.optional(v.string(), "0.0.0.0"),
+		v.description("Address to listen on"),
+	),
 };
 
-const variables = {
-	INSTANCES: v.pipe(v.string(), v.rawTransform(readInstances)),
+export const variables = {
+	INSTANCES: v.pipe(
+		v.string(),
+		v.rawTransform(readInstances),
+		v.description(
+			"Bots as name=url,name=url, such as alpha=http://127.0.0.1:9090",
+		),
+	),
 	MCP_AUTH_TOKEN: v.pipe(
 		secret,
 		v.check(
 			(token) => !isPlaceholder(token),
 			'is still a placeholder: what begins "your-" counts as not filled in. Put the bots\' MCP_AUTH_TOKEN there',
 		),
+		v.description("Bearer token that clients send and all bots expect"),
 	),
 	...address,
-	REFRESH_INTERVAL_SECONDS: v.optional(integer(1, 86_400), "300"),
-	// Less than what an exchange may be quiet for.
-	CALL_TIMEOUT_SECONDS: v.optional(integer(1, maxQuietSeconds - 15), "30"),
-	MAX_IN_FLIGHT: v.optional(integer(1, 10_000), "256"),
-	SHUTDOWN_SECONDS: v.optional(integer(0, 3_600), "10"),
-	DEFAULT_INSTANCE: v.optional(v.string()),
+	REFRESH_INTERVAL_SECONDS: v.pipe(
+		v.optional(integer(1, 86_400), "300"),
+		v.description("Time between two refreshes of every bot's guilds and tools"),
+	),
+	CALL_TIMEOUT_SECONDS: v.pipe(
+		// Less than what an exchange may be quiet for.
+		v.optional(integer(1, maxQuietSeconds - 15), "30"),
+		v.description(
+			"Timeout of a call, from its arrival to the end of the bot's response",
+		),
+	),
+	MAX_IN_FLIGHT: v.pipe(
+		v.optional(integer(1, 10_000), "256"),
+		v.description("Concurrent calls per bot"),
+	),
+	SHUTDOWN_SECONDS: v.pipe(
+		v.optional(integer(0, 3_600), "10"),
+		v.description("How long a shutdown waits for calls in flight"),
+	),
+	DEFAULT_INSTANCE: v.pipe(
+		v.optional(v.string()),
+		v.description(
+			"Instance for calls that name neither an instance nor a guild",
+		),
+	),
 	...logSettings,
-	MCP_ALLOWED_HOSTS: v.optional(hostList),
-	MCP_ALLOWED_ORIGINS: v.optional(originList),
+	MCP_ALLOWED_HOSTS: v.pipe(
+		v.optional(hostList),
+		v.description(
+			"Host names that clients may use for the gateway, separated by commas",
+		),
+		v.metadata({ default: "any" }),
+	),
+	MCP_ALLOWED_ORIGINS: v.pipe(
+		v.optional(originList),
+		v.description(
+			"Origins of web pages that may call it from a browser, separated by commas",
+		),
+		v.metadata({ default: "none" }),
+	),
 };
+
+/** The variables as `--help` lists them. */
+export const variablesHelp = describeVariables({
+	...variables,
+	"GUILDS_<NAME>": v.pipe(
+		v.optional(v.string()),
+		v.description(
+			"Ids of guilds that belong to this instance alone, separated by commas; GUILDS_MY_BOT is for my-bot",
+		),
+	),
+});
 
 const environment = v.pipe(
 	v.object(variables),

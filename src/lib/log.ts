@@ -24,8 +24,15 @@ export interface LogOptions {
 
 /** What an environment may say about the log: entries of its schema, for `readLogOptions`. */
 export const logSettings = {
-	LOG_FORMAT: v.optional(v.picklist(formats)),
-	LOG_LEVEL: v.optional(v.picklist(levels), "info"),
+	LOG_FORMAT: v.pipe(
+		v.optional(v.picklist(formats)),
+		v.description(`Format of log lines: ${formats.join(", ")}`),
+		v.metadata({ default: "text on a terminal, json otherwise" }),
+	),
+	LOG_LEVEL: v.pipe(
+		v.optional(v.picklist(levels), "info"),
+		v.description(`Lowest level to log: ${levels.join(", ")}`),
+	),
 };
 
 /** A log's options from settings that were read with `logSettings`. */

@@ -11,6 +11,7 @@ import {
 	secret,
 	shown,
 } from "../../lib/config.ts";
+import { describeVariables } from "../../lib/help.ts";
 import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
 import {
@@ -58,27 +59,87 @@ const discordApiUrl = v.pipe(
 
 /** Where its MCP server listens. */
 export const address = {
-	MCP_PORT: v.optional(port, "9090"),
-	MCP_BIND_ADDR: v.optional(v.string(), "127.0.0.1"),
+	MCP_PORT: v.pipe(
+		v.optional(port, "9090"),
+		v.description("Port to listen on; 0 takes any free port"),
+	),
+	MCP_BIND_ADDR: v.pipe(
+		v.optional(v.string(), "127.0.0.1"),
+		v.description("Address to listen on"),
+	),
 };
 
 /** The variables of an instance, in .env or in the environment. */
 export const variables = {
-	DISCORD_TOKEN: discordToken,
-	CLIENT_ID: v.optional(snowflake),
-	GUILD_ID: v.optional(snowflake),
-	DISCORD_API_URL: v.optional(discordApiUrl, "https://discord.com/api"),
-	DATABASE_URL: v.optional(v.string()),
-	DB_SCHEMA: v.optional(v.string()),
-	DATA_DIR: v.optional(v.string()),
+	DISCORD_TOKEN: v.pipe(discordToken, v.description("Token of the bot")),
+	CLIENT_ID: v.pipe(
+		v.optional(snowflake),
+		v.description("Id of the application"),
+	),
+	GUILD_ID: v.pipe(
+		v.optional(snowflake),
+		v.description("Guild for tool calls that name none"),
+	),
+	DISCORD_API_URL: v.pipe(
+		v.optional(discordApiUrl, "https://discord.com/api"),
+		v.description("URL of Discord's API without its version"),
+	),
+	DATABASE_URL: v.pipe(
+		v.optional(v.string()),
+		v.description(
+			"PostgreSQL database, such as postgres://user:password@host:5432/database",
+		),
+		v.metadata({ default: "an SQLite file" }),
+	),
+	DB_SCHEMA: v.pipe(
+		v.optional(v.string()),
+		v.description(
+			"Schema of this bot alone in that database; required with DATABASE_URL",
+		),
+	),
+	DATA_DIR: v.pipe(
+		v.optional(v.string()),
+		v.description("Directory of the SQLite file"),
+		v.metadata({ default: "CONFIG_DIR/data" }),
+	),
 	...address,
-	MCP_AUTH_TOKEN: v.optional(secret),
-	MCP_ALLOWED_HOSTS: v.optional(hostList),
-	MCP_ALLOWED_ORIGINS: v.optional(originList),
-	GAME_VERIFY_URL: v.optional(baseUrl),
-	GAME_VERIFY_SECRET: v.optional(secret),
+	MCP_AUTH_TOKEN: v.pipe(
+		v.optional(secret),
+		v.description(
+			"Bearer token that callers must send; required unless MCP_BIND_ADDR is a loopback address",
+		),
+	),
+	MCP_ALLOWED_HOSTS: v.pipe(
+		v.optional(hostList),
+		v.description(
+			"Host names that callers may use besides the loopback names, separated by commas",
+		),
+	),
+	MCP_ALLOWED_ORIGINS: v.pipe(
+		v.optional(originList),
+		v.description(
+			"Origins of web pages that may call it from a browser, separated by commas",
+		),
+	),
+	GAME_VERIFY_URL: v.pipe(
+		v.optional(baseUrl),
+		v.description("URL of the game server's plugin"),
+	),
+	GAME_VERIFY_SECRET: v.pipe(
+		v.optional(secret),
+		v.description("Secret shared with the plugin"),
+	),
 	...logSettings,
 };
+
+/** The variables as `--help` lists them. */
+export const variablesHelp = describeVariables({
+	...variables,
+	"<NAME>_API_KEY": v.pipe(
+		v.optional(secret),
+		v.description("Keys of AI providers"),
+	),
+});
 
 export const environment = v.pipe(
 	v.object(variables),
