@@ -3,7 +3,7 @@
 
 import type { GuildMember } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import { StoreUnavailable } from "../store/faults.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import {
 	addMessages,
 	type Membership,

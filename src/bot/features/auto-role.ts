@@ -10,7 +10,7 @@ import {
 } from "discord.js";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import { StoreUnavailable } from "../store/faults.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import { type Activity, selectActivity } from "../store/member-activity.ts";
 import { ActivityLog, joinedTimeOf, membershipOf } from "./activity.ts";
 import { Promotions } from "./promotions.ts";

@@ -3,7 +3,7 @@
 
 import { type Client, Events, type GuildMember, Routes } from "discord.js";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
-import { StoreUnavailable } from "../store/faults.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import {
 	type OwedRow,
 	saveJoinRoleNotes,

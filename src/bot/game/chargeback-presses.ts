@@ -5,7 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { nobody } from "../messages/reply.ts";
 import { decide, selectChargeback } from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/faults.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import type { Store } from "../store/store.ts";
 import { readButtonId } from "./chargeback-alert.ts";
 import { short } from "./chargeback-steps.ts";

@@ -28,7 +28,7 @@ import {
 	setRestoration,
 	setRestricted,
 } from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/faults.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import type { Store } from "../store/store.ts";
 import { alertOf } from "./chargeback-alert.ts";
 import { type GameClient, GameServerError } from "./client.ts";

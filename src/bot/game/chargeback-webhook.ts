@@ -7,7 +7,7 @@ import { readBody, within } from "../../lib/body.ts";
 import { methodNotAllowed } from "../../lib/listen.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
 import type { ChargebackEvent } from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/faults.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import { discordId } from "./client.ts";
 
 export const webhookPath = "/webhook/chargeback";

@@ -22,7 +22,7 @@ import {
 	selectRestricted,
 	setError,
 } from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/faults.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import { alertOf } from "./chargeback-alert.ts";
 import { createPresses } from "./chargeback-presses.ts";
 import {

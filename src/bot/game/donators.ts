@@ -11,6 +11,7 @@ import { ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
 import { toToolError } from "../discord/rest/errors.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import {
 	type DonatorLists,
 	forgetDoubted,
@@ -19,7 +20,6 @@ import {
 	saveDoubted,
 	selectDonatorLists,
 } from "../store/donators.ts";
-import { StoreUnavailable } from "../store/faults.ts";
 import type { Store } from "../store/store.ts";
 import { type Donator, type GameClient, GameServerError } from "./client.ts";
 import {

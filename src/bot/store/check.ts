@@ -5,7 +5,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { SQL } from "bun";
 import { CheckFailed } from "../../lib/check.ts";
-import { type Fault, StoreFailure } from "./faults.ts";
+import { type DbError, StoreFailure } from "./db-error.ts";
 import { type Applied, checkHistory, type Migration } from "./migrations.ts";
 import { createPostgres } from "./postgres.ts";
 import { type StoreSettings, storeFaults } from "./settings.ts";
@@ -194,7 +194,7 @@ function describeTables(
 function failure(
 	error: unknown,
 	where: string,
-	explain: (error: unknown) => Fault | undefined,
+	explain: (error: unknown) => DbError | undefined,
 ): unknown {
 	if (error instanceof StoreFailure)
 		return new CheckFailed(error.message, undefined, { cause: error });

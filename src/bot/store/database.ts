@@ -1,7 +1,7 @@
 // What the store asks of a database: PostgreSQL and SQLite each in a file of their own.
 
 import type { SQL } from "bun";
-import type { Fault } from "./faults.ts";
+import type { DbError } from "./db-error.ts";
 
 export interface Database {
 	/** Where it is, for logs; without user name and password. */
@@ -12,7 +12,7 @@ export interface Database {
 	 */
 	open(signal: AbortSignal): Promise<Session>;
 	/** What an error means; undefined for a fault of ours. */
-	explain(error: unknown): Fault | undefined;
+	explain(error: unknown): DbError | undefined;
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import type { Session } from "./database.ts";
-import { StoreFailure } from "./faults.ts";
+import { StoreFailure } from "./db-error.ts";
 import { type Sql, statementsOf } from "./statement.ts";
 
 export interface Migration {

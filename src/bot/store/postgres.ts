@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { SQL } from "bun";
 import type { Database, Session } from "./database.ts";
-import { claimHeld, type Fault } from "./faults.ts";
+import { claimHeld, type DbError } from "./db-error.ts";
 
 export interface PostgresOptions {
 	url: string;
@@ -164,7 +164,7 @@ function quoted(name: string): string {
 
 /** What PostgreSQL's errors mean. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 function explainer(server: string, database: string, schema: string) {
-	return (error: unknown): Fault | undefined => {
+	return (error: unknown): DbError | undefined => {
 		if (!(error instanceof SQL.PostgresError)) return undefined;
 		const { code, message } = error;
 		if (code !== "ERR_POSTGRES_SERVER_ERROR") {
@@ -184,7 +184,7 @@ function explainer(server: string, database: string, schema: string) {
 			};
 		}
 		const state = String(error.errno);
-		const fault = (kind: Fault["kind"], reason: string) => ({ kind, reason });
+		const fault = (kind: DbError["kind"], reason: string) => ({ kind, reason });
 		if (state.startsWith("28"))
 			return fault(
 				"lost",

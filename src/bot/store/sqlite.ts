@@ -9,7 +9,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import type { Database, Session } from "./database.ts";
-import { claimHeld, type Fault } from "./faults.ts";
+import { claimHeld, type DbError } from "./db-error.ts";
 
 export interface SqliteOptions {
 	/** DATA_DIR: it exists. */
@@ -153,7 +153,7 @@ function isLocked(error: unknown): boolean {
 
 /** What SQLite's errors mean. https://www.sqlite.org/rescode.html */
 function explainer(file: string) {
-	return (error: unknown): Fault | undefined => {
+	return (error: unknown): DbError | undefined => {
 		const { code, message } = Object(error) as NodeJS.ErrnoException;
 		// The file could not be made.
 		if (/^E[A-Z]+$/.test(code ?? ""))

@@ -6,7 +6,7 @@ import { backOffMs } from "../../lib/back-off.ts";
 import { ConfigError } from "../../lib/config.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database, Session } from "./database.ts";
-import { StoreFailure, StoreUnavailable } from "./faults.ts";
+import { StoreFailure, StoreUnavailable } from "./db-error.ts";
 import {
 	checkNumbers,
 	type Migration,

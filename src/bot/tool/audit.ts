@@ -3,7 +3,7 @@
 
 import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
-import { StoreUnavailable } from "../store/faults.ts";
+import { StoreUnavailable } from "../store/db-error.ts";
 import type { Store } from "../store/store.ts";
 import {
 	deleteToolCallsBefore,

@@ -25,7 +25,7 @@ import {
 	selectRestricted,
 	setRestoration,
 } from "../../../src/bot/store/chargebacks.ts";
-import { StoreUnavailable } from "../../../src/bot/store/faults.ts";
+import { StoreUnavailable } from "../../../src/bot/store/db-error.ts";
 import type { Sql } from "../../../src/bot/store/statement.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";

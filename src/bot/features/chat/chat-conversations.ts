@@ -11,7 +11,7 @@ import {
 	selectLatestAnswer,
 	type Turn,
 } from "../../store/conversations.ts";
-import { StoreUnavailable } from "../../store/faults.ts";
+import { StoreUnavailable } from "../../store/db-error.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Messages in memory. */

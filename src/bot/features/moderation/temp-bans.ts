@@ -21,7 +21,7 @@ import { platformFault } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { hasBanSince } from "../../store/chargebacks.ts";
-import { StoreUnavailable } from "../../store/faults.ts";
+import { StoreUnavailable } from "../../store/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteTempBan,

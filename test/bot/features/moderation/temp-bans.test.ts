@@ -5,7 +5,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
 import type { Note } from "../../../../src/bot/features/moderation/moderation-log.ts";
 import { createTempBans } from "../../../../src/bot/features/moderation/temp-bans.ts";
-import { StoreUnavailable } from "../../../../src/bot/store/faults.ts";
+import { StoreUnavailable } from "../../../../src/bot/store/db-error.ts";
 import type { Sql } from "../../../../src/bot/store/statement.ts";
 import type { Store } from "../../../../src/bot/store/store.ts";
 import { migrations } from "../../../../src/bot/store/tables.ts";

@@ -34,7 +34,7 @@ export class StoreFailure extends Error {
  * "refused", it does not take what is written at the moment;
  * "passing", this piece of work was not done, and the next one may be.
  */
-export interface Fault {
+export interface DbError {
 	kind: "lost" | "gone" | "refused" | "passing";
 	/** For the operator, beginning with the variable to look at where there is one. */
 	reason: string;
