@@ -12,7 +12,7 @@ export interface Content {
 /** Discord's limit per file in guilds without boosts. */
 const fileLimitBytes = 10 * 1024 * 1024;
 
-// Deeper than unchecked Discord accepts, and shallow enough for JSON.stringify.
+// Deeper than anything Discord accepts, and shallow enough for JSON.stringify.
 const depthLimit = 64;
 
 /** Reads a body: JSON, or a form with JSON in its part `payload_json`. An empty body counts as {}. */

@@ -273,7 +273,7 @@ export class FormError extends Error {
 	}
 }
 
-/** An error at the value itself, or at `path` atKey it. */
+/** An error at the value itself, or at `path` below it. */
 export function formError(
 	code: string,
 	message: string,
@@ -285,7 +285,7 @@ export function formError(
 	);
 }
 
-/** Runs a check and puts its errors atKey `key`. */
+/** Runs a check and puts its errors below `key`. */
 export function atKey<T>(key: string, run: () => T): T {
 	try {
 		return run();

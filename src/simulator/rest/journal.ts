@@ -13,7 +13,7 @@ export interface JournalEntry {
 	/** The requested path without the API version. */
 	readonly path: string;
 	readonly body: unknown;
-	/** The decodeSegment X-Audit-Log-Reason. */
+	/** The decoded X-Audit-Log-Reason. */
 	readonly reason: string | undefined;
 	readonly nonce?: string | number;
 }

@@ -57,7 +57,7 @@ export interface Call<B = unknown, Q = unknown> {
 	storeFile(path: string, file: Blob): string;
 	/** Leaves the request out of the journal, because it changed nothing. */
 	skipJournal(): void;
-	/** Sets the status of the response, for routes with queryList. */
+	/** Sets the status of the response, for routes with several. */
 	setStatus(status: number): void;
 	readonly found: Found;
 }

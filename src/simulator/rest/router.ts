@@ -95,7 +95,7 @@ export class Router {
 		this.#parts.faults.clear();
 	}
 
-	/** Handles a request atKey /api. `url` is its URL. */
+	/** Handles a request below /api. `url` is its URL. */
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] =
 			/^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];

@@ -1,4 +1,4 @@
-// Every route there is. What is not in this list is answered 501.
+// All simulated routes. Others are answered with 501.
 
 import type { Route } from "../route.ts";
 import { applicationRoutes } from "./applications.ts";

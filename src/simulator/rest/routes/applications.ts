@@ -1,4 +1,4 @@
-// What a bot asks before it connects: where Discord's Gateway is, and what its application may do.
+// The bot's application, and the URL of Discord's Gateway.
 
 import { socketUrl } from "../../socket/session.ts";
 import { applicationFlags } from "../../world/state/serialize.ts";

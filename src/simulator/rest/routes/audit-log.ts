@@ -31,7 +31,7 @@ export const auditLogRoutes = [
 				.filter((entry) => !action_type || entry.action_type === action_type)
 				.filter(({ id }) => !before || compareIds(id, before) < 0)
 				.filter(({ id }) => !after || compareIds(id, after) > 0);
-			// After an entry the log is read towards the present, oldest first.
+			// With `after` the log is read oldest first.
 			const entries = after
 				? fitting.slice(0, limit)
 				: fitting.slice(-limit).reverse();

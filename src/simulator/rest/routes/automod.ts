@@ -1,4 +1,4 @@
-// Auto-moderation: the rules of a guild. What they do about messages is in ../automod-actions.ts.
+// AutoMod rules. Their actions are in ../automod-actions.ts.
 // https://discord.com/developers/docs/resources/auto-moderation
 
 import {
@@ -32,7 +32,7 @@ const { ManageGuild, ModerateMembers } = PermissionFlagsBits;
 const all = "/guilds/:guild_id/auto-moderation/rules";
 const one = `${all}/:rule_id`;
 
-/** How many rules of a kind a guild has at most. */
+/** The limit of rules by trigger type. */
 const ruleLimit = (trigger: Trigger) => (trigger === Trigger.Keyword ? 6 : 1);
 const longestTimeoutSeconds = 2_419_200;
 
@@ -91,7 +91,7 @@ const newFields = {
 	),
 };
 
-/** What a rule of this kind keeps of what is given; the rest of it says nothing there. */
+/** The metadata that a rule with this trigger type stores. */
 function metadataOf(
 	trigger: Trigger,
 	given: Read<typeof triggerMetadata> | null,
@@ -135,7 +135,7 @@ function metadataOf(
 	};
 }
 
-/** The actions as they are stored; throws what Discord refuses of them. */
+/** The actions to store. Throws Discord's error for invalid ones. */
 function actionsOf(
 	call: Call,
 	guild: Guild,

@@ -1,4 +1,4 @@
-// Bans: the list, one of them, banning and lifting a ban.
+// Bans: listing, reading, banning one or many, unbanning.
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { Ban } from "../../world/state/entities.ts";
@@ -81,7 +81,7 @@ export const banRoutes = [
 		run: (call) => {
 			const { world, actor, body, by } = call;
 			const guild = guildOf(call);
-			// The bot itself is passed over without a oneOf.
+			// The bot itself is skipped without an error.
 			const wanted = [...new Set(body.user_ids)].filter(
 				(id) => id !== undefined && id !== actor.user.id,
 			) as string[];

@@ -1,5 +1,4 @@
-// Channels: making, reading, changing and removing them, and typing in them. A thread is a channel, too, and
-// has rules of its own.
+// Channels and threads: creating, reading, editing and deleting them, and typing.
 
 import {
 	ChannelType,
@@ -53,7 +52,7 @@ const channelFields = {
 	...forumFields,
 	name: nullable(text(1, 100)),
 	position: nullable(integer(0, 0x7fffffff)),
-	// A forum's guidelines may be longer than a topic; which of the two it is, only the type tells.
+	// The limit depends on the type: a forum's guidelines may be longer than a topic.
 	topic: nullable(text(0, 4096)),
 	nsfw: nullable(boolean),
 	rate_limit_per_user: nullable(integer(0, 21_600)),
@@ -75,7 +74,7 @@ const creatable = choice(
 
 type ChannelBody = ReadForm<typeof channelFields>;
 
-/** What a body says of a channel of this type, checked against the guild it is in. */
+/** The changes that a body makes to a channel of this type. Throws if they do not fit the guild. */
 function changesOf(
 	call: Call,
 	guild: Guild,
@@ -103,7 +102,7 @@ function changesOf(
 	};
 }
 
-/** Channels to write in have names without capitals and blanks, whatever was asked for. */
+/** Names of text channels are in lower case without spaces. */
 function named(
 	type: GuildChannelType,
 	name: string | undefined,
@@ -175,7 +174,7 @@ export const channelRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			const { user } = call.actor;
-			// Bots are told of every channel; people are shown the ones they may see.
+			// Bots see every channel, people only those they can view.
 			return [...guild.channels.values()]
 				.filter(
 					(channel) =>
@@ -209,7 +208,7 @@ export const channelRoutes = [
 						...changes,
 						type,
 						name: changes.name ?? call.body.name,
-						// A channel starts with the overwrites of its category, unless it is given its own.
+						// Without overwrites of its own a channel copies those of its category.
 						permission_overwrites:
 							changes.permission_overwrites ??
 							structuredClone(parent?.permission_overwrites),

@@ -1,4 +1,4 @@
-// Slash commands: an application registers them, in all guilds it is in or in one.
+// Slash commands, global or of a guild.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { CommandDetails, Scope } from "../../world/accounts/commands.ts";
@@ -19,7 +19,7 @@ const inGuild = "/applications/:application_id/guilds/:guild_id/commands";
 
 const commands = required(list(object(newCommandFields), 0, maxCommands));
 
-/** The same routes for the commands of all guilds and of one. */
+/** The routes exist once for global commands and once for those of a guild. */
 function routesBelow(path: typeof everywhere | typeof inGuild) {
 	return [
 		route({
@@ -75,7 +75,7 @@ export const commandRoutes = [
 	...routesBelow(inGuild),
 ];
 
-/** Which commands the path means; they must be the actor's own. */
+/** The path's scope. Throws if the application is not the actor's. */
 function scopeOf(call: Call): Scope {
 	const { world, actor, params } = call;
 	if (!actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);

@@ -1,4 +1,4 @@
-// A guild's own emoji: listing, making, renaming and removing them.
+// Custom emoji of a guild.
 // https://discord.com/developers/docs/resources/emoji
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
@@ -13,7 +13,7 @@ const { CreateGuildExpressions, ManageGuildExpressions } = PermissionFlagsBits;
 
 const all = "/guilds/:guild_id/emojis";
 const one = `${all}/:emoji_id` as const;
-/** Of each kind, in a guild without boosts. */
+/** For static and animated emoji each, in a guild without boosts. */
 const emojiLimit = 50;
 const imageLimitBytes = 256 * 1024;
 
@@ -31,7 +31,7 @@ function mayAny(call: Call, bits: bigint): boolean {
 	return (granted & bits) !== 0n;
 }
 
-/** One's own emoji one may change with either permission, those of others with one. */
+/** Own emoji need CREATE_ or MANAGE_GUILD_EXPRESSIONS, those of others MANAGE_GUILD_EXPRESSIONS. */
 function requireReach(call: Call, { user }: GuildEmoji): void {
 	const own = user === call.actor.user;
 	const enough = own
@@ -56,9 +56,9 @@ function requireRoles(call: Call, ids: readonly (string | undefined)[]) {
 	});
 }
 
-/** Whether the picture is one that moves; refuses what is no picture. */
+/** Whether an image is animated. Throws if it is no image. */
 function isAnimated(image: string): boolean {
-	// What kind it says it is does not matter: discord.js calls every picture a JPEG.
+	// The declared type does not matter: discord.js calls every image a JPEG.
 	const [, data = ""] =
 		/^data:image\/\w+;base64,([A-Za-z0-9+/]+={0,2})$/.exec(image) ?? [];
 	const bytes = Buffer.from(data, "base64");
@@ -73,7 +73,7 @@ function isAnimated(image: string): boolean {
 	return kind === "gif";
 }
 
-/** What the first bytes say. */
+/** The image type by its first bytes. */
 function kindOf(bytes: Buffer): string | undefined {
 	const start = bytes.toString("latin1", 0, 12);
 	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "png";

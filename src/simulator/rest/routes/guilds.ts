@@ -1,4 +1,4 @@
-// A guild as a whole, and its settings.
+// A guild and its settings.
 
 import {
 	ChannelType,
@@ -24,13 +24,13 @@ import {
 } from "../fields.ts";
 import { guildOf, type ReadForm, route } from "../route.ts";
 
-/** The numbers of an enum of discord.js. */
+/** One of the numbers of an enum. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	const all = Object.values(numbers).filter((one) => typeof one === "number");
 	return nullable(choice(...(all as T[])));
 }
 
-/** What Discord lets be set and the simulator has no use for. */
+/** Settings that Discord has and the simulator does not. */
 const notKept: Readonly<Record<string, Field<unknown>>> = {
 	icon: unchecked,
 	splash: unchecked,
@@ -62,7 +62,7 @@ const newContent: readonly GuildChannelType[] = [
 	ChannelType.GuildText,
 	ChannelType.GuildAnnouncement,
 ];
-/** Which kinds of channels each setting takes. */
+/** The channel types of each channel setting. */
 const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	afk_channel_id: [ChannelType.GuildVoice],
 	system_channel_id: newContent,
@@ -70,13 +70,13 @@ const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	public_updates_channel_id: newContent,
 	safety_alerts_channel_id: newContent,
 };
-/** What a community cannot be without. */
+/** The channels that a community must have. */
 const communityChannels = [
 	"rules_channel_id",
 	"public_updates_channel_id",
 ] as const;
 
-/** Whether the guild is a community and cannot be without this channel. */
+/** Whether a community guild requires this channel. */
 export function isRequired(guild: Guild, channelId: string): boolean {
 	return (
 		guild.features.includes("COMMUNITY") &&
@@ -97,7 +97,7 @@ function checkChannel(guild: Guild, key: string, id: unknown): void {
 		throw formError("CHANNEL_INVALID", "Invalid channel", key);
 }
 
-/** What a community has to leave as it is. */
+/** Throws if a change would break a community's requirements. */
 function checkCommunity(guild: Guild, body: ReadForm<typeof settings>): void {
 	if (!guild.features.includes("COMMUNITY")) return;
 	const { verification_level: level, explicit_content_filter: filter } = body;

@@ -1,4 +1,4 @@
-// What a guild that is raided switches off for a while. It is kept, and keeps nobody out.
+// Incident actions: disabled invites and DMs. They are stored and have no effect.
 // https://discord.com/developers/docs/resources/guild#modify-guild-incident-actions
 
 import { PermissionFlagsBits } from "discord.js";
@@ -6,7 +6,7 @@ import { formError } from "../errors.ts";
 import { nullable, timestamp } from "../fields.ts";
 import { guildOf, route } from "../route.ts";
 
-// A minute of grace for clocks that differ.
+// A minute of tolerance for clock differences.
 const longestMs = 24 * 60 * 60 * 1000 + 60_000;
 
 const fields = {

@@ -1,4 +1,4 @@
-// The messages of an interaction after its first answer: reading, changing and removing them, and adding more.
+// Interaction responses after the first one: reading, editing, deleting, and follow-ups.
 
 import {
 	RESTJSONErrorCodes as Code,
@@ -20,7 +20,7 @@ import { type Call, interactionOf, type ReadForm, route } from "../route.ts";
 
 const webhook = "/webhooks/:application_id/:interaction_token";
 
-/** The message that the path means, if it belongs to the interaction and is still there. */
+/** The path's message, if it belongs to the interaction and still exists. */
 function answeredWith(call: Call): Message {
 	const { original, followUps } = interactionOf(call);
 	const id = call.params.message_id ?? original?.id;
@@ -84,7 +84,7 @@ export const interactionMessageRoutes = [
 			const { body } = call;
 			const interaction = interactionOf(call);
 			requireContent(call, body);
-			// Discord has kept this from the time when there was no other way to end the loading state.
+			// The first follow-up to a deferred response edits it.
 			const { original } = interaction;
 			const isLoading =
 				interaction.answer ===

@@ -1,4 +1,4 @@
-// Interactions: a person begins one, and the application gives its first answer.
+// Interactions: creating one as a person, and the application's first response.
 
 import {
 	RESTJSONErrorCodes as Code,
@@ -44,7 +44,7 @@ const answers = [
 	UpdateMessage,
 ] as const;
 
-/** The kinds that Discord has and the simulator has not: autocompletion, forms, and what is for sale. */
+/** Response types that are not simulated: autocomplete, modals, premium. */
 const otherAnswers = new Set([8, 9, 10, 12]);
 
 const answerType: Field<(typeof answers)[number] | undefined> = {
@@ -109,7 +109,7 @@ export const interactionRoutes = [
 	}),
 ];
 
-/** Does what the answer says, and returns its message. */
+/** Executes a response. Returns its message. */
 function answer(call: Call<Callback>, interaction: Interaction): Message {
 	const { interactions } = call;
 	const { channel, message } = interaction;

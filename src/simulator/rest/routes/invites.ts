@@ -1,4 +1,4 @@
-// Invites: listing, making, showing and deleting them.
+// Invites: listing, creating, reading and deleting.
 // https://discord.com/developers/docs/resources/invite
 
 import {
@@ -36,7 +36,7 @@ function shown({ world }: Call, invite: Invite) {
 	return serializeInvite(invite, world.guilds.of(channel), channel);
 }
 
-/** Roles that the actor may give. */
+/** Throws if the actor may not grant these roles. */
 function givenRoles(call: Call, ids: readonly (string | undefined)[]) {
 	const guild = call.world.guilds.of(guildChannelOf(call));
 	const { id: actor } = call.actor.user;

@@ -1,4 +1,4 @@
-// Members: listing, searching, looking one up; changing and removing them, and the roles they hold.
+// Members: listing, searching, editing, kicking, and their roles.
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import { membersNamed } from "../../world/guilds/members.ts";
@@ -41,7 +41,7 @@ const {
 	ModerateMembers,
 } = PermissionFlagsBits;
 
-// A minute of grace for clocks that differ.
+// A minute of tolerance for clock differences.
 const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000 + 60_000;
 
 export const memberRoutes = [
@@ -125,7 +125,7 @@ export const memberRoutes = [
 				deaf: voice.deaf,
 			};
 			const { target } = voice;
-			// Being moved is no change of the member.
+			// Moving between voice channels does not change the member.
 			if (Object.values(changes).some((value) => value !== undefined))
 				call.world.members.edit(guild, member, changes, call.by);
 			if (target) call.world.voice.join(target, member, {}, call.by);
@@ -174,13 +174,13 @@ function requireGuildPermission(call: Call, bits: bigint): void {
 		throw apiError(Code.MissingPermissions);
 }
 
-/** A member at or above the actor is out of its reach; oneself is not, as far as changes go. */
+/** Throws if the actor may not act on a member: only on itself and on members below it. */
 function requireReach(call: Call, guild: Guild, member: Member): void {
 	if (!isAboveMember(guild, call.actor.user.id, member))
 		throw apiError(Code.MissingPermissions);
 }
 
-/** Roles are given and taken one by one: each must be within reach, whoever the member is. */
+/** Throws if the actor may not add or remove one of the changed roles. */
 function checkRoles(
 	call: Call,
 	guild: Guild,
@@ -210,7 +210,7 @@ function changeRoles(call: Call, wanted: string[], role = roleOf(call)): void {
 	requireAssignable(call, guild, role);
 	const member = memberOf(call);
 	const roles = [...new Set(wanted)];
-	// What is so already causes no event and no entry in the audit log.
+	// No event and no audit log entry without a change.
 	if (roles.length === member.roles.length) return;
 	call.world.members.edit(guild, member, { roles }, call.by);
 }

@@ -1,4 +1,4 @@
-// Messages: reading, writing, editing and deleting them, one or many.
+// Messages: reading, sending, editing and deleting them, one or many.
 
 import {
 	ChannelType,
@@ -62,10 +62,10 @@ const {
 } = PermissionFlagsBits;
 
 const bulkDeleteAgeMs = 14 * 24 * 60 * 60 * 1000;
-// Discord says "the past few minutes".
+// A guess: Discord says "the past few minutes".
 const nonceAgeMs = 5 * 60 * 1000;
 
-/** Refuses channels without messages: categories and forums. */
+/** The path's channel. Throws for categories and forums. */
 function textOf(call: Call): Channel {
 	const channel = channelOf(call);
 	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
@@ -96,7 +96,7 @@ const newMessage = {
 
 type NewMessage = ReadForm<typeof newMessage>;
 
-/** The message that an earlier request with this nonce wrote. */
+/** The message that an earlier request with this nonce sent. */
 function earlier(call: Call<NewMessage>, channel: Channel) {
 	const { nonce, enforce_nonce } = call.body;
 	if (!enforce_nonce || nonce === undefined || nonce === null) return undefined;
@@ -123,7 +123,7 @@ function refuseUnwanted(call: Call, channel: Channel): void {
 		throw apiError(Code.CannotSendMessagesToThisUser);
 }
 
-/** Discord counts the seconds between two messages of someone who may not manage the channel. */
+/** Throws if the channel's slow mode does not allow a message yet. */
 function refuseTooFast(call: Call, channel: Channel): void {
 	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
 	const granted = permissionsIn(call, channel);
@@ -146,10 +146,10 @@ function refuseTooFast(call: Call, channel: Channel): void {
 	});
 }
 
-/** Refuses what the sender may not do, or what says nothing. */
+/** Throws if the sender lacks a permission or the message would be empty. */
 function requireAllowed(call: Call<NewMessage>, channel: Channel): void {
 	const { body, files } = call;
-	// A forward says what another message says.
+	// A forward has the content of another message.
 	if (body.message_reference?.type !== 1) requireContent(call, body);
 	if (body.embeds?.length) requirePermissions(call, channel, EmbedLinks);
 	if (files.size > 0) requirePermissions(call, channel, AttachFiles);
@@ -157,7 +157,7 @@ function requireAllowed(call: Call<NewMessage>, channel: Channel): void {
 	if (body.poll) requirePermissions(call, channel, SendPolls);
 }
 
-/** Writes what the form says: a message, a reply, a forward or a poll. */
+/** Adds a message, reply, forward or poll. */
 function write(call: Call<NewMessage>, channel: Channel): Message {
 	const { body, world, actor } = call;
 	const reference = body.message_reference;
@@ -186,7 +186,7 @@ function write(call: Call<NewMessage>, channel: Channel): Message {
 	return world.polls.add(channel, actor.user, poll, message);
 }
 
-/** In a locked thread only those who manage threads write. */
+/** Throws in a locked thread, unless the actor manages threads. */
 function refuseLocked(call: Call, channel: Channel): void {
 	const { ManageThreads } = PermissionFlagsBits;
 	if (!isThread(channel) || !channel.locked) return;
@@ -206,7 +206,7 @@ export const messageRoutes = [
 		},
 		run: (call) => {
 			const channel = textOf(call);
-			// Without the history there is nothing to see, but nothing wrong either.
+			// Without READ_MESSAGE_HISTORY the list is empty.
 			if (!has(permissionsIn(call, channel), ReadMessageHistory)) return [];
 			const { limit = 50, ...borders } = call.query;
 			return call.world.messages
@@ -279,7 +279,7 @@ export const messageRoutes = [
 			const own = message.author === actor.user;
 			if (own && message.poll) throw apiError(Code.CannotEditAPollMessage);
 			const asks = Object.values({ ...body, flags: undefined });
-			// Someone who manages messages may hide another's embeds, and no more.
+			// With MANAGE_MESSAGES others' embeds can be hidden, nothing more.
 			if (!own && asks.some((value) => value !== undefined))
 				throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
 			if (!own) requirePermissions(call, channel, ManageMessages);
@@ -329,7 +329,7 @@ export const messageRoutes = [
 			const oldest = Date.now() - bulkDeleteAgeMs;
 			if (ids.some((id) => timeOf(id) < oldest))
 				throw apiError(Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete);
-			// Ids that stand for nothing are passed over.
+			// Unknown ids are skipped.
 			const messages = ids.flatMap(
 				(id) => call.world.messages.get(channel.id, id) ?? [],
 			);

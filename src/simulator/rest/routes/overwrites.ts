@@ -1,4 +1,4 @@
-// The overwrites of channels: what one grants and denies to a role or a member.
+// Permission overwrites of channels.
 // https://discord.com/developers/docs/resources/channel#edit-channel-permissions
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
@@ -40,7 +40,7 @@ const overwriteFields = {
 	deny: nullable(permissionBits),
 };
 
-/** The overwrites of a channel, all at once. */
+/** The `permission_overwrites` field of a channel. */
 export const overwriteList = list(
 	object({ ...overwriteFields, id: required(snowflake) }),
 	0,
@@ -49,7 +49,7 @@ export const overwriteList = list(
 
 type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
-/** Overwrites as they are kept, if the actor may set them in place of those that there are. */
+/** Overwrites to store in place of `before`. Throws if the actor may not set them. */
 export function checkOverwrites(
 	call: Call,
 	guild: Guild,
@@ -72,7 +72,7 @@ export function checkOverwrites(
 	return overwrites;
 }
 
-/** Refuses an actor who may not allow or deny these bits. */
+/** Throws if the actor may not allow or deny these bits. */
 function requireOverwrite(
 	call: Call,
 	guild: Guild,
@@ -93,7 +93,7 @@ function changedBits(
 	);
 }
 
-/** An overwrite as it is kept. Without a type it is for the role or the member with this id. */
+/** An overwrite to store. Its type defaults to that of the role or member with this id. */
 function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
 	if (kind === 0 && !guild.roles.has(id)) throw apiError(Code.UnknownRole);

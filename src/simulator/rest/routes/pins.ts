@@ -1,4 +1,4 @@
-// Pins: the messages that a channel keeps at hand. The routes since 2025; the older ones, atKey /pins, are not simulated.
+// Pinned messages, with the routes of 2025. The older ones below /pins are not simulated.
 // https://discord.com/developers/docs/resources/message#get-channel-pins
 
 import {
@@ -32,7 +32,7 @@ export const pinRoutes = [
 		query: { limit: integer(1, 50), before: timestamp },
 		run: (call) => {
 			const channel = channelOf(call);
-			// Without the history there is nothing to see, but nothing wrong either.
+			// Without READ_MESSAGE_HISTORY the list is empty.
 			const visible = has(permissionsIn(call, channel), ReadMessageHistory);
 			const { limit = 50, before } = call.query;
 			const pinned = visible ? call.world.messages.pinned(channel.id) : [];

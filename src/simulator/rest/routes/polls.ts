@@ -1,4 +1,4 @@
-// Polls: ending one's own, and seeing who voted. Making one is writing a message.
+// Polls: ending one and listing voters. Sending a message creates one.
 // https://discord.com/developers/docs/resources/poll
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
@@ -27,7 +27,7 @@ const emoji = object({
 	name: nullable(text(0, 64)),
 });
 
-/** The poll of a message to be newContent. */
+/** The poll of a new message. */
 export const pollForm = object({
 	question: required(object({ text: required(text(1, 300)) })),
 	answers: required(
@@ -48,7 +48,7 @@ export const pollForm = object({
 
 type PollForm = Exclude<Read<typeof pollForm>, undefined>;
 
-/** What a form says of a poll, its end as a time. */
+/** A checked poll, with its duration as an expiry. */
 export function readPoll(call: Call, form: PollForm): NewPoll {
 	const hours = form.duration ?? 24;
 	return {

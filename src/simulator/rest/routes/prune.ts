@@ -1,4 +1,4 @@
-// Pruning: removing those who have been away for long.
+// Pruning inactive members.
 // https://discord.com/developers/docs/resources/guild#get-guild-prune-count
 
 import {
@@ -19,7 +19,7 @@ const days = integer(1, 30);
 const roles = list(snowflake, 0, 250);
 const defaultDays = 7;
 
-/** Whom a prune would remove: of those who are away, the ones who rank atKey the actor. */
+/** The inactive members whom the actor may kick. */
 function prunable(
 	call: Call,
 	days: number,

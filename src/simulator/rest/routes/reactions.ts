@@ -1,4 +1,4 @@
-// Reactions: putting an emoji on a message, taking it off, and seeing who did.
+// Reactions: adding, removing and listing them.
 // https://discord.com/developers/docs/resources/message#create-reaction
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
@@ -20,7 +20,7 @@ const emojiLimit = 20;
 const all = "/channels/:channel_id/messages/:message_id/reactions";
 const one = `${all}/:emoji` as const;
 
-/** The emoji that the path names: the character itself, or name:id. */
+/** The path's emoji: the character, or name:id. */
 function emojiOf(call: Call): Emoji {
 	const text = decode(param(call, "emoji"));
 	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
@@ -31,7 +31,7 @@ function emojiOf(call: Call): Emoji {
 	return known;
 }
 
-/** The emoji as it is called: of guilds' emoji those that the actor's guilds have, elsewhere with a permission. */
+/** The emoji under its current name. Custom emoji of other guilds need USE_EXTERNAL_EMOJIS. */
 function usable(call: Call, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;
 	const channel = channelOf(call);
@@ -55,7 +55,7 @@ function decode(part: string): string {
 	}
 }
 
-/** The reaction that the path names, which must be on the message. */
+/** The path's reaction. Throws if the message has none. */
 function reactionOf(call: Call): Reaction {
 	const found = reactionWith(messageOf(call), emojiOf(call));
 	if (!found) throw apiError(Code.UnknownEmoji);
@@ -71,7 +71,7 @@ function remove(call: Call, userId: string): void {
 	else call.skipJournal();
 }
 
-/** What others put on a message is taken off in guilds only, by those who manage messages. */
+/** Throws unless the actor may remove others' reactions: in guilds, with MANAGE_MESSAGES. */
 function requireManager(call: Call): void {
 	const channel = channelOf(call);
 	if (!inGuild(channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
@@ -90,7 +90,7 @@ export const reactionRoutes = [
 			const emoji = emojiOf(call);
 			const known = reactionWith(message, emoji);
 			if (known?.userIds.includes(actor.user.id)) return call.skipJournal();
-			// Only the first with an emoji needs the permission.
+			// Only the first reaction with an emoji needs ADD_REACTIONS.
 			if (!known && !has(permissionsIn(call, channel), AddReactions))
 				throw apiError(Code.MissingPermissions);
 			const put = known?.emoji ?? usable(call, emoji);

@@ -1,4 +1,4 @@
-// Roles: listing, making, changing, ordering and removing them.
+// Roles: listing, creating, editing, ordering and deleting.
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
 import type { RoleChanges } from "../../world/guilds/roles.ts";
@@ -52,7 +52,7 @@ function changesOf(body: RoleBody): RoleChanges {
 			message: "This server needs more boosts to perform this action",
 		});
 	const { colors } = body;
-	// A client that gives both wrote the old field for old servers.
+	// Of both fields the newer one counts.
 	const primary = colors?.primary_color ?? body.color ?? undefined;
 	return {
 		name: body.name ?? undefined,
@@ -75,13 +75,13 @@ function changesOf(body: RoleBody): RoleChanges {
 	};
 }
 
-/** A role at or above the actor's own highest is out of its reach. */
+/** Throws if a role is at or above the actor's highest. */
 function requireReach(call: Call, guild: Guild, role: Role): void {
 	if (!isAboveRole(guild, call.actor.user.id, role))
 		throw apiError(Code.MissingPermissions);
 }
 
-/** Nobody hands out, or takes away, what they do not have. */
+/** Throws if the actor lacks the permissions that it grants or removes. */
 function requireOwned(call: Call, guild: Guild, bits: bigint): void {
 	const own = guildPermissions(guild, call.actor.user.id);
 	if (!has(own, bits & allPermissions)) throw apiError(Code.MissingPermissions);
@@ -107,7 +107,7 @@ export const roleRoutes = [
 			const guild = guildOf(call);
 			if (guild.roles.size >= roleLimit)
 				throw apiError(Code.MaximumNumberOfGuildRolesReached);
-			// What is not said is taken over from @everyone.
+			// Permissions default to those of @everyone.
 			const permissions =
 				call.body.permissions ??
 				BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
@@ -140,12 +140,12 @@ export const roleRoutes = [
 			for (const { id, position } of call.body.flatMap((one) => one ?? [])) {
 				const role = guild.roles.get(id);
 				if (!role) throw apiError(Code.UnknownRole);
-				// Clients list the roles that stay where they are, too.
+				// Clients also list roles that do not move.
 				if (typeof position !== "number" || position === role.position)
 					continue;
 				if (role.id === guild.id) throw apiError(Code.InvalidRole);
 				requireReach(call, guild, role);
-				// Neither to where the actor's own highest role is, nor above it.
+				// A role cannot move to or above the actor's highest role.
 				for (const other of guild.roles.values())
 					if (other.position <= position && other !== role)
 						requireReach(call, guild, other);

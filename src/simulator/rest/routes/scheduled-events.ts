@@ -1,5 +1,4 @@
-// Scheduled events: listing, making, changing and removing them, and who is interested. Discord asks for other permissions
-// on a stage than in a voice channel or elsewhere.
+// Scheduled events and their users. The required permissions depend on where an event takes place.
 // https://discord.com/developers/docs/resources/guild-scheduled-event
 
 import {
@@ -90,7 +89,7 @@ const nextStatus: Partial<Record<Status, readonly Status[]>> = {
 
 type Place = Pick<ScheduledEvent, "entity_type" | "channel_id">;
 
-/** The event in the path, if the actor may see where it is. */
+/** The path's event, if the actor can view its channel. */
 function eventOf(call: Call): ScheduledEvent {
 	const guild = guildOf(call);
 	const id = param(call, "event_id");
@@ -110,11 +109,11 @@ function permissionsAt(call: Call, guild: Guild, { channel_id }: Place) {
 	const { id } = call.actor.user;
 	return channel
 		? channelPermissions(guild, channel, id)
-		: // Nobody is kept from seeing an event that is in no channel.
+		: // An event outside of channels is visible to all.
 			guildPermissions(guild, id) | ViewChannel;
 }
 
-/** What one needs to have an event there, beside the permission for events themselves. */
+/** The permissions for each kind of event, beside those for events themselves. */
 const neededAt = {
 	[Kind.StageInstance]: ManageChannels | MuteMembers | MoveMembers,
 	[Kind.Voice]: ViewChannel | Connect,
@@ -129,7 +128,7 @@ function requireAt(call: Call, guild: Guild, place: Place, own: boolean): void {
 		throw apiError(Code.MissingPermissions);
 }
 
-/** Refuses an event that Discord could not hold: without a place that fits its kind, or without an end. */
+/** Throws if an event lacks a channel or location of its kind, or a required end. */
 function checkPlace(
 	guild: Guild,
 	event: Place & Pick<ScheduledEvent, "entity_metadata" | "scheduled_end_time">,
@@ -160,7 +159,7 @@ function fitsKind({ type }: GuildChannel, kind: Kind): boolean {
 		: type === ChannelType.GuildVoice;
 }
 
-/** Refuses times that are over, and an end before the start. */
+/** Throws for times in the past, and for an end before the start. */
 function checkTimes(
 	given: ScheduledEventChanges,
 	event: Pick<ScheduledEvent, "scheduled_start_time" | "scheduled_end_time">,
@@ -181,7 +180,7 @@ function checkTimes(
 		);
 }
 
-/** What a body asks for, as it is stored. */
+/** The changes that a body makes. */
 function changesOf(body: ReadForm<typeof editFields>): ScheduledEventChanges {
 	const { entity_metadata, entity_type } = body;
 	const end = body.scheduled_end_time;
@@ -333,7 +332,7 @@ export const scheduledEventRoutes = [
 	}),
 ];
 
-/** Only what is given: the rest is as it was. */
+/** Only the defined fields. */
 function given<T extends object>(changes: T) {
 	return Object.fromEntries(
 		Object.entries(changes).filter(([, value]) => value !== undefined),

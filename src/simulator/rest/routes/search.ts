@@ -1,4 +1,4 @@
-// Looking for messages in a whole guild.
+// Searching the messages of a guild.
 // https://discord.com/developers/docs/resources/message#search-guild-messages
 
 import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
@@ -97,7 +97,7 @@ export const searchRoutes = [
 	}),
 ];
 
-/** The channels and threads whose messages the actor may read; of those that are named, all must be. */
+/** The channels and threads that the actor may read. Throws if a requested one is not among them. */
 function readableIn(
 	call: Call,
 	named: readonly string[] | undefined,

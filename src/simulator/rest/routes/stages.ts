@@ -1,4 +1,4 @@
-// Stages: opening, changing and closing them, which is for those who moderate the channel.
+// Stage instances: starting, editing and ending them, for stage moderators.
 
 import {
 	ChannelType,
@@ -25,17 +25,17 @@ import { type Call, guildChannelOf, route } from "../route.ts";
 
 const { ManageChannels, MoveMembers, MuteMembers, ViewChannel } =
 	PermissionFlagsBits;
-/** Whoever has these in a stage channel moderates it. */
+/** The permissions of a stage moderator. */
 const moderator = ManageChannels | MuteMembers | MoveMembers;
 
 const one = "/stage-instances/:channel_id";
 const fields = {
 	topic: text(1, 120),
-	// A public stage would be found by others; Discord has ended that.
+	// GUILD_ONLY. Discord has ended public stages.
 	privacy_level: choice(StageInstancePrivacyLevel.GuildOnly),
 };
 
-/** The stage channel that a body names, if the actor may see it. */
+/** The stage channel of a body, if the actor can view it. */
 function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
 	if (!channel || !isGuildChannel(channel)) throw apiError(Code.UnknownChannel);
@@ -52,7 +52,7 @@ function permissionsOf(call: Call, channel: GuildChannel): bigint {
 	return channelPermissions(guild, channel, call.actor.user.id);
 }
 
-/** The stage of the path's channel; refused where it is not live. */
+/** The live stage of the path's channel. */
 function stageOf(call: Call): StageInstance {
 	const stage = call.world.stages.of(guildChannelOf(call));
 	if (!stage) throw apiError(Code.UnknownStageInstance);

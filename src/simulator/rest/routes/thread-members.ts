@@ -1,4 +1,4 @@
-// Who is in a thread: joining, being brought, leaving, being put out.
+// Thread members: joining, adding, leaving and removing.
 // https://discord.com/developers/docs/resources/channel#join-thread
 
 import {
@@ -19,7 +19,7 @@ const { ManageThreads, SendMessages } = PermissionFlagsBits;
 
 const all = "/channels/:channel_id/thread-members";
 
-/** The member of the guild whom the path names. */
+/** The guild member of the path's user. */
 function userOf(call: Call): User {
 	const id = param(call, "user_id");
 	if (!call.world.users.get(id)) throw apiError(Code.UnknownUser);
@@ -104,7 +104,7 @@ export const threadMemberRoutes = [
 			const ids = [...thread.members.keys()]
 				.sort(compareIds)
 				.filter((id) => compareIds(id, after) > 0);
-			// Only with members there are pages.
+			// Only the list with members is paginated.
 			return (with_member ? ids.slice(0, limit) : ids).flatMap((id) =>
 				shown(call, thread, id, with_member),
 			);

@@ -1,4 +1,4 @@
-// Threads: starting them, listing them, changing and deleting them. Who is in them is in thread-members.ts.
+// Threads: starting, listing, editing and deleting them. Members are in thread-members.ts.
 // https://discord.com/developers/docs/resources/channel#start-thread-from-message
 
 import {
@@ -70,7 +70,7 @@ const startFields = {
 
 type Start = ReadForm<typeof startFields>;
 
-/** What can be changed of a thread beside its name and its slow mode. */
+/** The fields of a thread beside its name and slow mode. */
 export const threadFields = {
 	archived: nullable(boolean),
 	auto_archive_duration: archiveDuration,
@@ -90,7 +90,7 @@ function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 	};
 }
 
-/** Refuses channels that threads cannot be started in one by one. */
+/** Throws in channels where no thread can be started without a message. */
 function requireText({ type }: GuildChannel): void {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (type !== GuildText && type !== GuildAnnouncement)
@@ -116,7 +116,7 @@ type Body = ReadForm<typeof newThread>;
 function startAlone(call: Call<Body>, parent: GuildChannel) {
 	requireText(parent);
 	const { body, world, actor, by } = call;
-	// Discord's own default.
+	// Discord's default.
 	const type = body.type ?? ChannelType.PrivateThread;
 	const inNews = parent.type === ChannelType.GuildAnnouncement;
 	if (inNews !== (type === ChannelType.AnnouncementThread))
@@ -161,7 +161,6 @@ type Edit = ReadForm<typeof threadFields> & {
 	flags?: number | null | undefined;
 };
 
-/** PATCH of a thread. */
 export function editThread(call: Call<Edit>, thread: Thread) {
 	const { body, world, actor, by } = call;
 	if (thread.archived && body.archived !== false)
@@ -190,7 +189,7 @@ export function editThread(call: Call<Edit>, thread: Thread) {
 	return serialize.thread(thread, actor.user.id);
 }
 
-/** Who began a thread may change what it is called and whether it is open; the rest is for those who manage threads. */
+/** The owner may edit name and archived state. Everything else needs MANAGE_THREADS. */
 function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	if (has(permissionsIn(call, thread), ManageThreads)) return;
 	const { locked, rate_limit_per_user, flags, archived, ...others } = body;
@@ -209,7 +208,6 @@ function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	if (reopens) requirePermissions(call, thread, SendMessages);
 }
 
-/** DELETE of a thread. */
 export function deleteThread(call: Call, thread: Thread) {
 	requirePermissions(call, thread, ManageThreads);
 	const answer = serialize.thread(thread, call.actor.user.id);
@@ -217,7 +215,7 @@ export function deleteThread(call: Call, thread: Thread) {
 	return answer;
 }
 
-/** Threads as the actor has them. */
+/** Threads with the actor's thread members. */
 function listed({ actor }: Call, threads: readonly Thread[]) {
 	const { id } = actor.user;
 	return {
@@ -234,11 +232,11 @@ function archivedIn(call: Call, fits: (thread: Thread) => boolean): Thread[] {
 
 const byTime = {
 	before: timestamp,
-	// The documentation names no limits; these are Discord's all the same.
+	// A guess: the limits are not documented.
 	limit: integer(2, 100),
 };
 
-/** A page of archived threads, the one that was archived last first. */
+/** A page of archived threads, last archived first. */
 function pageByTime(
 	call: Call<
 		unknown,

@@ -1,4 +1,4 @@
-// Users: oneself, others, the guilds one is in, and opening a direct channel.
+// Users, the actor's guilds, and DM channels.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 import { guildPermissions } from "../../world/state/permissions.ts";

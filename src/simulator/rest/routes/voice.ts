@@ -1,4 +1,4 @@
-// Voice: where a member is, and what those who moderate may do to them there.
+// Voice states of members: reading, muting, deafening, moving and disconnecting.
 
 import {
 	ChannelType,
@@ -59,7 +59,7 @@ export const voiceRoutes = [
 				throw apiError(Code.CannotExecuteActionOnThisChannelType);
 			const guild = call.world.guilds.of(channel);
 			const { id } = call.actor.user;
-			// Whoever is not in it needs to manage it.
+			// Actors outside the channel need to manage it.
 			if (
 				guild.voiceStates.get(id)?.channel_id !== channel.id &&
 				!has(channelPermissions(guild, channel, id), ManageChannels)
@@ -77,7 +77,7 @@ interface VoiceBody {
 	channel_id?: string | null | undefined;
 }
 
-/** What is asked for of a member in voice; `target` is null for one who is to leave, undefined for one who stays. */
+/** The changes to a member's voice state. `target` is null to disconnect, undefined to leave them where they are. */
 export function checkVoice(
 	call: Call,
 	guild: Guild,

@@ -1,5 +1,5 @@
-// Webhooks: managing them as a bot or by their token, and what is newContent by them. An interaction's application id and
-// token stand in the same paths: interaction-messages.ts.
+// Webhooks: managing them as a bot or by token, and their messages. Interactions use the same paths:
+// interaction-messages.ts.
 // https://discord.com/developers/docs/resources/webhook
 
 import {
@@ -51,21 +51,21 @@ const byId = "/webhooks/:webhook_id";
 const byToken = `${byId}/:webhook_token`;
 const threadId = { thread_id: snowflake };
 
-/** A name that a webhook may have. */
+/** A valid webhook name. */
 const name: Field<string | undefined> = {
 	read: (value) => {
 		const given = text(1, 80).read(value)?.trim();
-		const oneOf = /discord|clyde/i.exec(given ?? "")?.[0].toLowerCase();
-		if (oneOf)
+		const word = /discord|clyde/i.exec(given ?? "")?.[0].toLowerCase();
+		if (word)
 			throw formError(
 				"USERNAME_INVALID_CONTAINS",
-				`Username cannot contain "${oneOf}"`,
+				`Username cannot contain "${word}"`,
 			);
 		return given;
 	},
 };
 
-/** A picture as image data: of it only a hash is kept. */
+/** Image data, of which only a hash is stored. */
 const avatar: Field<string | undefined> = {
 	read: (value) => {
 		const data = text(0, 10_000_000).read(value);
@@ -79,14 +79,13 @@ function hash(text: string): string {
 	return Bun.hash(text).toString(16).padStart(32, "0");
 }
 
-/** The path's webhook. */
 function webhookOf(call: Call): Webhook {
 	const webhook = call.world.webhooks.get(param(call, "webhook_id"));
 	if (!webhook) throw apiError(Code.UnknownWebhook);
 	return webhook;
 }
 
-/** The same, for someone who manages webhooks where it writes. */
+/** The path's webhook. Throws unless the actor may manage it. */
 function managedWebhook(call: Call): Webhook {
 	const webhook = webhookOf(call);
 	const channel = call.world.webhooks.channelOf(webhook);
@@ -101,7 +100,7 @@ function refuseFull({ world }: Call, channel: GuildChannel): void {
 		throw apiError(Code.MaximumNumberOfWebhooksReached);
 }
 
-/** The channel that a webhook is moved to. */
+/** The channel that a webhook moves to. */
 function targetOf(
 	call: Call,
 	webhook: Webhook,
@@ -117,7 +116,7 @@ function targetOf(
 	return id;
 }
 
-/** Where the webhook writes: its channel, or a thread of it. */
+/** The webhook's channel, or a thread of it. */
 function placeOf(call: Call<unknown, { thread_id: string | undefined }>) {
 	const { world, query } = call;
 	const own = world.webhooks.channelOf(actingWebhookOf(call));
@@ -128,7 +127,7 @@ function placeOf(call: Call<unknown, { thread_id: string | undefined }>) {
 	return thread;
 }
 
-/** The path's message, if the webhook wrote it there. */
+/** The path's message. Throws if the webhook did not send it. */
 function ownMessage(call: Call, place: GuildPlace): Message {
 	const id = param(call, "message_id");
 	const message = call.world.messages.get(place.id, id);
@@ -181,7 +180,7 @@ const managing = [
 		method: "GET",
 		path: byId,
 		run: (call) => {
-			// Whoever made it need not manage the others.
+			// Creating one does not require managing the others.
 			const made = webhookOf(call).application_id === call.actor.user.id;
 			const webhook = made ? webhookOf(call) : managedWebhook(call);
 			return serializeWebhook(webhook, call.actor);
