@@ -1,4 +1,4 @@
-// Answers to REQUEST_GUILD_MEMBERS: the members that were asked for, a thousand at a time.
+// Responses to REQUEST_GUILD_MEMBERS: chunks of up to 1,000 members.
 // https://discord.com/developers/docs/events/gateway-events#request-guild-members
 
 import { GatewayIntentBits } from "discord.js";
@@ -24,8 +24,8 @@ const membersRequest = v.object({
 type MembersRequest = v.InferOutput<typeof membersRequest>;
 
 /**
- * The chunks to send, each made when it is its turn; undefined when Discord would not answer: the request is malformed,
- * the guild is not the bot's, or everyone is asked for without the intent.
+ * The chunks, created one at a time. Undefined if Discord would not respond: the request is malformed, the bot is not in the
+ * guild, or it requests all members without the intent.
  */
 export function memberChunks(
 	d: unknown,
@@ -56,7 +56,7 @@ function* chunks(guild: Guild, request: MembersRequest, presences: boolean) {
 			chunk_count: count,
 			...(missing.length > 0 ? { not_found: missing } : {}),
 			...(presences ? { presences: part.map(presence) } : {}),
-			// Longer ones are ignored.
+			// Longer nonces are ignored.
 			...(request.nonce !== undefined && request.nonce.length <= 32
 				? { nonce: request.nonce }
 				: {}),

@@ -1,18 +1,22 @@
-// What may be held back, and comes later in its order.
+// Runs work at once, or in order after a pause.
 
-export class Gate {
-	/** What waits, while it is closed. */
+export class PausableQueue {
+	/** Undefined unless paused. */
 	#waiting: (() => void)[] | undefined;
 
-	/** Whether work waits from now on; what waited is done once it need no longer. */
-	hold(held: boolean): void {
+	/** Pauses, or resumes and runs what waits. */
+	pause(paused: boolean): void {
 		const waiting = this.#waiting ?? [];
-		this.#waiting = held ? waiting : undefined;
-		if (!held) for (const work of waiting) work();
+		this.#waiting = paused ? waiting : undefined;
+		if (!paused) for (const work of waiting) work();
 	}
 
-	/** Does `work` now, or when it need no longer wait. */
-	pass(work: () => void): void {
+	/** Resumes without running what waits. */
+	clear(): void {
+		this.#waiting = undefined;
+	}
+
+	run(work: () => void): void {
 		if (this.#waiting) this.#waiting.push(work);
 		else work();
 	}

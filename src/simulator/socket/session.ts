@@ -1,5 +1,5 @@
-// A session on Discord's Gateway: what one bot asked to be told, and what it was told. It outlives its connection for
-// a while, so that the bot can come back and hear what it missed.
+// A session on Discord's Gateway: what a bot has subscribed to and received. It outlives its connection for a while, so that
+// the bot can resume it.
 
 import { randomBytes } from "node:crypto";
 import { GatewayIntentBits, GatewayOpcodes } from "discord.js";
@@ -16,22 +16,23 @@ import {
 } from "../world/state/permissions.ts";
 import { readerOf } from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
+import { PausableQueue } from "./pausable-queue.ts";
 
 /** The WebSocket URL for a client that uses this host and port. */
 export function socketUrl(host: string): string {
 	return `ws://${host}/socket`;
 }
 
-/** The connection a session has at the moment. */
-export interface Line {
+/** The connection of a session. */
+export interface SessionConnection {
 	send(text: string): void;
 	close(code: number, reason: string): void;
 }
 
-/** Gives what is sent instead of an event's data. */
+/** Returns the data to send in place of an event's data. */
 export type Alter = (type: string, data: unknown) => unknown;
 
-// A bot that missed more, in events or in characters, has to begin anew.
+// A bot that missed more has to identify again. `length` is in characters.
 const replayLimit = { events: 10_000, length: 16_000_000 };
 
 export class Session {
@@ -40,16 +41,15 @@ export class Session {
 	readonly intents: number;
 	/** Its number, and how many there are. */
 	readonly shard: readonly [id: number, count: number];
-	line: Line | undefined;
-	/** What is sent instead of an event's data. */
+	connection: SessionConnection | undefined;
 	alter: Alter | undefined;
-	/** Forgets it, while it has no connection. */
+	/** Ends the session while it has no connection. */
 	expiry: Timer | undefined;
 	#seq = 0;
 	readonly #sent: { readonly seq: number; readonly text: string }[] = [];
 	#sentLength = 0;
-	/** While events are held back: those that wait. */
-	#held: string[] | undefined;
+	/** Outgoing events. */
+	readonly queue = new PausableQueue();
 
 	constructor(bot: Account, intents: number, shard: readonly [number, number]) {
 		this.bot = bot;
@@ -57,7 +57,7 @@ export class Session {
 		this.shard = shard;
 	}
 
-	/** Sends an event, or keeps it until the bot is back. */
+	/** Sends an event, or stores it until the bot resumes. */
 	dispatch(type: EventType | (string & {}), data: unknown): void {
 		this.#seq += 1;
 		const altered = this.alter ? this.alter(type, data) : data;
@@ -68,7 +68,7 @@ export class Session {
 			op: GatewayOpcodes.Dispatch,
 			t: type,
 			s: this.#seq,
-			// Who is in voice takes an intent of its own.
+			// Voice states need their own intent.
 			d: blind ? { ...(altered as object), voice_states: [] } : altered,
 		});
 		this.#sent.push({ seq: this.#seq, text });
@@ -78,43 +78,35 @@ export class Session {
 			this.#sentLength > replayLimit.length
 		)
 			this.#sentLength -= this.#sent.shift()?.text.length ?? 0;
-		if (this.#held) this.#held.push(text);
-		else this.line?.send(text);
+		this.queue.run(() => this.connection?.send(text));
 	}
 
-	/** Whether events are held back from now on; once they no longer are, they come in their order. */
-	hold(held: boolean): void {
-		const waiting = this.#held ?? [];
-		this.#held = held ? waiting : undefined;
-		if (!held) for (const text of waiting) this.line?.send(text);
-	}
-
-	/** Whether all that was sent after `seq` can be sent again. */
+	/** Whether all events after `seq` are stored. */
 	canReplay(seq: number): boolean {
 		const oldest = this.#sent[0]?.seq ?? this.#seq + 1;
 		return seq <= this.#seq && seq >= oldest - 1;
 	}
 
-	/** Sends again what was sent after `seq`. */
+	/** Sends the events after `seq` again. */
 	replay(seq: number): void {
-		this.#held = undefined;
+		this.queue.clear();
 		for (const sent of this.#sent)
-			if (sent.seq > seq) this.line?.send(sent.text);
+			if (sent.seq > seq) this.connection?.send(sent.text);
 	}
 
 	hasIntent(intent: number): boolean {
 		return (this.intents & intent) !== 0;
 	}
 
-	/** Whether this shard is the one for the guild. */
+	/** Whether this shard receives the guild's events. */
 	serves(guildId: string): boolean {
 		const [id, count] = this.shard;
 		return (BigInt(guildId) >> 22n) % BigInt(count) === BigInt(id);
 	}
 
-	/** Tells the bot of an event, if it is one for it. */
-	tell(event: WorldEvent, world: World): void {
-		if (!this.#concerns(event, world)) return;
+	/** Dispatches an event if the bot should receive it. */
+	dispatchIfConcerned(event: WorldEvent, world: World): void {
+		if (!this.#shouldReceive(event, world)) return;
 		const reader = {
 			id: this.bot.user.id,
 			seesContent:
@@ -124,7 +116,7 @@ export class Session {
 		this.dispatch(event.type, event.data(reader));
 	}
 
-	#concerns(event: WorldEvent, world: World): boolean {
+	#shouldReceive(event: WorldEvent, world: World): boolean {
 		const own = this.bot.user.id;
 		if (event.only && !event.only.includes(own)) return false;
 		if (event.except === own) return false;
@@ -136,7 +128,7 @@ export class Session {
 			);
 		const guild = world.guilds.get(guildId);
 		if (!guild || !this.serves(guildId)) return false;
-		// Someone who was just removed is told so, although the guild is none of its own any more.
+		// A removed member receives the event about it, although it is no longer in the guild.
 		if (!event.only && !guild.members.has(own)) return false;
 		if (!this.hasIntent(events[event.type].guild) && event.always !== own)
 			return false;

@@ -1,4 +1,4 @@
-// Discord's Gateway: the socket on which bots log in and are told of events. JSON only, without compression.
+// Discord's Gateway: the WebSocket on which bots identify and receive events. JSON only, without compression.
 // https://discord.com/developers/docs/events/gateway
 
 import {
@@ -12,13 +12,17 @@ import type { PrivilegedIntent } from "../world/state/entities.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import { memberChunks } from "./member-chunks.ts";
-import { Gate } from "./pausable-queue.ts";
-import { type Alter, type Line, Session, socketUrl } from "./session.ts";
+import { PausableQueue } from "./pausable-queue.ts";
+import {
+	type Alter,
+	Session,
+	type SessionConnection,
+	socketUrl,
+} from "./session.ts";
 
 export interface SocketTiming {
-	/** How often bots are asked to show that they live. */
 	readonly heartbeatIntervalMs: number;
-	/** How long a session waits for its bot to come back. */
+	/** How long a session without a connection can be resumed. */
 	readonly resumeWindowMs: number;
 }
 
@@ -27,17 +31,17 @@ export const discordTiming: SocketTiming = {
 	resumeWindowMs: 300_000,
 };
 
-/** What is known of one connection. */
+/** The state of a connection. */
 export interface Connection {
-	/** The host and port it called us by. */
+	/** The host and port that the client uses. */
 	readonly host: string;
 	readonly version: string;
 	readonly encoding: string;
 	session: Session | undefined;
-	/** What its session knows of it. */
-	line: Line | undefined;
+	/** The connection as its session sees it. */
+	sessionConnection: SessionConnection | undefined;
 	heartbeat: Timer | undefined;
-	/** Payloads in the current minute, and when it began. */
+	/** The payloads received in the current minute, and its start. */
 	minute: { count: number; since: number };
 }
 
@@ -75,20 +79,20 @@ const privileged: Readonly<Record<PrivilegedIntent, number>> = {
 	MessageContent: GatewayIntentBits.MessageContent,
 };
 
-// What GUILD_CREATE lists no members of, whatever the bot may see.
-const hugeGuild = 75_000;
+// GUILD_CREATE of larger guilds lists no members.
+const maxListedGuildSize = 75_000;
 
 export class SocketHub {
 	readonly #world: World;
 	readonly #log: Log;
 	readonly #timing: SocketTiming;
 	readonly #sessions = new Map<string, Session>();
-	readonly #connections = new Gate();
-	readonly #memberRequests = new Gate();
+	readonly #newConnections = new PausableQueue();
+	readonly #memberRequests = new PausableQueue();
 	readonly #sockets = new Set<Socket>();
-	#deaf = false;
-	/** The HTTP status that new connections get instead of a WebSocket. */
-	#refusal: number | undefined;
+	#ignoresHeartbeats = false;
+	/** The HTTP status for new connections, in place of a WebSocket. */
+	#refusedStatus: number | undefined;
 	#upgrades = 0;
 	#alter: Alter | undefined;
 
@@ -97,42 +101,45 @@ export class SocketHub {
 		this.#log = log;
 		this.#timing = timing;
 		world.state.subscribe((event) => {
-			for (const session of this.#sessions.values()) session.tell(event, world);
+			for (const session of this.#sessions.values())
+				session.dispatchIfConcerned(event, world);
 		});
 	}
 
-	/** What Bun.serve needs to know. */
+	/** For Bun.serve. */
 	readonly handlers: Bun.WebSocketHandler<Connection> = {
 		open: (socket) => closing(socket, () => this.#open(socket)),
 		message: (socket, message) =>
 			closing(socket, () => this.#receive(socket, message)),
-		close: (socket, code) => this.#gone(socket, code),
+		close: (socket, code) => this.#onClose(socket, code),
 		maxPayloadLength: 1 << 20,
-		// A chunk of members is large, and a bot may be slow to take it.
+		// A chunk of members is large, and a bot may read slowly.
 		backpressureLimit: 1 << 28,
-		// Heartbeats tell who is gone.
+		// Heartbeats detect dead connections.
 		idleTimeout: 0,
 	};
 
-	/** Upgrades a request; undefined when it became a socket. */
+	/** Upgrades a request. Resolves with undefined if it became a WebSocket. */
 	async upgrade(
 		request: Request,
 		url: URL,
 		server: Bun.Server<Connection>,
 	): Promise<Response | undefined> {
 		this.#upgrades += 1;
-		if (this.#refusal !== undefined)
-			return new Response("<html>simulated</html>", { status: this.#refusal });
-		await new Promise<void>((resolve) => this.#connections.pass(resolve));
+		if (this.#refusedStatus !== undefined)
+			return new Response("<html>simulated</html>", {
+				status: this.#refusedStatus,
+			});
+		await new Promise<void>((resolve) => this.#newConnections.run(resolve));
 		if (url.searchParams.has("compress"))
-			this.#log.warn("a bot asked for compression and gets none");
+			this.#log.warn("compression not supported");
 		const upgraded = server.upgrade(request, {
 			data: {
 				host: url.host,
 				version: url.searchParams.get("v") ?? "10",
 				encoding: url.searchParams.get("encoding") ?? "json",
 				session: undefined,
-				line: undefined,
+				sessionConnection: undefined,
 				heartbeat: undefined,
 				minute: { count: 0, since: Date.now() },
 			},
@@ -142,41 +149,41 @@ export class SocketHub {
 			: new Response("This is a WebSocket.\n", { status: 426 });
 	}
 
-	/** The user ids of the bots that are connected now, once per connection. */
+	/** The user ids of identified bots, one per connection. */
 	get connected(): readonly string[] {
 		return [...this.#sockets].flatMap(
 			({ data }) => data.session?.bot.user.id ?? [],
 		);
 	}
 
-	/** How many connections are open, identified or not. */
+	/** The number of open connections. */
 	get open(): number {
 		return this.#sockets.size;
 	}
 
-	/** How often a WebSocket was asked for so far. */
+	/** The number of connection attempts so far. */
 	get upgrades(): number {
 		return this.#upgrades;
 	}
 
-	/** Answers every new connection with this HTTP status from now on, as a proxy before a Gateway that is down; undefined ends that. */
+	/** Responds to new connections with this HTTP status, as a proxy in front of a broken Gateway; undefined ends that. */
 	refuseConnections(status: number | undefined): void {
-		this.#refusal = status;
+		this.#refusedStatus = status;
 	}
 
-	/** Sends every bot with this id an event as it stands, whatever its intents. `data` need not be what Discord would send. */
+	/** Sends an event to all sessions of a bot, whatever its intents. */
 	dispatch(botId: string, type: string, data: unknown): void {
 		for (const session of this.#sessions.values())
 			if (session.bot.user.id === botId) session.dispatch(type, data);
 	}
 
-	/** Has every event's data be what `alter` makes of it from now on, in sessions old and new; undefined ends that. */
+	/** Replaces the data of all events by what `alter` returns, also in new sessions; undefined ends that. */
 	alterEvents(alter: Alter | undefined): void {
 		this.#alter = alter;
 		for (const session of this.#sessions.values()) session.alter = alter;
 	}
 
-	/** Closes all connections; with `resumable: false` the sessions are forgotten too. */
+	/** Closes all connections. With `resumable: false` the sessions end too. */
 	disconnect({ code = 4000, resumable = true } = {}): void {
 		if (!resumable) this.#sessions.clear();
 		for (const socket of this.#sockets) {
@@ -186,7 +193,7 @@ export class SocketHub {
 		}
 	}
 
-	/** Tells all bots that their session is invalid, and forgets it unless it is resumable. */
+	/** Invalidates all sessions. They end unless `resumable`. */
 	invalidate({ resumable = false } = {}): void {
 		if (!resumable) this.#sessions.clear();
 		for (const socket of this.#sockets) {
@@ -195,30 +202,30 @@ export class SocketHub {
 		}
 	}
 
-	/** Asks all bots to connect anew, as Discord does now and then. */
+	/** Requests all bots to reconnect. */
 	requestReconnect(): void {
 		for (const socket of this.#sockets)
 			send(socket, GatewayOpcodes.Reconnect, null);
 	}
 
-	/** Whether the events of all who are connected are held back from now on, as by a slow network; then they come late. */
+	/** Delays all events of current sessions until released. */
 	holdEvents(held: boolean): void {
-		for (const session of this.#sessions.values()) session.hold(held);
+		for (const session of this.#sessions.values()) session.queue.pause(held);
 	}
 
-	/** Whether new connections wait from now on, as on a slow network; those that waited are let in once they need no longer. */
+	/** Delays new connections until released. */
 	holdConnections(held: boolean): void {
-		this.#connections.hold(held);
+		this.#newConnections.pause(held);
 	}
 
-	/** Whether requests for members wait from now on; those that waited are answered once they need no longer. */
+	/** Delays responses to member requests until released. */
 	holdMembers(held: boolean): void {
-		this.#memberRequests.hold(held);
+		this.#memberRequests.pause(held);
 	}
 
-	/** Whether heartbeats go unanswered from now on. */
+	/** Stops responding to heartbeats, or starts again. */
 	ignoreHeartbeats(ignored: boolean): void {
-		this.#deaf = ignored;
+		this.#ignoresHeartbeats = ignored;
 	}
 
 	close(): void {
@@ -233,8 +240,9 @@ export class SocketHub {
 		this.#sockets.add(socket);
 		const { version, encoding } = socket.data;
 		if (version !== "10" && version !== "9")
-			throw new Refused(GatewayCloseCodes.InvalidAPIVersion);
-		if (encoding !== "json") throw new Refused(GatewayCloseCodes.DecodeError);
+			throw new CloseError(GatewayCloseCodes.InvalidAPIVersion);
+		if (encoding !== "json")
+			throw new CloseError(GatewayCloseCodes.DecodeError);
 		send(socket, GatewayOpcodes.Hello, {
 			heartbeat_interval: this.#timing.heartbeatIntervalMs,
 			_trace: ["simulator"],
@@ -244,31 +252,31 @@ export class SocketHub {
 
 	#expectHeartbeat(socket: Socket): void {
 		clearTimeout(socket.data.heartbeat);
-		// Half an interval of grace: the first heartbeat comes at a random moment, the others may be a little late.
+		// Half an interval of tolerance: the first heartbeat has random jitter, others may be late.
 		socket.data.heartbeat = setTimeout(
 			() => socket.close(GatewayCloseCodes.SessionTimedOut, "no heartbeat"),
 			this.#timing.heartbeatIntervalMs * 1.5,
 		);
 	}
 
-	#gone(socket: Socket, code: number): void {
+	#onClose(socket: Socket, code: number): void {
 		this.#sockets.delete(socket);
 		clearTimeout(socket.data.heartbeat);
 		const { session } = socket.data;
-		// A bot that says good-bye does not come back.
+		// A bot that closes with these codes does not resume.
 		if (session && (code === 1000 || code === 1001))
 			this.#sessions.delete(session.id);
 		this.#detach(socket);
 	}
 
-	/** Parts a connection from its session, which waits a while for another one. */
+	/** Separates a connection from its session, which then waits to be resumed. */
 	#detach({ data }: Socket): void {
-		const { session, line } = data;
+		const { session, sessionConnection } = data;
 		data.session = undefined;
-		data.line = undefined;
-		// A session that was resumed has another line already.
-		if (!session || session.line !== line) return;
-		session.line = undefined;
+		data.sessionConnection = undefined;
+		// A resumed session has another connection already.
+		if (!session || session.connection !== sessionConnection) return;
+		session.connection = undefined;
 		session.expiry = setTimeout(
 			() => this.#sessions.delete(session.id),
 			this.#timing.resumeWindowMs,
@@ -276,44 +284,46 @@ export class SocketHub {
 	}
 
 	#receive(socket: Socket, message: string | Buffer): void {
-		if (this.#tooMany(socket)) throw new Refused(GatewayCloseCodes.RateLimited);
+		if (this.#isRateLimited(socket))
+			throw new CloseError(GatewayCloseCodes.RateLimited);
 		const text = message.toString();
 		const parsed = text.length <= payloadLimit ? parsePayload(text) : undefined;
-		if (!parsed) throw new Refused(GatewayCloseCodes.DecodeError);
+		if (!parsed) throw new CloseError(GatewayCloseCodes.DecodeError);
 
 		const { op, d } = parsed;
 		const { session } = socket.data;
 		if (op === GatewayOpcodes.Heartbeat) {
 			this.#expectHeartbeat(socket);
-			if (this.#deaf) return;
+			if (this.#ignoresHeartbeats) return;
 			send(socket, GatewayOpcodes.HeartbeatAck, undefined);
 			return;
 		}
 		if (op === GatewayOpcodes.Identify || op === GatewayOpcodes.Resume) {
-			if (session) throw new Refused(GatewayCloseCodes.AlreadyAuthenticated);
+			if (session) throw new CloseError(GatewayCloseCodes.AlreadyAuthenticated);
 			if (op === GatewayOpcodes.Identify) this.#identify(socket, d);
 			else this.#resume(socket, d);
 			return;
 		}
-		if (!answered.has(op)) throw new Refused(GatewayCloseCodes.UnknownOpcode);
-		if (!session) throw new Refused(GatewayCloseCodes.NotAuthenticated);
+		if (!answered.has(op))
+			throw new CloseError(GatewayCloseCodes.UnknownOpcode);
+		if (!session) throw new CloseError(GatewayCloseCodes.NotAuthenticated);
 		if (op === GatewayOpcodes.RequestGuildMembers) {
 			const chunks = memberChunks(d, session, this.#world);
 			if (!chunks) {
-				this.#log.warn("a request for members was not answered", {
+				this.#log.warn("invalid member request ignored", {
 					bot: session.bot.user.username,
 				});
 				return;
 			}
-			this.#memberRequests.pass(() => {
+			this.#memberRequests.run(() => {
 				for (const chunk of chunks)
 					session.dispatch("GUILD_MEMBERS_CHUNK", chunk);
 			});
 		}
-		// Presences are taken note of, and so is a bot that wants to be in voice; they change nothing.
+		// Presence and voice state updates are accepted and have no effect.
 	}
 
-	#tooMany({ data }: Socket): boolean {
+	#isRateLimited({ data }: Socket): boolean {
 		const now = Date.now();
 		if (now - data.minute.since >= 60_000)
 			data.minute = { count: 0, since: now };
@@ -323,38 +333,38 @@ export class SocketHub {
 
 	#identify(socket: Socket, d: unknown): void {
 		const { success, output } = v.safeParse(identify, d);
-		if (!success) throw new Refused(GatewayCloseCodes.DecodeError);
+		if (!success) throw new CloseError(GatewayCloseCodes.DecodeError);
 		const { token, intents, shard, large_threshold } = output;
 		const bot = this.#world.accounts.get(token.replace(/^Bot /, ""));
 		if (!bot?.user.bot)
-			throw new Refused(GatewayCloseCodes.AuthenticationFailed);
+			throw new CloseError(GatewayCloseCodes.AuthenticationFailed);
 		const [shardId, shards] = shard;
 		if (!(shardId >= 0 && shardId < shards))
-			throw new Refused(GatewayCloseCodes.InvalidShard);
+			throw new CloseError(GatewayCloseCodes.InvalidShard);
 		if ((intents & ~knownIntents) !== 0)
-			throw new Refused(GatewayCloseCodes.InvalidIntents);
+			throw new CloseError(GatewayCloseCodes.InvalidIntents);
 		const granted = bot.privilegedIntents.reduce(
 			(bits, name) => bits | privileged[name],
 			0,
 		);
 		const asked = Object.values(privileged).reduce((a, b) => a | b) & intents;
 		if ((asked & ~granted) !== 0)
-			throw new Refused(GatewayCloseCodes.DisallowedIntents);
+			throw new CloseError(GatewayCloseCodes.DisallowedIntents);
 
 		const { total, used } = this.#world.users.sessionStarts;
 		const starts = (used.get(bot.user.id) ?? 0) + 1;
 		// Discord resets the token.
 		if (starts > total)
-			throw new Refused(GatewayCloseCodes.AuthenticationFailed);
+			throw new CloseError(GatewayCloseCodes.AuthenticationFailed);
 		used.set(bot.user.id, starts);
 		const session = new Session(bot, intents, shard);
 		session.alter = this.#alter;
 		attach(session, socket);
 		this.#sessions.set(session.id, session);
-		this.#welcome(session, socket.data, large_threshold);
+		this.#sendReady(session, socket.data, large_threshold);
 	}
 
-	#welcome(
+	#sendReady(
 		session: Session,
 		{ host, version }: Connection,
 		largeThreshold: number,
@@ -385,7 +395,7 @@ export class SocketHub {
 			const listed =
 				session.hasIntent(GatewayIntentBits.GuildPresences) &&
 				size < largeThreshold &&
-				size < hugeGuild;
+				size < maxListedGuildSize;
 			session.dispatch(
 				"GUILD_CREATE",
 				listed
@@ -401,7 +411,7 @@ export class SocketHub {
 
 	#resume(socket: Socket, d: unknown): void {
 		const { success, output } = v.safeParse(resume, d);
-		if (!success) throw new Refused(GatewayCloseCodes.DecodeError);
+		if (!success) throw new CloseError(GatewayCloseCodes.DecodeError);
 		const { token, session_id, seq } = output;
 		const session = this.#sessions.get(session_id);
 		if (!session) {
@@ -409,12 +419,15 @@ export class SocketHub {
 			return;
 		}
 		if (session.bot.token !== token.replace(/^Bot /, ""))
-			throw new Refused(GatewayCloseCodes.AuthenticationFailed);
+			throw new CloseError(GatewayCloseCodes.AuthenticationFailed);
 		if (!session.canReplay(seq)) {
 			this.#sessions.delete(session.id);
-			throw new Refused(GatewayCloseCodes.InvalidSeq);
+			throw new CloseError(GatewayCloseCodes.InvalidSeq);
 		}
-		session.line?.close(GatewayCloseCodes.UnknownError, "resumed elsewhere");
+		session.connection?.close(
+			GatewayCloseCodes.UnknownError,
+			"resumed elsewhere",
+		);
 		attach(session, socket);
 		session.replay(seq);
 		session.dispatch("RESUMED", { _trace: ["simulator"] });
@@ -432,7 +445,7 @@ function parsePayload(text: string) {
 		const { success, output } = v.safeParse(payload, JSON.parse(text));
 		return success ? output : undefined;
 	} catch {
-		// Not JSON: the caller closes the connection and says so.
+		// Not JSON: the caller closes the connection.
 		return undefined;
 	}
 }
@@ -441,9 +454,9 @@ function send(socket: Socket, op: GatewayOpcodes, d: unknown): void {
 	socket.send(JSON.stringify({ op, d, s: null, t: null }));
 }
 
-/** What a bot sent is not right: its connection is closed with this code. */
-class Refused extends Error {
-	override name = "Refused";
+/** Closes the connection with this code, because of an invalid payload. */
+class CloseError extends Error {
+	override name = "CloseError";
 
 	constructor(readonly code: GatewayCloseCodes) {
 		super(GatewayCloseCodes[code]);
@@ -454,18 +467,18 @@ function closing(socket: Socket, receive: () => void): void {
 	try {
 		receive();
 	} catch (error) {
-		if (!(error instanceof Refused)) throw error;
+		if (!(error instanceof CloseError)) throw error;
 		socket.close(error.code, error.message);
 	}
 }
 
 function attach(session: Session, socket: Socket): void {
-	const line: Line = {
+	const connection: SessionConnection = {
 		send: (text) => void socket.send(text),
 		close: (code, reason) => socket.close(code, reason),
 	};
 	socket.data.session = session;
-	socket.data.line = line;
-	session.line = line;
+	socket.data.sessionConnection = connection;
+	session.connection = connection;
 	clearTimeout(session.expiry);
 }
