@@ -1,5 +1,4 @@
-// `bun run simulator`: a Discord to try things on, with two guilds, two bots and six people, with a game server and an AI
-// provider beside it.
+// `bun run simulator`: the demo's Discord, with a game server and an AI provider.
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
@@ -52,8 +51,8 @@ await runProgram(
 		gameServer.issueCode({ username: "Steve" });
 		console.log(
 			json
-				? JSON.stringify(facts(simulator, gameServer, ai))
-				: directions(simulator, gameServer, ai),
+				? JSON.stringify(endpoints(simulator, gameServer, ai))
+				: instructions(simulator, gameServer, ai),
 		);
 		return {
 			close: async () => {
@@ -63,11 +62,11 @@ await runProgram(
 			},
 		};
 	},
-	// With --json stdout has one line, and a program reads it.
+	// With --json stdout contains only that line.
 	json ? console.error : console.log,
 );
 
-function facts(
+function endpoints(
 	{ world, url, api }: Simulator,
 	game: GameServer,
 	ai: AiSimulation,
@@ -109,12 +108,12 @@ function facts(
 	};
 }
 
-function directions(
+function instructions(
 	simulator: Simulator,
 	game: GameServer,
 	ai: AiSimulation,
 ): string {
-	const { bots, users, guilds, url, api } = facts(simulator, game, ai);
+	const { bots, users, guilds, url, api } = endpoints(simulator, game, ai);
 	const [person] = users;
 	const channel = guilds[0]?.channels.general;
 	return [

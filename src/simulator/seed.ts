@@ -1,4 +1,4 @@
-// The world that a simulator starts with, as plain data; and the one that the demo shows.
+// The initial state of a simulator as plain data, and the demo's.
 
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type {
@@ -10,7 +10,7 @@ import type {
 } from "./world/state/entities.ts";
 import type { World } from "./world/world.ts";
 
-/** People and roles are referred to by their names, which are unique: a user name here, a role name in its guild. */
+/** Refers to users by user name, and to roles by their name in the guild. */
 export interface Seed {
 	readonly bots: readonly SeedBot[];
 	readonly users: readonly SeedUser[];
@@ -19,9 +19,9 @@ export interface Seed {
 
 export interface SeedBot {
 	readonly username: string;
-	/** Random when absent. */
+	/** Random by default. */
 	readonly token?: string;
-	/** All when absent. */
+	/** All by default. */
 	readonly privilegedIntents?: readonly PrivilegedIntent[];
 }
 
@@ -34,13 +34,13 @@ export interface SeedUser {
 export interface SeedGuild {
 	readonly name: string;
 	readonly owner: string;
-	/** From the top of the list down to just above @everyone. */
+	/** From highest to lowest, without @everyone. */
 	readonly roles?: readonly SeedRole[];
 	readonly channels?: readonly SeedChannel[];
 	readonly members?: readonly SeedMember[];
-	/** Each brings a role with these permissions, above all others. */
+	/** Each gets a managed role with these permissions, above all others. */
 	readonly bots?: readonly { username: string; permissions: bigint }[];
-	/** This many more members, who hold no token. */
+	/** The number of further members, without tokens. */
 	readonly crowd?: number;
 }
 
@@ -56,9 +56,9 @@ export interface SeedChannel {
 	readonly name: string;
 	readonly type?: GuildChannelType;
 	readonly topic?: string;
-	/** The name of a category that comes before it. */
+	/** The name of a category earlier in the list. */
 	readonly parent?: string;
-	/** Only these roles may see it, and the bots. */
+	/** Only these roles and the bots can view it. */
 	readonly onlyFor?: readonly string[];
 }
 
@@ -68,22 +68,22 @@ export interface SeedMember {
 	readonly roles?: readonly string[];
 }
 
-/** Puts what the seed describes into the world. A name that it does not define is an error. */
-export function plant(world: World, seed: Seed): void {
+/** Adds what the seed describes. Throws for unknown names. */
+export function applySeed(world: World, seed: Seed): void {
 	const users = new Map<string, User>();
 	for (const given of seed.users)
 		users.set(given.username, world.users.addPerson(given).user);
 	for (const given of seed.bots)
 		users.set(given.username, world.users.addBot(given).user);
-	for (const given of seed.guilds) plantGuild(world, given, users);
+	for (const given of seed.guilds) applyGuild(world, given, users);
 }
 
-function plantGuild(
+function applyGuild(
 	world: World,
 	seed: SeedGuild,
 	users: ReadonlyMap<string, User>,
 ): void {
-	const user = (name: string) => named(users, name, "user");
+	const user = (name: string) => lookUp(users, name, "user");
 	const guild = world.guilds.add({ name: seed.name, owner: user(seed.owner) });
 
 	const roles = new Map<string, string>();
@@ -105,22 +105,22 @@ function plantGuild(
 		world.members.add(guild, user(bot.username), {
 			botPermissions: bot.permissions,
 		});
-	liftBotRoles(world, guild);
+	moveBotRolesUp(world, guild);
 
 	for (const { username, nick, roles: held = [] } of seed.members ?? []) {
 		const changes = {
 			nick: nick ?? null,
-			roles: held.map((name) => named(roles, name, "role")),
+			roles: held.map((name) => lookUp(roles, name, "role")),
 		};
 		const known = guild.members.get(user(username).id);
 		if (known) world.members.edit(guild, known, changes);
 		else world.members.add(guild, user(username), changes);
 	}
-	plantChannels(world, guild, seed, roles);
+	applyChannels(world, guild, seed, roles);
 	world.members.addMany(guild, seed.crowd ?? 0);
 }
 
-function plantChannels(
+function applyChannels(
 	world: World,
 	guild: Guild,
 	seed: SeedGuild,
@@ -130,11 +130,11 @@ function plantChannels(
 	for (const { parent, onlyFor, ...channel } of seed.channels ?? []) {
 		const { id } = world.channels.add(guild, {
 			...channel,
-			parent_id: parent ? named(channels, parent, "channel") : null,
+			parent_id: parent ? lookUp(channels, parent, "channel") : null,
 			permission_overwrites: onlyFor
 				? visibleTo(
 						guild,
-						onlyFor.map((name) => named(roles, name, "role")),
+						onlyFor.map((name) => lookUp(roles, name, "role")),
 					)
 				: [],
 		});
@@ -142,7 +142,7 @@ function plantChannels(
 	}
 }
 
-function liftBotRoles(world: World, guild: Guild): void {
+function moveBotRolesUp(world: World, guild: Guild): void {
 	const bots = [...guild.roles.values()].filter((role) => role.managed);
 	world.roles.move(
 		guild,
@@ -161,14 +161,14 @@ function visibleTo(guild: Guild, roleIds: readonly string[]): Overwrite[] {
 	];
 }
 
-function named<T>(things: ReadonlyMap<string, T>, name: string, what: string) {
+function lookUp<T>(things: ReadonlyMap<string, T>, name: string, what: string) {
 	const thing = things.get(name);
 	if (thing === undefined)
-		throw new Error(`the seed names a ${what} it does not define: ${name}`);
+		throw new Error(`unknown ${what} in the seed: ${name}`);
 	return thing;
 }
 
-/** What a moderating bot is invited with: much, but not ADMINISTRATOR. */
+/** The permissions of a moderation bot, without ADMINISTRATOR. */
 export const moderatorPermissions =
 	PermissionFlagsBits.ViewChannel |
 	PermissionFlagsBits.SendMessages |
@@ -230,7 +230,7 @@ const guildParts = {
 	],
 } as const;
 
-/** Two bots, each in a guild of its own, and six people, two of them in both. Every token is random. */
+/** Two guilds with a bot each, and six people, two of them in both. Tokens are random. */
 export function demoSeed(): Seed {
 	return {
 		bots: [{ username: "alpha" }, { username: "beta" }],

@@ -1,4 +1,4 @@
-// A running simulator: Discord's REST API, its Gateway and the control routes on one port of the loopback.
+// A running simulator: Discord's REST API, its Gateway and the control routes on one loopback port.
 
 import { ConfigError } from "../lib/config.ts";
 import { createLog, type Log } from "../lib/log.ts";
@@ -22,7 +22,7 @@ import {
 } from "./rest/rate-limits.ts";
 import { Router } from "./rest/router.ts";
 import { allRoutes } from "./rest/routes/all.ts";
-import { demoSeed, plant, type Seed } from "./seed.ts";
+import { applySeed, demoSeed, type Seed } from "./seed.ts";
 import {
 	discordTiming,
 	SocketHub,
@@ -38,23 +38,22 @@ import { inGuild } from "./world/state/entities.ts";
 import { World } from "./world/world.ts";
 
 export interface SimulatorOptions {
-	/** 0, the default, asks the system for a free port. */
+	/** 0, the default, picks a free port. */
 	readonly port?: number;
-	/** The demo's world when absent. */
+	/** The demo's seed by default. */
 	readonly seed?: Seed;
-	/** Silent when absent, except for faults of the simulator itself. */
+	/** By default only errors of the simulator are logged. */
 	readonly log?: Log;
-	/** Discord's heartbeats, resume window and times for answers to interactions when absent. */
+	/** Discord's intervals and timeouts by default. */
 	readonly timing?: Partial<SocketTiming & InteractionTiming>;
-	/** So generous that a test does not meet them when absent. */
+	/** By default too high for tests to reach. */
 	readonly rateLimits?: RateLimits;
 }
 
-/** A channel found by its name. */
 export interface ChannelView {
 	readonly id: string;
 	readonly channel: Channel;
-	/** What was said, oldest first: a line "username: content" for each message. */
+	/** The messages, oldest first, as lines of "username: content". */
 	transcript(): string;
 }
 
@@ -73,7 +72,7 @@ export interface Simulator extends Controllable, AsyncDisposable {
 	close(): Promise<void>;
 }
 
-// Above what Discord takes, so that its own limit answers first.
+// Above Discord's limit, so that Discord's error is sent.
 const bodyLimitBytes = 64 * 1024 * 1024;
 const keptFiles = 200;
 
@@ -82,7 +81,7 @@ export async function startSimulator(
 ): Promise<Simulator> {
 	const log = options.log ?? quietLog;
 	const world = new World();
-	plant(world, options.seed ?? demoSeed());
+	applySeed(world, options.seed ?? demoSeed());
 	const journal = new Journal();
 	const requests = new RequestLog();
 	const faults = new Faults();
@@ -118,7 +117,7 @@ export async function startSimulator(
 			development: false,
 			reusePort: false,
 			maxRequestBodySize: bodyLimitBytes,
-			// A stalled answer is quiet for as long as a test likes.
+			// A stalled response can take any time.
 			idleTimeout: 0,
 			websocket: sockets.handlers,
 			fetch: (request, server) => {
@@ -133,19 +132,19 @@ export async function startSimulator(
 				return new Response("There is nothing here.\n", { status: 404 });
 			},
 			error: (error) => {
-				log.error("a request failed: a fault of the simulator", { error });
+				log.error("request failed", { error });
 				return new Response("Internal error\n", { status: 500 });
 			},
 		});
-	const server = orFault(options.port ?? 0, listen);
+	const server = listenOrFail(options.port ?? 0, listen);
 	const url = `http://127.0.0.1:${server.port}`;
 
 	const accountNamed = (username: string): Account => {
 		for (const account of world.accounts.values())
 			if (account.user.username === username) return account;
-		throw new Error(`nobody with a token is called ${username}`);
+		throw new Error(`no account with the user name ${username}`);
 	};
-	const findChannel = (name: string): Channel => findIn(world, name);
+	const findChannel = (name: string): Channel => findChannelIn(world, name);
 	const person = (account: Account): UserClient =>
 		createUserClient(account, {
 			world,
@@ -190,7 +189,7 @@ export async function startSimulator(
 		guild: (name) => {
 			for (const guild of world.guilds.values())
 				if (guild.name === name) return guild;
-			throw new Error(`no guild is called ${name}`);
+			throw new Error(`no guild lookUp ${name}`);
 		},
 		channel: (name) => {
 			const channel = findChannel(name);
@@ -216,13 +215,12 @@ export async function startSimulator(
 	return simulator;
 }
 
-// A simulator inside a test speaks only of its own faults.
 const quietLog: Log = createLog(
 	{ format: "text", level: "error" },
 	console.error,
 );
 
-function orFault<T>(port: number, listen: () => T): T {
+function listenOrFail<T>(port: number, listen: () => T): T {
 	try {
 		return listen();
 	} catch (error) {
@@ -235,7 +233,7 @@ function orFault<T>(port: number, listen: () => T): T {
 	}
 }
 
-function findIn(world: World, name: string): Channel {
+function findChannelIn(world: World, name: string): Channel {
 	const known = world.channels.get(name);
 	if (known) return known;
 	const found: GuildPlace[] = [];
@@ -246,7 +244,7 @@ function findIn(world: World, name: string): Channel {
 			found.push(channel);
 	}
 	const [channel, ...others] = found;
-	if (!channel) throw new Error(`no channel is called ${name}`);
+	if (!channel) throw new Error(`no channel lookUp ${name}`);
 	if (others.length > 0)
 		throw new Error(
 			`${found.length} channels are called ${name}; say "${world.guilds.of(channel).name}/${channel.name}"`,

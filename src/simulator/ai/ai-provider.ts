@@ -1,59 +1,58 @@
-// An AI provider with the part of OpenAI's API that nearly all others have as well: chat completions, streamed or not.
-// It thinks nothing: its answers quote what was said last. They can be made wrong on demand.
+// An AI provider with the part of OpenAI's API that most providers share: chat completions, streamed or not. By default it
+// quotes the last message. It can misbehave on demand.
 // https://platform.openai.com/docs/api-reference/chat
 
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
-import { createControl, read, urlOf } from "../control/control.ts";
+import { createControl, readBody, urlOf } from "../control/control.ts";
 import {
 	type AiMisbehaviour,
 	aiMisbehaviours,
-	asWhole,
 	type ChatMessage,
 	type ChatRequest,
-	chatAnswer,
 	chatRequest,
-	plainMisbehaviours,
-	quotingAnswer,
-	refusal,
+	createCompletion,
+	errorResponses,
+	openAiError,
+	quoteLastMessage,
+	toJson,
 } from "./chat-completions.ts";
 import { streamAnswer } from "./stream.ts";
 
-/** A request for an answer. */
+/** A chat completion request with its outcome. */
 export interface AiRequest {
 	readonly model: string | undefined;
 	readonly messages: readonly ChatMessage[];
 	readonly stream: boolean;
-	/** All of its body. */
 	readonly body: unknown;
-	/** Whether it brought the key, another one, or none. */
+	/** Whether the API key was right. */
 	readonly authorization: "right" | "wrong" | "none";
-	/** What became of the answer. */
+	/** A number is the status of an error. */
 	readonly outcome: "waiting" | "whole" | "broken" | "hung up" | number;
 }
 
 export interface AiSimulation extends AsyncDisposable {
-	/** What a bot's configuration names: "http://127.0.0.1:PORT/v1". */
+	/** The base URL for a bot's configuration: "http://127.0.0.1:PORT/v1". */
 	readonly url: string;
 	/** "http://127.0.0.1:PORT", with the control routes below /simulator/. */
 	readonly origin: string;
 	readonly key: string;
-	/** The latest 1,000, in order. */
+	/** The latest 1,000 in order. */
 	readonly requests: readonly AiRequest[];
-	/** What it says to these messages; it can be replaced. */
+	/** Returns the response to these messages. May be replaced. */
 	answer: (messages: readonly ChatMessage[]) => string;
-	/** Answers wrongly from now on, or `times` times. */
+	/** Misbehaves for `times` requests, or until `behave`. */
 	misbehave(kind: AiMisbehaviour, given?: { times?: number | undefined }): void;
-	/** Answers rightly again, also what was held. */
+	/** Ends misbehaviour and releases held requests. */
 	behave(): void;
 	close(): Promise<void>;
 }
 
 export interface AiSimulationOptions {
 	readonly port?: number;
-	/** Random when absent. */
+	/** Random by default. */
 	readonly key?: string;
 }
 
@@ -76,8 +75,8 @@ export async function startAiProvider(
 	let wrong: { kind: AiMisbehaviour; left: number } | undefined;
 	let held = Promise.withResolvers<void>();
 
-	/** How to answer this request wrongly, if at all. */
-	const takeWrong = (): AiMisbehaviour | undefined => {
+	/** The misbehaviour for this request, if any. */
+	const nextMisbehaviour = (): AiMisbehaviour | undefined => {
 		const now = wrong;
 		if (!now) return undefined;
 		now.left -= 1;
@@ -90,7 +89,7 @@ export async function startAiProvider(
 		request: ChatRequest | undefined,
 		header: string | null,
 	) => {
-		const noted: Writable<AiRequest> = {
+		const record: Writable<AiRequest> = {
 			model: request?.model,
 			messages: request ? plainMessages(request) : [],
 			stream: request?.stream ?? false,
@@ -103,39 +102,41 @@ export async function startAiProvider(
 						: "wrong",
 			outcome: "waiting",
 		};
-		requests.push(noted);
+		requests.push(record);
 		if (requests.length > maxRequests) requests.shift();
-		return noted;
+		return record;
 	};
 
 	const complete = async (request: Request): Promise<Response> => {
 		const body = parseJson(await request.text());
 		const { success, output } = v.safeParse(chatRequest, body);
 		const header = request.headers.get("authorization");
-		const noted = note(body, success ? output : undefined, header);
+		const record = note(body, success ? output : undefined, header);
 		const finish = (response: Response) => {
-			noted.outcome = response.ok ? "whole" : response.status;
+			record.outcome = response.ok ? "whole" : response.status;
 			return response;
 		};
-		if (noted.authorization !== "right") return finish(unauthorised(header));
+		if (record.authorization !== "right") return finish(unauthorized(header));
 		if (!success)
-			return finish(refusal(400, "invalid_request", "This is no request."));
-		const kind = takeWrong();
-		const plain = kind && plainMisbehaviours[kind];
-		if (plain) return finish(plain(key));
+			return finish(
+				openAiError(400, "invalid_request", "Invalid request body."),
+			);
+		const kind = nextMisbehaviour();
+		const errorResponse = kind && errorResponses[kind];
+		if (errorResponse) return finish(errorResponse(key));
 		const { promise: released } = held;
 		if (kind === "slow")
 			await Promise.race([released, aborted(request.signal)]);
 		if (request.signal.aborted) {
-			noted.outcome = "hung up";
+			record.outcome = "hung up";
 			return new Response(null, { status: 500 });
 		}
-		const text = simulation.answer(noted.messages);
-		const answer = chatAnswer(output, text);
+		const text = simulation.answer(record.messages);
+		const answer = createCompletion(output, text);
 		if (!output.stream || kind === "no-stream")
-			return finish(Response.json(asWhole(answer)));
+			return finish(Response.json(toJson(answer)));
 		const onEnd = (how: "whole" | "broken" | "hung up") => {
-			if (noted.outcome === "waiting") noted.outcome = how;
+			if (record.outcome === "waiting") record.outcome = how;
 		};
 		request.signal.addEventListener("abort", () => onEnd("hung up"));
 		return streamAnswer(answer, { kind, released, onEnd });
@@ -144,7 +145,7 @@ export async function startAiProvider(
 	const simulation: Omit<AiSimulation, "url" | "origin"> = {
 		key,
 		requests,
-		answer: quotingAnswer,
+		answer: quoteLastMessage,
 		misbehave: (kind, { times = Number.POSITIVE_INFINITY } = {}) => {
 			wrong = { kind, left: times };
 		},
@@ -166,12 +167,12 @@ export async function startAiProvider(
 			misbehaves: wrong?.kind ?? null,
 		}),
 		"PUT /simulator/answer": async (request) => {
-			const { text } = await read(answerRequest, request);
-			simulation.answer = text === null ? quotingAnswer : () => text;
+			const { text } = await readBody(answerRequest, request);
+			simulation.answer = text === null ? quoteLastMessage : () => text;
 			return { text };
 		},
 		"POST /simulator/misbehave": async (request) => {
-			const { kind, times } = await read(misbehaveRequest, request);
+			const { kind, times } = await readBody(misbehaveRequest, request);
 			simulation.misbehave(kind, { times });
 			return { kind, times };
 		},
@@ -194,29 +195,29 @@ export async function startAiProvider(
 			const route = `${request.method} ${url.pathname}`;
 			if (route === "POST /v1/chat/completions") return complete(request);
 			if (route !== "GET /v1/models")
-				return refusal(404, "unknown_url", `There is no ${route}.`);
+				return openAiError(404, "unknown_url", `Unknown URL: ${route}.`);
 			const header = request.headers.get("authorization");
 			return header === `Bearer ${key}`
 				? Response.json({
 						object: "list",
 						data: [{ id: "simulated", object: "model", owned_by: "simulator" }],
 					})
-				: unauthorised(header);
+				: unauthorized(header);
 		},
 	});
 	const origin = `http://127.0.0.1:${server.port}`;
 	return Object.assign(simulation, { origin, url: `${origin}/v1` });
 }
 
-function unauthorised(header: string | null): Response {
-	return refusal(
+function unauthorized(header: string | null): Response {
+	return openAiError(
 		401,
 		"invalid_api_key",
 		`Incorrect API key provided: ${header ?? "none"}.`,
 	);
 }
 
-/** Messages whose parts are one text. */
+/** Messages with their content as one text. */
 function plainMessages({ messages }: ChatRequest): ChatMessage[] {
 	return messages.map(({ role, content }) => ({
 		role,

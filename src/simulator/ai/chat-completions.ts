@@ -1,4 +1,4 @@
-// What the simulated AI says, on a wire like OpenAI's, and what it can answer wrongly.
+// Chat completions in OpenAI's format, and the ways in which the simulated provider can misbehave.
 
 import * as v from "valibot";
 
@@ -31,16 +31,16 @@ export interface ChatMessage {
 }
 
 export const aiMisbehaviours = [
-	/** Nothing until `behave()`; then the right answer. */
+	/** Holds the correct response until `behave()`. */
 	"slow",
-	/** The first piece, and nothing more until `behave()`. */
+	/** The first delta, the rest at `behave()`. */
 	"slow-pieces",
-	/** The connection ends before anything of the answer, or after its first piece. */
+	/** The connection closes before the response, or after its first delta. */
 	"dropped",
 	"cut",
-	/** The stream ends in order after the first piece, without saying that it is over. */
+	/** The stream ends after the first delta without a finish_reason. */
 	"unfinished",
-	/** Refusals. 429 says to come back in 7 s; `content-filter` and `no-money` are 400 and 402. */
+	/** Errors. 429 has retry-after: 7; `content-filter` is 400 and `no-money` 402. */
 	"400",
 	"401",
 	"403",
@@ -53,55 +53,58 @@ export const aiMisbehaviours = [
 	"redirect",
 	/** An error page with status 200. */
 	"html",
-	/** The whole answer as JSON, where a stream was asked for. */
+	/** One JSON object in place of a stream. */
 	"no-stream",
-	/** One event of 64 MB; pieces without end. */
+	/** One event of 64 MB; an endless stream. */
 	"huge",
 	"endless",
-	/** After the first piece an event that is no JSON. */
+	/** After the first delta an event that is not JSON. */
 	"wrong-json",
-	/** JSON of the right fields with the wrong types. */
+	/** JSON with the right fields of wrong types. */
 	"wrong-types",
-	/** No text at all; white space alone. */
+	/** No text; only white space. */
 	"empty",
 	"blank",
-	/** The first piece, and the end as if the answer were too long. */
+	/** The first delta, then finish_reason "length". */
 	"length",
-	/** The first piece, and the end because of what is in it. */
+	/** The first delta, then finish_reason "content_filter". */
 	"filtered",
-	/** The first piece, and an error in the stream. */
+	/** The first delta, then an error event. */
 	"error-event",
 ] as const;
 
 export type AiMisbehaviour = (typeof aiMisbehaviours)[number];
 
-/** Of what the last user wrote, this much is quoted. */
+/** The characters of a message that are quoted. */
 const maxQuoted = 500;
 
-/** What the simulated AI says unless it is told otherwise: it quotes who spoke last. */
-export function quotingAnswer(messages: readonly ChatMessage[]): string {
+/** The default response: quotes the last user message. */
+export function quoteLastMessage(messages: readonly ChatMessage[]): string {
 	const last = messages.findLast(({ role }) => role === "user");
 	if (!last) return "I am a simulated AI, and nobody has said anything.";
 	const quoted = [...last.content].slice(0, maxQuoted).join("");
 	return `I am a simulated AI. The last I heard was: ${quoted}`;
 }
 
-/** An answer, in pieces of a word each. `finish` says why it ends. */
-export interface ChatAnswer {
+/** A response in deltas of one word each. */
+export interface Completion {
 	readonly model: string;
 	readonly pieces: readonly string[];
 	readonly finish: "stop" | "length" | "content_filter";
 }
 
-/** An answer in words, no more of them than were asked for: a word counts as a token. */
-export function chatAnswer(request: ChatRequest, text: string): ChatAnswer {
+/** Splits a text into words, up to max_tokens: a word counts as a token. */
+export function createCompletion(
+	request: ChatRequest,
+	text: string,
+): Completion {
 	const all = text.match(/\s*\S+/g) ?? [];
-	const most =
+	const maxWords =
 		request.max_tokens ?? request.max_completion_tokens ?? all.length;
 	return {
 		model: request.model,
-		pieces: all.slice(0, most),
-		finish: all.length > most ? "length" : "stop",
+		pieces: all.slice(0, maxWords),
+		finish: all.length > maxWords ? "length" : "stop",
 	};
 }
 
@@ -111,8 +114,8 @@ const about = (model: string) => ({
 	model,
 });
 
-/** The answer as one JSON object. */
-export function asWhole({ model, pieces, finish }: ChatAnswer): object {
+/** A response as one JSON object. */
+export function toJson({ model, pieces, finish }: Completion): object {
 	return {
 		...about(model),
 		object: "chat.completion",
@@ -131,8 +134,8 @@ export function asWhole({ model, pieces, finish }: ChatAnswer): object {
 	};
 }
 
-/** One event of a stream. */
-export function asEvent(
+/** An event of a stream. */
+export function streamEvent(
 	model: string,
 	delta: object,
 	finish: string | null = null,
@@ -147,22 +150,22 @@ export function asEvent(
 export const frame = (data: object | string) =>
 	`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
-/** The events of an answer, one by one. */
-export function* asEvents({
+/** The events of a response. */
+export function* streamEvents({
 	model,
 	pieces,
 	finish,
-}: ChatAnswer): Generator<string> {
-	// Several providers send these while one waits: whoever takes them for an event breaks.
+}: Completion): Generator<string> {
+	// Several providers send such comments.
 	yield ": keep-alive\n\n";
-	yield asEvent(model, { role: "assistant", content: "" });
-	for (const content of pieces) yield asEvent(model, { content });
-	yield asEvent(model, {}, finish);
+	yield streamEvent(model, { role: "assistant", content: "" });
+	for (const content of pieces) yield streamEvent(model, { content });
+	yield streamEvent(model, {}, finish);
 	yield frame("[DONE]");
 }
 
-/** A refusal as OpenAI has it. */
-export function refusal(
+/** An error in OpenAI's format. */
+export function openAiError(
 	status: number,
 	code: string,
 	message: string,
@@ -174,24 +177,24 @@ export function refusal(
 	);
 }
 
-/** Wrong answers that are no stream. `key` is quoted, as careless providers do. */
-export const plainMisbehaviours: Readonly<
+/** Responses without a stream. Some providers quote the `key`. */
+export const errorResponses: Readonly<
 	Partial<Record<AiMisbehaviour, (key: string) => Response>>
 > = {
-	"400": () => refusal(400, "invalid_value", "max_tokens is too large."),
+	"400": () => openAiError(400, "invalid_value", "max_tokens is too large."),
 	"401": (key) =>
-		refusal(401, "invalid_api_key", `Incorrect API key provided: ${key}.`),
-	"403": () => refusal(403, "forbidden", "Your country is not supported."),
-	"404": () => refusal(404, "model_not_found", "There is no such model."),
+		openAiError(401, "invalid_api_key", `Incorrect API key provided: ${key}.`),
+	"403": () => openAiError(403, "forbidden", "Your country is not supported."),
+	"404": () => openAiError(404, "model_not_found", "There is no such model."),
 	"429": () =>
-		refusal(429, "rate_limit_exceeded", "Too many requests.", {
+		openAiError(429, "rate_limit_exceeded", "Too many requests.", {
 			"retry-after": "7",
 		}),
 	"500": () => new Response("Internal Server Error", { status: 500 }),
 	"content-filter": () =>
-		refusal(400, "content_filter", "The prompt was flagged."),
+		openAiError(400, "content_filter", "The prompt was flagged."),
 	"no-money": () =>
-		refusal(402, "insufficient_balance", "Insufficient Balance"),
+		openAiError(402, "insufficient_balance", "Insufficient Balance"),
 	redirect: () =>
 		new Response(null, { status: 307, headers: { location: "/elsewhere" } }),
 	html: () =>

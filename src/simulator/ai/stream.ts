@@ -1,33 +1,33 @@
-// The streams of the simulated AI, right ones and wrong ones.
+// Streamed responses, correct and misbehaving ones.
 
 import {
 	type AiMisbehaviour,
-	asEvent,
-	asEvents,
-	type ChatAnswer,
+	type Completion,
 	frame,
+	streamEvent,
+	streamEvents,
 } from "./chat-completions.ts";
 
 const hugeLength = 64 * 1024 * 1024;
-/** So that each piece leaves by itself, and what is cut off does not keep company with what was sent. */
+/** Sends each event in a packet of its own. */
 const pauseMs = 1;
-/** A client that has not read what was sent when the connection is reset loses it: these are turns of its event loop. */
+/** A client loses unread data when the connection is reset: wait this many turns of its event loop. */
 const turnsBeforeCut = 20;
 
 export interface StreamOptions {
 	kind: AiMisbehaviour | undefined;
-	/** Resolves when the provider is to behave again. */
+	/** Resolves at `behave()`. */
 	released: Promise<void>;
-	/** Is told once how it ended. */
+	/** Called once at the end. */
 	onEnd(how: "whole" | "broken" | "hung up"): void;
 }
 
-/** The connection is to end here. */
+/** Closes the connection. */
 class CutOff extends Error {}
 
-/** The answer as a stream of events. */
+/** A response as a stream of events. */
 export function streamAnswer(
-	answer: ChatAnswer,
+	answer: Completion,
 	{ kind, released, onEnd }: StreamOptions,
 ): Response {
 	const events = eventsOf(answer, kind, released);
@@ -57,31 +57,31 @@ export function streamAnswer(
 }
 
 async function* eventsOf(
-	answer: ChatAnswer,
+	answer: Completion,
 	kind: AiMisbehaviour | undefined,
 	released: Promise<void>,
 ): AsyncGenerator<string> {
 	const { model, pieces } = answer;
 	if (kind === "dropped") throw new CutOff();
 	if (kind === "huge") {
-		yield asEvent(model, { content: "x".repeat(hugeLength) });
+		yield streamEvent(model, { content: "x".repeat(hugeLength) });
 		return;
 	}
 	if (kind === "endless")
-		for (;;) yield asEvent(model, { content: "and so on ".repeat(10) });
+		for (;;) yield streamEvent(model, { content: "and so on ".repeat(10) });
 	if (kind === "wrong-types") {
 		yield frame({ choices: [{ delta: { content: 7 }, finish_reason: [] }] });
 		return;
 	}
 	if (kind === "empty" || kind === "blank") {
 		const blank = kind === "blank" ? [" ", "\n\n"] : [];
-		yield* asEvents({ model, pieces: blank, finish: "stop" });
+		yield* streamEvents({ model, pieces: blank, finish: "stop" });
 		return;
 	}
 	const first = [
 		": keep-alive\n\n",
-		asEvent(model, { role: "assistant", content: "" }),
-		asEvent(model, { content: pieces[0] ?? "" }),
+		streamEvent(model, { role: "assistant", content: "" }),
+		streamEvent(model, { content: pieces[0] ?? "" }),
 	];
 	switch (kind) {
 		case "cut":
@@ -98,7 +98,11 @@ async function* eventsOf(
 		case "length":
 		case "filtered":
 			yield* first;
-			yield asEvent(model, {}, kind === "length" ? "length" : "content_filter");
+			yield streamEvent(
+				model,
+				{},
+				kind === "length" ? "length" : "content_filter",
+			);
 			yield frame("[DONE]");
 			return;
 		case "error-event":
@@ -110,7 +114,7 @@ async function* eventsOf(
 			return;
 	}
 	let sent = 0;
-	for (const event of asEvents(answer)) {
+	for (const event of streamEvents(answer)) {
 		if (kind === "slow-pieces" && sent === first.length) await released;
 		yield event;
 		sent += 1;

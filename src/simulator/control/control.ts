@@ -1,56 +1,56 @@
-// Control routes, below /simulator/: for programs on this machine. They tell tokens, so no web page may use them: the
-// host must be a name of the loopback, and an Origin our own.
+// Control routes below /simulator/, for programs on this machine. They reveal tokens, so web pages are refused: the Host must
+// be a loopback name, and an Origin the same.
 
 import * as v from "valibot";
 
-/** What answers "GET /simulator/journal" and the like; what it returns is sent as JSON. */
+/** Handlers by method and path ("GET /simulator/journal"). Their results are sent as JSON. */
 export type ControlRoutes = Readonly<
 	Record<string, (request: Request) => unknown>
 >;
 
-/** Answers requests with these routes, to programs of this machine. */
+/** Returns a handler for requests to these routes. */
 export function createControl(
 	routes: ControlRoutes,
 ): (request: Request, url: URL) => Promise<Response> {
 	return async (request, url) => {
-		const refused = refuseStrangers(request, url);
-		if (refused) return answer(403, { error: refused });
+		const refused = refusalReason(request, url);
+		if (refused) return respond(403, { error: refused });
 		const name = `${request.method} ${url.pathname}`;
 		const handler = Object.hasOwn(routes, name) ? routes[name] : undefined;
 		if (!handler)
-			return answer(404, {
-				error: `there is no ${name}`,
+			return respond(404, {
+				error: `unknown route: ${name}`,
 				routes: Object.keys(routes),
 			});
 		try {
-			return answer(200, await handler(request));
+			return respond(200, await handler(request));
 		} catch (error) {
 			if (!(error instanceof BadRequest)) throw error;
-			return answer(400, { error: error.message });
+			return respond(400, { error: error.message });
 		}
 	};
 }
 
-/** Why this request is none of ours; undefined when it is. */
-function refuseStrangers(
+/** The reason to refuse a request, or undefined. */
+function refusalReason(
 	request: Request,
 	{ host, hostname }: URL,
 ): string | undefined {
 	if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname))
-		return `this host name is not the loopback's: ${hostname}`;
+		return `not a loopback host name: ${hostname}`;
 	const origin = request.headers.get("origin");
 	if (origin !== null && origin !== `http://${host}`)
-		return `no web page may drive the simulator, and this request says it comes from ${origin}`;
+		return `requests from web pages are refused: Origin is ${origin}`;
 	return undefined;
 }
 
-/** What was asked for does not fit: answered 400 with the message. */
+/** An invalid request: status 400 with this message. */
 export class BadRequest extends Error {
 	override name = "BadRequest";
 }
 
-/** The request's body, checked. No body counts as an empty object. */
-export async function read<const S extends v.GenericSchema>(
+/** The request's JSON body, checked. An empty body counts as {}. */
+export async function readBody<const S extends v.GenericSchema>(
 	schema: S,
 	request: Request,
 ): Promise<v.InferOutput<S>> {
@@ -70,14 +70,14 @@ export async function read<const S extends v.GenericSchema>(
 	);
 }
 
-function answer(status: number, body: unknown): Response {
+function respond(status: number, body: unknown): Response {
 	return new Response(`${JSON.stringify(body, undefined, 1)}\n`, {
 		status,
 		headers: { "content-type": "application/json" },
 	});
 }
 
-/** What a client called. A Host header that is none makes a URL that leads nowhere, and no error. */
+/** The requested URL. An invalid Host header gives a URL that matches nothing. */
 export function urlOf(request: Request): URL {
 	return (
 		URL.parse(request.url, "http://unknown.invalid") ??

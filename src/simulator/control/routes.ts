@@ -1,4 +1,4 @@
-// The simulator's own routes: what happened, faults on demand, and who is in the world.
+// The simulator's control routes: records, faults, state and sockets.
 
 import * as v from "valibot";
 import type {
@@ -14,7 +14,7 @@ import type { SocketHub } from "../socket/socket.ts";
 import type { Message } from "../world/state/entities.ts";
 import { inGuild, isThread, isVoice } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
-import { BadRequest, type ControlRoutes, read } from "./control.ts";
+import { BadRequest, type ControlRoutes, readBody } from "./control.ts";
 
 const match = v.pipe(
 	v.string(),
@@ -139,20 +139,24 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 			requests: simulator.requests.list(),
 		}),
 		"GET /simulator/interactions": () =>
-			simulator.interactions.list().map((one) => answered(simulator, one)),
+			simulator.interactions
+				.list()
+				.map((one) => summarizeInteraction(simulator, one)),
 		"GET /simulator/unknown-routes": () => simulator.unknownRoutes,
 		"GET /simulator/routes": () => allRoutes.map(({ name }) => name),
 		"GET /simulator/state": () => summary(simulator),
-		"GET /simulator/faults": () => simulator.faults.list().map(shown),
+		"GET /simulator/faults": () => simulator.faults.list().map(summarizeFault),
 		"POST /simulator/faults": async (request) =>
-			shown(inject(simulator, await read(faultRequest, request))),
+			summarizeFault(
+				injectFault(simulator, await readBody(faultRequest, request)),
+			),
 		"DELETE /simulator/faults": () => {
 			simulator.faults.clear();
 			return [];
 		},
 		"POST /simulator/sockets/disconnect": async (request) => {
 			const { sockets } = simulator;
-			const { how, ...given } = await read(disconnectRequest, request);
+			const { how, ...given } = await readBody(disconnectRequest, request);
 			const disconnected = sockets.connected;
 			if (how === "close") sockets.disconnect(given);
 			else if (how === "invalidate") sockets.invalidate(given);
@@ -160,23 +164,23 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 			return { disconnected };
 		},
 		"POST /simulator/voice": async (request) =>
-			speak(simulator, await read(voiceRequest, request)),
+			setVoice(simulator, await readBody(voiceRequest, request)),
 		"POST /simulator/votes": async (request) =>
-			vote(simulator, await read(voteRequest, request)),
+			vote(simulator, await readBody(voteRequest, request)),
 		"POST /simulator/sockets/refusal": async (request) => {
-			const given = await read(refusalRequest, request);
+			const given = await readBody(refusalRequest, request);
 			simulator.sockets.refuseConnections(given.status ?? undefined);
 			return given;
 		},
 		"POST /simulator/sockets/heartbeats": async (request) => {
-			const given = await read(heartbeatsRequest, request);
+			const given = await readBody(heartbeatsRequest, request);
 			simulator.sockets.ignoreHeartbeats(!given.answered);
 			return given;
 		},
 	};
 }
 
-function inject(
+function injectFault(
 	{ faults }: Controllable,
 	request: v.InferOutput<typeof faultRequest>,
 ): InjectedFault {
@@ -198,8 +202,8 @@ function inject(
 	}
 }
 
-/** Someone joins a voice channel, or leaves the one they are in; who or what there is not is answered as such. */
-function speak(
+/** Connects a user to a voice channel, or disconnects them. */
+function setVoice(
 	{ world }: Controllable,
 	{ user_id, channel_id, ...own }: v.InferOutput<typeof voiceRequest>,
 ) {
@@ -214,18 +218,18 @@ function speak(
 		}
 		return { user_id, channel_id };
 	}
-	const speakable =
+	const isVoiceChannel =
 		channel && inGuild(channel) && !isThread(channel) && isVoice(channel);
-	if (!speakable)
-		throw new BadRequest(`channel_id: ${channel_id} is no voice channel`);
+	if (!isVoiceChannel)
+		throw new BadRequest(`channel_id: ${channel_id} is not a voice channel`);
 	const member = world.guilds.of(channel).members.get(user_id);
 	if (!member)
-		throw new BadRequest(`user_id: ${user_id} is no member of that guild`);
+		throw new BadRequest(`user_id: ${user_id} is not a member of that guild`);
 	world.voice.join(channel, member, own);
 	return { user_id, channel_id };
 }
 
-/** Someone votes; what they cannot do is answered as such. */
+/** Votes in a poll. */
 async function vote(
 	simulator: Controllable,
 	given: v.InferOutput<typeof voteRequest>,
@@ -240,15 +244,18 @@ async function vote(
 	return given;
 }
 
-function shown({ match, effect, hits }: InjectedFault) {
+function summarizeFault({ match, effect, hits }: InjectedFault) {
 	const { kind, executed } = effect;
 	return { kind, match, executed, hits };
 }
 
-/** What a person sees of an interaction. Its token is the application's, and not shown. */
-function answered({ interactions }: Controllable, interaction: Interaction) {
+/** What a person sees of an interaction. Only the application may know its token. */
+function summarizeInteraction(
+	{ interactions }: Controllable,
+	interaction: Interaction,
+) {
 	const { id, state, user, application, channel, data } = interaction;
-	const shown = (message: Message) => ({
+	const summarizeMessage = (message: Message) => ({
 		id: message.id,
 		content: message.content,
 		embeds: message.embeds,
@@ -264,8 +271,8 @@ function answered({ interactions }: Controllable, interaction: Interaction) {
 		user: user.username,
 		application: application.user.username,
 		channel_id: channel.id,
-		reply: interaction.original ? shown(interaction.original) : null,
-		follow_ups: interaction.followUps.map(shown),
+		reply: interaction.original ? summarizeMessage(interaction.original) : null,
+		follow_ups: interaction.followUps.map(summarizeMessage),
 	};
 }
 

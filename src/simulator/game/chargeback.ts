@@ -1,39 +1,38 @@
-// The one call that goes from the game server to the bot: a payment was taken back.
+// Chargebacks, which the game server reports to the bot.
 
 import { randomUUID } from "node:crypto";
 
-/** A payment that was taken back; what is absent is made up. */
+/** A chargeback. Missing fields are made up. */
 export interface Chargeback {
 	readonly username: string;
-	/** The Discord user whom the account is linked to; null for nobody. */
+	/** The linked Discord user's id; null if there is none. */
 	readonly chatId: string | null;
 	readonly tier: string;
 	readonly uuid?: string | undefined;
-	/** ISO 8601; now when absent. */
+	/** ISO 8601; now by default. */
 	readonly timestamp?: string | undefined;
 }
 
 export interface ChargebackTarget {
-	/** The bot's own URL: "http://127.0.0.1:PORT". */
+	/** The bot's URL: "http://127.0.0.1:PORT". */
 	readonly url: string;
-	/** Instead of the shared secret; null sends none. */
+	/** Replaces the shared secret; null sends none. */
 	readonly secret?: string | null | undefined;
-	/** Instead of the event: a text as it is, all else as JSON. */
+	/** Replaces the event: a string unchanged, anything else as JSON. */
 	readonly body?: unknown;
 }
 
-/** What the bot answered. */
+/** The bot's response. */
 export interface ChargebackAnswer {
 	readonly status: number;
-	/** Parsed, if it is JSON. */
+	/** Parsed if it is JSON. */
 	readonly body: unknown;
-	/** What was sent, unless something else was sent instead. */
+	/** The event that was sent, unless `body` replaced it. */
 	readonly event: Readonly<Record<string, string | null>>;
-	/** Sends the same event once more. */
+	/** Sends the event again. */
 	again(target?: Partial<ChargebackTarget>): Promise<ChargebackAnswer>;
 }
 
-/** The event as the bot is told it. */
 export function chargebackEvent(
 	{ username, chatId, tier, uuid, timestamp }: Chargeback,
 	idField: "chat_id" | "discord_id",
@@ -47,7 +46,7 @@ export function chargebackEvent(
 	};
 }
 
-/** Tells the bot; rejects when it cannot be reached. */
+/** Sends an event to the bot. Rejects if it is unreachable. */
 export async function sendChargeback(
 	event: ChargebackAnswer["event"],
 	target: ChargebackTarget & { readonly secret: string | null },
@@ -81,7 +80,7 @@ function parse(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
-		// Not JSON: then it is what it is.
+		// Not JSON: return the text.
 		return text;
 	}
 }

@@ -1,7 +1,7 @@
-// The game server's control routes: what a test does with it, for other programs on this machine.
+// The control routes of the game server, below /simulator/.
 
 import * as v from "valibot";
-import { type ControlRoutes, read } from "../control/control.ts";
+import { type ControlRoutes, readBody } from "../control/control.ts";
 import type { GameServer } from "./game-server.ts";
 import { gameRoutes, misbehaviours } from "./misbehaviour.ts";
 
@@ -54,15 +54,15 @@ export function gameControlRoutes(
 			requests: game.requests,
 		}),
 		"POST /simulator/codes": async (request) =>
-			game.issueCode(await read(newCode, request)),
+			game.issueCode(await readBody(newCode, request)),
 		"PUT /simulator/donators": async (request) => {
-			const { donators, id_field } = await read(newDonators, request);
+			const { donators, id_field } = await readBody(newDonators, request);
 			if (id_field) game.idField = id_field;
 			game.donators.length = 0;
 			return donators.map((one) => game.addDonator(one));
 		},
 		"POST /simulator/chargebacks": async (request) => {
-			const asked = await read(newChargeback, request);
+			const asked = await readBody(newChargeback, request);
 			const { url, secret, body, chat_id: chatId, ...given } = asked;
 			const answer = await game
 				.chargeback({ ...given, chatId }, { url, secret, body })
@@ -70,7 +70,7 @@ export function gameControlRoutes(
 			return answer;
 		},
 		"POST /simulator/misbehave": async (request) => {
-			const { kind, ...given } = await read(misbehaveRequest, request);
+			const { kind, ...given } = await readBody(misbehaveRequest, request);
 			game.misbehave(kind, given);
 			return { kind, ...given };
 		},

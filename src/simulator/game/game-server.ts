@@ -1,6 +1,5 @@
-// A game server with the companion plugin: it issues codes and links game accounts to Discord users, lists who
-// supports it, and tells of payments that were taken back. All calls carry a shared secret. Its answers can be made
-// wrong on demand.
+// A game server with the companion plugin: it issues codes, links game accounts to Discord users, lists donators and reports
+// chargebacks. All calls need a shared secret. It can misbehave on demand.
 
 import {
 	createHash,
@@ -21,11 +20,11 @@ import {
 } from "./chargeback.ts";
 import { gameControlRoutes } from "./control-routes.ts";
 import {
-	type GameAnswer,
+	type GameResponse,
 	type GameRoute,
 	type Misbehaviour,
 	trickle,
-	wrongAnswers,
+	wrongResponses,
 } from "./misbehaviour.ts";
 
 /** A game account. */
@@ -41,9 +40,8 @@ export interface Code extends Player {
 	readonly expiresAt: number;
 }
 
-/** Someone who supports the server. */
 export interface Donator extends Player {
-	/** Their Discord user id; null while their account is not linked. */
+	/** The Discord user id; null unless linked. */
 	readonly chat_id: string | null;
 	readonly tier: string;
 }
@@ -59,33 +57,33 @@ export interface GameServer extends AsyncDisposable {
 	/** "http://127.0.0.1:PORT" */
 	readonly url: string;
 	readonly secret: string;
-	/** The codes that nobody has used yet, by code. */
+	/** Unused codes, by code. */
 	readonly codes: ReadonlyMap<string, Code>;
 	/** Linked accounts, by Discord user id. */
 	readonly links: ReadonlyMap<string, Player>;
-	/** What `GET /api/donators` lists; change it as needed. */
+	/** The donators that `GET /api/donators` lists. May be changed. */
 	readonly donators: Donator[];
-	/** How Discord user ids are called in what it sends: "chat_id", or as older plugins have it. */
+	/** The field with Discord user ids. Older plugins use "discord_id". */
 	idField: "chat_id" | "discord_id";
-	/** The uuids that were banned, with the reason given. */
+	/** The reasons of bans, by uuid. */
 	readonly bans: ReadonlyMap<string, string>;
-	/** The requests of the bot, in order. */
+	/** The bot's requests in order. */
 	readonly requests: readonly GameRequest[];
-	/** A new code for a player, good for `validMs` milliseconds (ten minutes). */
+	/** Issues a code that is valid for `validMs` milliseconds, by default ten minutes. */
 	issueCode(given?: { username?: string; validMs?: number }): Code;
-	/** Another one for the list; what is absent is made up. */
+	/** Adds a donator. Missing fields are made up. */
 	addDonator(given: {
 		chat_id: string | null;
 		tier: string;
 		uuid?: string | undefined;
 		username?: string | undefined;
 	}): Donator;
-	/** Tells the bot that a payment was taken back, and resolves with its answer; rejects when it cannot be reached. */
+	/** Sends a chargeback to the bot. Resolves with its response; rejects if it is unreachable. */
 	chargeback(
 		given: Chargeback,
 		target: ChargebackTarget,
 	): Promise<ChargebackAnswer>;
-	/** Answers wrongly from now on, or `times` times, on all routes or one; `executed` has the request carried out first. */
+	/** Misbehaves on all routes or one, for `times` requests or until `behave`. `executed`: executes them first. */
 	misbehave(
 		kind: Misbehaviour,
 		given?: {
@@ -94,18 +92,18 @@ export interface GameServer extends AsyncDisposable {
 			executed?: boolean | undefined;
 		},
 	): void;
-	/** Answers rightly again, also what was held. */
+	/** Ends misbehaviour and releases held requests. */
 	behave(): void;
 	close(): Promise<void>;
 }
 
 export interface GameServerOptions {
 	readonly port?: number;
-	/** Random when absent. */
+	/** Random by default. */
 	readonly secret?: string;
-	/** Codes to begin with. */
+	/** Initial codes. */
 	readonly codes?: readonly Code[];
-	/** "chat_id" when absent. */
+	/** "chat_id" by default. */
 	readonly idField?: GameServer["idField"];
 }
 
@@ -127,22 +125,22 @@ export async function startGameServer(
 	const donators: Donator[] = [];
 	const bans = new Map<string, string>();
 	const requests: GameRequest[] = [];
-	/** By route; "*" is for those that have none of their own. */
+	/** By route; "*" for the others. */
 	const wrong = new Map<
 		string,
 		{ kind: Misbehaviour; left: number; executed: boolean }
 	>();
 	let held = Promise.withResolvers<void>();
 
-	const verify = (body: unknown): GameAnswer => {
+	const verify = (body: unknown): GameResponse => {
 		const { success, output } = v.safeParse(verifyRequest, body);
-		if (!success) return refused(400, "code and chat_id must be texts.");
+		if (!success) return failure(400, "code and chat_id must be strings.");
 		if (used.has(output.code))
-			return refused(200, "This code has been used already.");
+			return failure(200, "This code has been used already.");
 		const code = codes.get(output.code);
-		if (!code) return refused(200, "This code is not known.");
+		if (!code) return failure(200, "This code is not known.");
 		if (code.expiresAt <= Date.now())
-			return refused(
+			return failure(
 				200,
 				"This code has expired. Run /verify in the game again.",
 			);
@@ -153,9 +151,9 @@ export async function startGameServer(
 		return { status: 200, body: { success: true, username, uuid } };
 	};
 
-	const ban = (body: unknown): GameAnswer => {
+	const ban = (body: unknown): GameResponse => {
 		const { success, output } = v.safeParse(banRequest, body);
-		if (!success) return refused(400, "uuid must be a text.");
+		if (!success) return failure(400, "uuid must be a string.");
 		bans.set(output.uuid, output.reason);
 		return { status: 200, body: { success: true } };
 	};
@@ -166,7 +164,7 @@ export async function startGameServer(
 			...rest,
 		}));
 
-	const routes = new Map<string, (body: unknown) => GameAnswer>([
+	const routes = new Map<string, (body: unknown) => GameResponse>([
 		["POST /api/verify", verify],
 		["POST /api/ban", ban],
 		[
@@ -175,8 +173,8 @@ export async function startGameServer(
 		],
 	]);
 
-	/** How to answer this request wrongly, if at all. */
-	const takeWrong = (route: string) => {
+	/** The misbehaviour for this request, if any. */
+	const nextMisbehaviour = (route: string) => {
 		const key = wrong.has(route) ? route : "*";
 		const now = wrong.get(key);
 		if (!now) return undefined;
@@ -191,10 +189,10 @@ export async function startGameServer(
 	): Promise<Response> => {
 		const body = parseJson(await request.text());
 		const name = `${request.method} ${pathname}`;
-		const execute = (): GameAnswer => {
+		const execute = (): GameResponse => {
 			const route = routes.get(name);
-			if (!route) return refused(404, "There is nothing here.");
-			if (!isAuthorised(request, secret)) return refused(401, "Unauthorized");
+			if (!route) return failure(404, "There is nothing here.");
+			if (!isAuthorized(request, secret)) return failure(401, "Unauthorized");
 			return route(body);
 		};
 		const record: { -readonly [K in keyof GameRequest]: GameRequest[K] } = {
@@ -208,16 +206,16 @@ export async function startGameServer(
 			record.status = response.status;
 			return response;
 		};
-		const right = ({ status, body }: GameAnswer) =>
+		const right = ({ status, body }: GameResponse) =>
 			finish(Response.json(body, { status }));
 
-		const now = takeWrong(name);
+		const now = nextMisbehaviour(name);
 		if (!now) return right(execute());
-		const occasion = { donators: listed(), released: held.promise };
-		if (now.kind === "trickle") return finish(trickle(execute(), occasion));
+		const context = { donators: listed(), released: held.promise };
+		if (now.kind === "trickle") return finish(trickle(execute(), context));
 		const early = now.executed ? execute() : undefined;
-		if (now.kind !== "slow") return finish(wrongAnswers[now.kind](occasion));
-		await Promise.race([occasion.released, aborted(request.signal)]);
+		if (now.kind !== "slow") return finish(wrongResponses[now.kind](context));
+		await Promise.race([context.released, aborted(request.signal)]);
 		if (!request.signal.aborted) return right(early ?? execute());
 		record.status = "no answer";
 		return new Response(null, { status: 500 });
@@ -291,13 +289,13 @@ export async function startGameServer(
 	});
 }
 
-function refused(status: number, error: string): GameAnswer {
+function failure(status: number, error: string): GameResponse {
 	return { status, body: { success: false, error } };
 }
 
-function isAuthorised(request: Request, secret: string): boolean {
+function isAuthorized(request: Request, secret: string): boolean {
 	const digest = (text: string) => createHash("sha256").update(text).digest();
 	const given = request.headers.get("authorization") ?? "";
-	// Of equal length, so that the comparison takes the same time for each.
+	// Digests have equal lengths, so the comparison takes constant time.
 	return timingSafeEqual(digest(given), digest(`Bearer ${secret}`));
 }

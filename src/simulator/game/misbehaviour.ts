@@ -1,4 +1,4 @@
-// What a game server can answer wrongly, or in a way that is right and rarely met.
+// The ways in which the game server can misbehave.
 
 export const gameRoutes = [
 	"POST /api/verify",
@@ -8,57 +8,57 @@ export const gameRoutes = [
 
 export type GameRoute = (typeof gameRoutes)[number];
 
-/** An answer as it should be. */
-export interface GameAnswer {
+/** A correct response. */
+export interface GameResponse {
 	readonly status: number;
 	readonly body: unknown;
 }
 
 export const misbehaviours = [
-	/** No answer until `behave` or `close`; then the right one. */
+	/** Holds the correct response until `behave` or `close`. */
 	"slow",
-	/** The right answer, a byte at a time, for about 30 s. */
+	/** The correct response, a byte at a time, for about 30 s. */
 	"trickle",
-	/** The connection ends in the middle of the answer. */
+	/** The connection closes in the middle of the response. */
 	"cut",
-	/** An answer of 64 MB. */
+	/** A response of 64 MB. */
 	"huge",
-	/** Well-formed JSON of a little more than 64 KiB. */
+	/** Valid JSON of a little more than 64 KiB. */
 	"large",
 	/** An error page with status 200. */
 	"html",
-	/** Status 204, and no body. */
+	/** Status 204 without a body. */
 	"204",
 	"401",
 	"403",
-	/** Without JSON. */
+	/** Not JSON. */
 	"404",
 	"500",
 	/** To a path that does not exist. */
 	"redirect",
-	/** JSON of the right fields with the wrong types. */
+	/** JSON with the right fields of wrong types. */
 	"wrong-types",
-	/** `{"success":false}`, and no more. */
+	/** `{"success":false}` only. */
 	"no-error",
-	/** `{"success":true}` with the uuid, and no username. */
+	/** `{"success":true}` with a uuid but no username. */
 	"no-username",
 	/** A refusal with `longError`. */
 	"long-error",
-	/** A refusal in the right form, with these statuses. */
+	/** Valid refusals with these statuses. */
 	"refused-400",
 	"refused-404",
 	"refused-409",
-	/** A list without anyone. */
+	/** An empty list. */
 	"no-donators",
-	/** A list of things that are no donators. */
+	/** A list of invalid donators. */
 	"wrong-donators",
-	/** Only the first quarter of the right list. */
+	/** The first quarter of the list. */
 	"fewer-donators",
 ] as const;
 
 export type Misbehaviour = (typeof misbehaviours)[number];
 
-/** An error text of 5,000 characters that would mention everyone, and break out of what it is put in. */
+/** An error of 5,000 characters with mentions and Markdown. */
 export const longError =
 	"@everyone @here <@1> <@&1> ``` **[x](https://x.example)**\n"
 		.repeat(100)
@@ -69,11 +69,11 @@ const largeBytes = 64 * 1024 + 1;
 const trickleBytes = 60;
 const trickleEveryMs = 500;
 
-/** What an answer is made from. */
-export interface Occasion {
-	/** What `GET /api/donators` would list. */
+/** The state that a response depends on. */
+export interface ResponseContext {
+	/** The list of `GET /api/donators`. */
 	readonly donators: readonly unknown[];
-	/** Resolves when the server is to behave again. */
+	/** Resolves at `behave`. */
 	readonly released: Promise<void>;
 }
 
@@ -83,11 +83,11 @@ const refusal = (error: string, status: number) => () =>
 const json = (text: string) =>
 	new Response(text, { headers: { "content-type": "application/json" } });
 
-/** The wrong answers that have nothing to do with the right one. */
-export const wrongAnswers: Readonly<
+/** The responses that do not contain the correct one. */
+export const wrongResponses: Readonly<
 	Record<
 		Exclude<Misbehaviour, "slow" | "trickle">,
-		(occasion: Occasion) => Response
+		(context: ResponseContext) => Response
 	>
 > = {
 	cut: () =>
@@ -95,7 +95,7 @@ export const wrongAnswers: Readonly<
 			new ReadableStream({
 				async start(controller) {
 					controller.enqueue('{"success":true,"usern');
-					// What is cut off must not keep company with what was sent: let that leave first.
+					// Let the first part leave before the connection closes.
 					await Bun.sleep(1);
 					controller.error(undefined);
 				},
@@ -158,23 +158,23 @@ export const wrongAnswers: Readonly<
 		}),
 };
 
-/** The right answer, slowly; all that is left of it at once when the server is to behave again. */
+/** The correct response, a byte at a time; the rest at once at `behave`. */
 export function trickle(
-	{ status, body }: GameAnswer,
-	{ released }: Pick<Occasion, "released">,
+	{ status, body }: GameResponse,
+	{ released }: Pick<ResponseContext, "released">,
 ): Response {
-	// White space in front is still JSON.
+	// Leading spaces are valid JSON.
 	const bytes = Buffer.from(JSON.stringify(body).padStart(trickleBytes));
 	let sent = 0;
-	let hasten = false;
+	let isReleased = false;
 	void released.then(() => {
-		hasten = true;
+		isReleased = true;
 	});
 	const stream = new ReadableStream<Uint8Array>({
 		async pull(controller) {
-			if (!hasten && sent > 0)
+			if (!isReleased && sent > 0)
 				await Promise.race([Bun.sleep(trickleEveryMs), released]);
-			const end = hasten ? bytes.length : sent + 1;
+			const end = isReleased ? bytes.length : sent + 1;
 			controller.enqueue(bytes.subarray(sent, end));
 			sent = end;
 			if (sent >= bytes.length) controller.close();

@@ -1,5 +1,5 @@
-// Interactions: someone runs a slash command or presses a button, the application is told and answers. An answer can be
-// ephemeral: a message for that person alone, which is in no channel.
+// Interactions: someone uses a slash command or button, and the application responds. A response can be ephemeral: only
+// that person sees it, and it is in no channel.
 // https://discord.com/developers/docs/interactions/receiving-and-responding
 
 import { randomBytes } from "node:crypto";
@@ -44,9 +44,9 @@ export interface Invocation {
 }
 
 export interface InteractionTiming {
-	/** How long an application may take for its first answer. */
+	/** The time for the first response. */
 	readonly acknowledgeMs: number;
-	/** How long it can edit its answer and add to it. */
+	/** The time for edits and follow-ups. */
 	readonly interactionTokenMs: number;
 }
 
@@ -55,16 +55,16 @@ export const discordInteractionTiming: InteractionTiming = {
 	interactionTokenMs: 15 * 60 * 1000,
 };
 
-/** One use of a command or a button, and what came of it. */
+/** A use of a command or button, with its response. */
 export interface Interaction extends Invocation {
 	readonly id: string;
-	/** Whoever has it may answer. */
+	/** Authorizes responses. */
 	readonly token: string;
-	/** "waiting" until the application answers; "failed" when it did not in time. */
+	/** "waiting" until the first response; "failed" if it was not in time. */
 	readonly state: "waiting" | "failed" | "acknowledged";
-	/** How it was answered first. */
+	/** The type of the first response. */
 	readonly answer: InteractionResponseType | undefined;
-	/** The first answer's message; for an update the message with the button. */
+	/** The first response's message; for an update the message with the button. */
 	readonly original: Message | undefined;
 	readonly followUps: readonly Message[];
 }
@@ -84,10 +84,10 @@ export class Interactions {
 	readonly #timing: InteractionTiming;
 	/** By id, oldest first. */
 	readonly #all = new Map<string, Live>();
-	/** Ephemeral messages by id, each with the one who sees it. */
+	/** Ephemeral messages by id, with the user who sees them. */
 	readonly #ephemeral = new Map<string, { message: Message; userId: string }>();
 
-	/** By message id. */
+	/** The contents of edits, by message id. */
 	readonly #edits = new Map<string, readonly string[]>();
 
 	constructor(world: World, timing: InteractionTiming) {
@@ -95,7 +95,7 @@ export class Interactions {
 		this.#timing = timing;
 	}
 
-	/** All there were, oldest first. */
+	/** All interactions, oldest first. */
 	list(): readonly Interaction[] {
 		return [...this.#all.values()];
 	}
@@ -110,12 +110,12 @@ export class Interactions {
 		return found?.token === token ? found : undefined;
 	}
 
-	/** Whether its token is too old to be used. */
+	/** Whether its token has expired. */
 	isOver({ id }: Interaction): boolean {
 		return ageMs(id) > this.#timing.interactionTokenMs;
 	}
 
-	/** Tells the application; from now on the time for its answer runs. */
+	/** Sends an interaction to its application and starts the response timer. */
 	begin(invocation: Invocation): Interaction {
 		const id = this.#world.state.newId();
 		const interaction: Live = {
@@ -150,7 +150,7 @@ export class Interactions {
 		tellChange(interaction);
 	}
 
-	/** The first answer. `original` is its message, or for an update the one with the button. */
+	/** Records the first response. `original` is its message, or for an update the one with the button. */
 	acknowledge(
 		interaction: Interaction,
 		answer: InteractionResponseType,
@@ -162,7 +162,7 @@ export class Interactions {
 		tellChange(live);
 	}
 
-	/** Resolves with the first value of `look` that is not undefined, looked for at each change. */
+	/** Resolves with the first defined result of `look`, which is called at each change. */
 	async until<T>(
 		interaction: Interaction,
 		look: () => T | undefined,
@@ -177,7 +177,7 @@ export class Interactions {
 
 	// Messages
 
-	/** A message in answer, in the channel or for that person alone. */
+	/** Adds a response message, to the channel or ephemeral. */
 	write(interaction: Interaction, given: NewMessage): Message {
 		const { application, channel, user } = interaction;
 		const whole = { ...given, ...this.#origin(interaction) };
@@ -190,7 +190,7 @@ export class Interactions {
 		return message;
 	}
 
-	/** A message after the first answer. */
+	/** Adds a follow-up message. */
 	followUp(interaction: Interaction, given: NewMessage): Message {
 		const message = this.write(interaction, given);
 		const live = this.#live(interaction);
@@ -199,7 +199,7 @@ export class Interactions {
 		return message;
 	}
 
-	/** Changes a message of the answer; one that was being thought about is there then. */
+	/** Edits a response message. This completes a deferred one. */
 	edit(
 		interaction: Interaction,
 		message: Message,
@@ -226,7 +226,7 @@ export class Interactions {
 		tellChange(this.#live(interaction));
 	}
 
-	/** Whether a message is still there. */
+	/** Whether a message still exists. */
 	exists({ id, channel_id }: Message): boolean {
 		return (
 			this.#ephemeral.has(id) ||
@@ -234,18 +234,18 @@ export class Interactions {
 		);
 	}
 
-	/** The contents that answers to interactions gave to a message by editing it, in order. */
+	/** The contents that edits gave a response message, in order. */
 	editsOf({ id }: Message): readonly string[] {
 		return this.#edits.get(id) ?? [];
 	}
 
-	/** An ephemeral message, for the one who sees it. */
+	/** An ephemeral message, if `user` sees it. */
 	ephemeral(id: string, user: User): Message | undefined {
 		const found = this.#ephemeral.get(id);
 		return found?.userId === user.id ? found.message : undefined;
 	}
 
-	/** Who waits for an answer waits no longer. */
+	/** Fails all interactions that wait for a response. */
 	close(): void {
 		for (const live of this.#all.values()) {
 			clearTimeout(live.timer);
@@ -255,11 +255,11 @@ export class Interactions {
 
 	#live({ id }: Interaction): Live {
 		const live = this.#all.get(id);
-		if (!live) throw new Error(`interaction ${id} is not one of ours`);
+		if (!live) throw new Error(`unknown interaction ${id}`);
 		return live;
 	}
 
-	/** What a message says of the interaction it comes from, and which message it answers. */
+	/** The fields that refer to the interaction and to the message that it replies to. */
 	#origin(interaction: Interaction): Partial<NewMessage> {
 		const { application, type, id, user, message, command } = interaction;
 		const first = interaction.original;
@@ -320,7 +320,7 @@ function tellChange(live: Live): void {
 	changed.resolve();
 }
 
-/** To whom the application was added: the guild, or the person in a direct channel. */
+/** Where the application is installed: the guild, or "0" in DMs. */
 function ownersOf({ channel }: { channel: Channel }): Record<string, string> {
 	return { "0": inGuild(channel) ? channel.guild_id : "0" };
 }
@@ -334,7 +334,7 @@ function referenceTo(message: Message, channel: Channel) {
 	} as const;
 }
 
-/** As Discord's: it names its interaction, and the rest is random. */
+/** A token in Discord's format: the interaction id, then random characters. */
 function newInteractionToken(id: string): string {
 	const random = randomBytes(48).toString("base64url");
 	return Buffer.from(`interaction:${id}:${random}`).toString("base64url");

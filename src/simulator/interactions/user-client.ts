@@ -1,5 +1,5 @@
-// Someone with a token, and what they can do in one call: say something, run a command, press a button. They go through
-// the REST API, and see of the answers what Discord would show them.
+// The client of a person or bot with a token: sends messages, runs commands, presses buttons, votes. It uses the REST API
+// and sees responses as Discord's client shows them.
 
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
 import { type Button, buttonsIn } from "../world/messages/buttons.ts";
@@ -18,85 +18,88 @@ export interface UserClient {
 	readonly id: string;
 	readonly username: string;
 	readonly token: string;
-	/** Posts a message through the REST API; rejects with Discord's refusal. `channel` as in `Simulator.channel`. */
-	say(channel: string, text: string): Promise<Said>;
+	/** Sends a message. Rejects with Discord's error. `channel` is that of `Simulator.channel`. */
+	say(channel: string, text: string): Promise<SentMessage>;
 	/**
-	 * Runs a slash command, "name" or, where several bots have it, "bot/name"; rejects with Discord's refusal. A user,
-	 * role or channel among the options is given by its id.
+	 * Runs a slash command: "name", or "bot/name" if several bots have it. Users, roles and channels in `options` are ids.
+	 * Rejects with Discord's error.
 	 */
 	run(
 		channel: string,
 		command: string,
 		options?: Readonly<Record<string, string | number | boolean>>,
-	): Promise<Asked>;
+	): Promise<InteractionHandle>;
 	/**
-	 * Votes in the poll of a message for the answers with these texts or ids, and for no others any more; none takes the
-	 * vote back. Rejects when there is no such poll or answer, and when the poll has ended.
+	 * Replaces the user's votes in a poll by the answers with these texts or ids. Rejects if the poll does not exist or has
+	 * ended, or an answer does not exist.
 	 */
 	vote(
-		message: Pick<Said, "id" | "channel_id">,
+		message: Pick<SentMessage, "id" | "channel_id">,
 		...answers: readonly (string | number)[]
 	): Promise<void>;
-	/** Presses the button with this custom_id or label; rejects when there is none, when it is disabled, and with Discord's refusal. */
+	/** Presses the button with this custom_id or label. Rejects if it does not exist or is disabled, and with Discord's error. */
 	press(
-		message: Pick<Said, "id" | "channel_id">,
+		message: Pick<SentMessage, "id" | "channel_id">,
 		button: string,
-	): Promise<Asked>;
+	): Promise<InteractionHandle>;
 }
 
-export interface Said {
+export interface SentMessage {
 	readonly id: string;
 	readonly channel_id: string;
 	readonly content: string;
 }
 
-/** What was asked of a bot, and what comes of it. */
-export interface Asked {
-	/** The interaction's id. */
+/** A use of a command or button. */
+export interface InteractionHandle {
+	/** The interaction id. */
 	readonly id: string;
 	readonly state: Interaction["state"];
-	/** Resolves once the bot has answered at all, also with "is thinking…"; with false when it did not in time. */
+	/** Resolves when the bot responds or defers; with false if it did not in time. */
 	acknowledged(): Promise<boolean>;
 	/**
-	 * Resolves with what the person sees in answer: a message, if need be the one that ends "is thinking…"; after an
-	 * update the message with the button; or that the bot did not answer in time.
+	 * Resolves with the response that the person sees. A deferred one is awaited; an update resolves with the button's
+	 * message. If the bot did not respond in time it has `failed`.
 	 */
 	reply(): Promise<Reply>;
-	/** Resolves with the message that came after the answer; the second of them, and so on. */
-	followUp(number?: number): Promise<Seen>;
+	/** Resolves with the nth follow-up message, by default the first. */
+	followUp(number?: number): Promise<VisibleMessage>;
 }
 
-/** A message as the person sees it: each property says how it is now. */
-export interface Seen extends Said {
-	/** Nobody else sees it. */
+/** A message as the person sees it. Its properties are live. */
+export interface VisibleMessage extends SentMessage {
+	/** Only this person sees it. */
 	readonly ephemeral: boolean;
 	readonly embeds: Message["embeds"];
 	readonly buttons: readonly Button[];
 	readonly deleted: boolean;
-	/** The contents that edits gave it, in order; the first one after "is thinking…" is none. */
+	/** The content after each edit. Completing a deferred response is no edit. */
 	readonly edits: readonly string[];
 }
 
-export interface Reply extends Seen {
-	/** Whether the bot did not answer in time: then `content` is what Discord says of it, and the only thing there is. */
+export interface Reply extends VisibleMessage {
+	/** Whether the bot did not respond in time. `content` is then what Discord's client shows. */
 	readonly failed: boolean;
-	readonly followUps: readonly Seen[];
+	readonly followUps: readonly VisibleMessage[];
 }
 
-interface Ground {
+interface ClientContext {
 	readonly world: World;
 	readonly interactions: Interactions;
-	/** Posts to the REST API as this person. */
+	/** Sends a POST request as this user. */
 	call(path: string, body: unknown): Promise<Response>;
 	findChannel(name: string): Channel;
 }
 
-export function createUserClient(account: Account, ground: Ground): UserClient {
+export function createUserClient(
+	account: Account,
+	context: ClientContext,
+): UserClient {
 	const { user, token } = account;
-	const { world, interactions } = ground;
+	const { world, interactions } = context;
 
 	const post = async <T>(what: string, path: string, body: unknown) => {
-		const response = await ground.call(path, body);
+		const response = await context.call(path, body);
 		if (!response.ok)
 			throw new Error(
 				`${user.username} could not ${what}: ${await response.text()}`,
@@ -110,8 +113,8 @@ export function createUserClient(account: Account, ground: Ground): UserClient {
 			...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
 		});
 		const interaction = interactions.get(id);
-		if (!interaction) throw new Error(`interaction ${id} was lost`);
-		return createAsked(interactions, interaction);
+		if (!interaction) throw new Error(`interaction ${id} not found`);
+		return createHandle(interactions, interaction);
 	};
 
 	return {
@@ -119,13 +122,17 @@ export function createUserClient(account: Account, ground: Ground): UserClient {
 		username: user.username,
 		token,
 		say: (channel, content) => {
-			const { id } = ground.findChannel(channel);
-			return post<Said>(`write in ${channel}`, `/channels/${id}/messages`, {
-				content,
-			});
+			const { id } = context.findChannel(channel);
+			return post<SentMessage>(
+				`write in ${channel}`,
+				`/channels/${id}/messages`,
+				{
+					content,
+				},
+			);
 		},
 		run: async (channelName, name, options = {}) => {
-			const channel = ground.findChannel(channelName);
+			const channel = context.findChannel(channelName);
 			const { application_id, id } = findCommand(world, channel, name);
 			return ask(`run /${name} in ${channelName}`, channel, {
 				type: 2,
@@ -139,21 +146,23 @@ export function createUserClient(account: Account, ground: Ground): UserClient {
 				},
 			});
 		},
-		// What Discord's own clients ask for here is documented nowhere: it does not go through the REST API.
+		// The route that Discord's clients use is not documented: this bypasses the REST API.
 		vote: async ({ id, channel_id }, ...answers) => {
-			const channel = ground.findChannel(channel_id);
+			const channel = context.findChannel(channel_id);
 			const message = world.messages.get(channel_id, id);
-			if (user.bot) throw new Error(`${user.username} is a bot: none may vote`);
+			if (user.bot)
+				throw new Error(`${user.username} is a bot and cannot vote`);
 			if (!message?.poll || !isSeenBy(world, channel, user))
-				throw new Error(`${user.username} sees no poll ${id}`);
+				throw new Error(`${user.username} cannot see a poll ${id}`);
 			const ids = answers.map((answer) => answerIn(message, answer));
 			world.polls.vote(channel, message, user, ids);
 		},
 		press: async ({ id, channel_id }, wanted) => {
-			const channel = ground.findChannel(channel_id);
+			const channel = context.findChannel(channel_id);
 			const message =
 				interactions.ephemeral(id, user) ?? world.messages.get(channel_id, id);
-			if (!message) throw new Error(`${user.username} sees no message ${id}`);
+			if (!message)
+				throw new Error(`${user.username} cannot see message ${id}`);
 			const button = findButton(message, wanted);
 			return ask(`press ${wanted}`, channel, {
 				type: 3,
@@ -180,9 +189,9 @@ function findCommand(world: World, channel: Channel, name: string) {
 		.flatMap(({ user }) => world.commands.usable(user.id, guild))
 		.filter((one) => one.name === command);
 	const [first, ...others] = found;
-	if (!first) throw new Error(`there is no command /${name} here`);
+	if (!first) throw new Error(`unknown command /${name}`);
 	if (others.length > 0)
-		throw new Error(`${found.length} bots have /${name}; say "bot/${name}"`);
+		throw new Error(`${found.length} bots have /${name}: use "bot/${name}"`);
 	return first;
 }
 
@@ -198,7 +207,7 @@ function findButton(message: Message, wanted: string): Button {
 		);
 	}
 	if (button.url !== undefined)
-		throw new Error(`the button ${wanted} is a link, and asks nobody`);
+		throw new Error(`the button ${wanted} is a link`);
 	if (button.disabled) throw new Error(`the button ${wanted} is disabled`);
 	return button;
 }
@@ -222,7 +231,10 @@ function answerIn({ poll }: Message, wanted: string | number): number {
 	return answer.answer_id;
 }
 
-function createAsked(interactions: Interactions, asked: Interaction): Asked {
+function createHandle(
+	interactions: Interactions,
+	interaction: Interaction,
+): InteractionHandle {
 	const seen = (message: Message): Reply => ({
 		id: message.id,
 		failed: false,
@@ -246,38 +258,40 @@ function createAsked(interactions: Interactions, asked: Interaction): Asked {
 			return interactions.editsOf(message);
 		},
 		get followUps() {
-			return asked.followUps.map(seen);
+			return interaction.followUps.map(seen);
 		},
 	});
 	const isThinking = (message: Message) =>
 		(message.flags & MessageFlags.Loading) !== 0 &&
 		interactions.exists(message);
 	const reply = (): Reply | undefined => {
-		if (asked.state === "failed") return noReply(asked);
-		const { original } = asked;
+		if (interaction.state === "failed") return failedReply(interaction);
+		const { original } = interaction;
 		if (!original || isThinking(original)) return undefined;
 		return seen(original);
 	};
 	return {
-		id: asked.id,
+		id: interaction.id,
 		get state() {
-			return asked.state;
+			return interaction.state;
 		},
 		acknowledged: () =>
-			interactions.until(asked, () =>
-				asked.state === "waiting" ? undefined : asked.state !== "failed",
+			interactions.until(interaction, () =>
+				interaction.state === "waiting"
+					? undefined
+					: interaction.state !== "failed",
 			),
-		reply: () => interactions.until(asked, reply),
+		reply: () => interactions.until(interaction, reply),
 		followUp: (number = 1) =>
-			interactions.until(asked, () => {
-				const message = asked.followUps[number - 1];
+			interactions.until(interaction, () => {
+				const message = interaction.followUps[number - 1];
 				return message && seen(message);
 			}),
 	};
 }
 
-/** What Discord's client shows when there was no answer in time. */
-function noReply({ command, channel }: Interaction): Reply {
+/** What Discord's client shows when the bot did not respond in time. */
+function failedReply({ command, channel }: Interaction): Reply {
 	return {
 		id: "",
 		channel_id: channel.id,

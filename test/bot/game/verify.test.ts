@@ -678,7 +678,7 @@ describe.concurrent("/verify", () => {
 		await until("the list is empty", () => listed(world).length === 0);
 		await expect(
 			world.simulator.user("ada").run(general, "verify", { code: "A" }),
-		).rejects.toThrow("there is no command /verify here");
+		).rejects.toThrow("unknown command /verify");
 	});
 
 	test("is answered to the person alone, with the same texts", async () => {

@@ -78,7 +78,7 @@ describe("who may", () => {
 	test("a command that there is not, and a bot that is not there, are refused", async () => {
 		await using world = await startAnswering({});
 		const { simulator, ada } = world;
-		await expect(ada.run(general, "dance")).rejects.toThrow("no command");
+		await expect(ada.run(general, "dance")).rejects.toThrow("unknown command");
 		const ask = (who: string, application: string, name: string) =>
 			as(simulator, simulator.user(who))("POST", "/interactions", {
 				type: 2,

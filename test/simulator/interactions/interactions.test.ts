@@ -332,7 +332,7 @@ describe("buttons", () => {
 		const reply = await asked.reply();
 		await expect(
 			simulator.user("jose.garcia").press(reply, "Yes"),
-		).rejects.toThrow("sees no message");
+		).rejects.toThrow("cannot see message");
 		await (await ada.press(reply, "Yes")).reply();
 		expect(reply).toMatchObject({
 			content: "yes",

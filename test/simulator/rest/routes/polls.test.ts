@@ -159,7 +159,7 @@ test("a person has one vote unless the poll says otherwise, and bots have none",
 	expect(votes()?.get(2)).toEqual([]);
 	await expect(simulator.bot("alpha").vote(asked, 1)).rejects.toThrow("bot");
 	await expect(simulator.user("bob_the_baker").vote(asked, 1)).rejects.toThrow(
-		"sees no poll",
+		"cannot see a poll",
 	);
 });
 
