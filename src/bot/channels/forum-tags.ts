@@ -12,7 +12,7 @@ import { channelName } from "../discord/describe.ts";
 import type { Forum } from "../discord/find.ts";
 import { requirePermissions } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
-import { type Emoji, emojiName, requireOwn } from "../messages/emoji.ts";
+import { type Emoji, emojiName, requireOwnEmoji } from "../messages/emoji.ts";
 
 /** Throws the ToolError to show unless the forum has these tags, and the bot may put them on and take them off. */
 export function requireTags(
@@ -74,7 +74,7 @@ export async function tagChanges(
 	const names = given.map(({ name }) => name);
 	if (new Set(names).size < names.length)
 		throw invalidParameters(["tags: expected each name once"]);
-	await requireOwn(
+	await requireOwnEmoji(
 		guild,
 		given.flatMap(({ emoji }) => emoji ?? []),
 	);

@@ -20,7 +20,7 @@ import {
 	type Permission,
 } from "../discord/permissions.ts";
 import { forPeople, toToolError } from "../discord/rest/errors.ts";
-import { nobody, piecesOf } from "../messages/reply.ts";
+import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import { createLimiter, type Limiter, type Turn } from "./cooldown.ts";
 import {
 	answerInteraction,
@@ -302,12 +302,12 @@ async function answer(message: Message<true>, text: string): Promise<void> {
 		throw new ToolError(
 			`The bot lacks ${describeBits(missing)} in ${channelName(channel)}.`,
 		);
-	for (const content of piecesOf(text)) await send(message, content);
+	for (const content of sendablePieces(text)) await send(message, content);
 }
 
 /** As a reply where the bot may, and else as a message: more than to send messages is not asked of it. */
 async function send(message: Message<true>, content: string): Promise<void> {
-	const options = { content, allowedMentions: nobody };
+	const options = { content, allowedMentions: noMentions };
 	if (!may(message, PermissionFlagsBits.ReadMessageHistory)) {
 		await message.channel.send(options);
 		return;

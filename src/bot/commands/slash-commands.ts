@@ -7,7 +7,7 @@ import {
 	MessageFlags,
 	SlashCommandBuilder,
 } from "discord.js";
-import { nobody, piecesOf } from "../messages/reply.ts";
+import { noMentions, sendablePieces } from "../messages/split-message.ts";
 
 /** All that there are, whatever is switched on: their names in lower case, and their one option. */
 export const slashForms = {
@@ -52,12 +52,12 @@ export async function answerInteraction(
 	await interaction.deferReply({ flags: MessageFlags.Ephemeral });
 	const { option } = slashForms[name];
 	const rest = interaction.options.getString(option.name) ?? "";
-	const [first = "", ...more] = piecesOf(await run(rest.trim()));
-	await interaction.editReply({ content: first, allowedMentions: nobody });
+	const [first = "", ...more] = sendablePieces(await run(rest.trim()));
+	await interaction.editReply({ content: first, allowedMentions: noMentions });
 	for (const content of more)
 		await interaction.followUp({
 			content,
-			allowedMentions: nobody,
+			allowedMentions: noMentions,
 			flags: MessageFlags.Ephemeral,
 		});
 }

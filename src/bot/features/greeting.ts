@@ -5,7 +5,7 @@ import type { Guild, GuildMember } from "discord.js";
 import type { AiMessage } from "../ai/ai.ts";
 import { fillPlaceholders } from "../config/placeholders.ts";
 import { oneLine } from "../discord/text.ts";
-import { splitMessage } from "../messages/reply.ts";
+import { splitMessage } from "../messages/split-message.ts";
 
 /** One message. What is filled in is not searched again: a name in braces stays as it is. */
 export function fillIn(

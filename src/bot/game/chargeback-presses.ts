@@ -3,7 +3,7 @@
 import { type ButtonInteraction, MessageFlags } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import { nobody } from "../messages/reply.ts";
+import { noMentions } from "../messages/split-message.ts";
 import { decide, selectChargeback } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/db-error.ts";
 import type { Store } from "../store/store.ts";
@@ -69,7 +69,7 @@ export function createPresses({
 			// Within the 3 s that Discord waits. Who is told that it failed has decided nothing.
 			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
 			const content = await decideOn(interaction, button);
-			await interaction.editReply({ content, allowedMentions: nobody });
+			await interaction.editReply({ content, allowedMentions: noMentions });
 		} catch (error) {
 			const refusal = toToolError(error);
 			const fields = { event: short(button.id) };

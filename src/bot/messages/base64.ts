@@ -1,9 +1,8 @@
-// Bytes in base64, as tools take them.
+// Base64 arguments of tools.
 
-/** The bytes; undefined for a text that is no base64, which would otherwise be read as far as it goes. */
+/** Strict: undefined for invalid base64, which Buffer.from would decode up to the first error. */
 export function readBase64(text: string): Buffer | undefined {
-	const whole = text.length % 4 === 0;
-	return whole && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
+	return text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
 		? Buffer.from(text, "base64")
 		: undefined;
 }

@@ -1,32 +1,33 @@
-// Embeds on their way to channels where people can see what was done. They follow at their own pace, within Discord's rate
-// limits, and never hold up what they tell of.
+// A queue of embeds for log channels. Embeds are sent in the background, within Discord's rate limits, up to ten in a
+// message; when the queue is full, new ones are dropped and counted.
 
 import { type EmbedBuilder, embedLength } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import type { Connection } from "../discord/connection/connection.ts";
-import { nobody } from "./reply.ts";
+import { noMentions } from "./split-message.ts";
 
-/** Discord's limits for one message: embeds, and characters in all of them. */
+/** Discord's limits per message: embeds, and characters over all of them. */
 const maxEmbeds = 10;
 const maxEmbedsLength = 6_000;
-/** How many may wait. */
-const maxWaiting = 1_000;
+const maxQueued = 1_000;
 
 export interface EmbedQueueOptions {
 	connection: Connection;
 	log: Log;
-	/** What they tell of: where many were not told, and in the log. */
-	what: { many: string; failed: string };
+	/** What an embed describes, such as "call(s)". */
+	noun: string;
+	/** The setting that names the channel, for the log. */
+	setting: string;
 }
 
 export interface EmbedQueue {
-	/** Never waits, never throws; the embed is made when its turn has come. */
+	/** Returns at once, never throws. The embed is built when it is sent. */
 	push(channelId: string, embed: () => EmbedBuilder): void;
-	/** Resolves when what waits has been sent, or has failed. */
+	/** Resolves when every queued embed has been sent or has failed. */
 	settled(): Promise<void>;
 }
 
-interface Waiting {
+interface Entry {
 	channelId: string;
 	embed(): EmbedBuilder;
 }
@@ -34,55 +35,57 @@ interface Waiting {
 export function createEmbedQueue({
 	connection,
 	log,
-	what,
+	noun,
+	setting,
 }: EmbedQueueOptions): EmbedQueue {
-	const waiting: Waiting[] = [];
+	const queue: Entry[] = [];
 	let dropped = 0;
 	let sending: Promise<void> | undefined;
 
-	/** Until nothing waits. Never rejects. */
-	async function send(): Promise<void> {
-		for (let next = waiting[0]; next; next = waiting[0]) {
+	/** Sends until the queue is empty. Never rejects. */
+	async function drain(): Promise<void> {
+		for (let next = queue[0]; next; next = queue[0]) {
 			const { channelId } = next;
-			const embeds = takeEmbeds(waiting, channelId);
-			const missed = dropped;
+			const embeds = takeEmbeds(queue, channelId);
+			const omitted = dropped;
 			dropped = 0;
 			try {
 				const channel = connection.discord.channels.cache.get(channelId);
 				if (!channel?.isSendable())
-					throw new Error("the bot knows no channel of that id to send to");
+					throw new Error(`cannot send to channel ${channelId}`);
 				await channel.send({
 					embeds,
-					...(missed > 0 && {
-						content: `${missed} more ${what.many} were not told.`,
+					...(omitted > 0 && {
+						content: `${omitted} more ${noun} were not logged.`,
 					}),
-					allowedMentions: nobody,
+					allowedMentions: noMentions,
 				});
 			} catch (error) {
-				log.warn(`could not tell of ${what.failed}`, {
-					calls: embeds.length + missed,
+				log.warn("log channel message failed", {
+					setting,
+					entries: embeds.length + omitted,
 					reason: String((error as Error).message),
 				});
 			}
 		}
 	}
 
-	function begin(): void {
-		sending ??= send().finally(() => {
+	function start(): void {
+		sending ??= drain().finally(() => {
 			sending = undefined;
-			// One that came in the moment in between.
-			if (waiting.length > 0) begin();
+			// An embed may have been pushed after the last look at the queue.
+			if (queue.length > 0) start();
 		});
 	}
 
 	return {
 		push(channelId, embed) {
-			if (waiting.length >= maxWaiting) {
+			if (queue.length >= maxQueued) {
 				dropped++;
 				return;
 			}
-			waiting.push({ channelId, embed });
-			begin();
+			queue.push({ channelId, embed });
+			start();
 		},
 		async settled() {
 			while (sending) await sending;
@@ -90,17 +93,17 @@ export function createEmbedQueue({
 	};
 }
 
-/** Takes as many for this channel, from the first on, as fit into one message. */
-function takeEmbeds(waiting: Waiting[], channelId: string): EmbedBuilder[] {
+/** Removes the first embeds for this channel from the queue, as many as fit into one message. */
+function takeEmbeds(queue: Entry[], channelId: string): EmbedBuilder[] {
 	const embeds: EmbedBuilder[] = [];
 	let length = 0;
-	for (const next of waiting) {
+	for (const next of queue) {
 		if (next.channelId !== channelId || embeds.length === maxEmbeds) break;
 		const embed = next.embed();
 		length += embedLength(embed.data);
 		if (embeds.length > 0 && length > maxEmbedsLength) break;
 		embeds.push(embed);
 	}
-	waiting.splice(0, embeds.length);
+	queue.splice(0, embeds.length);
 	return embeds;
 }

@@ -1,4 +1,4 @@
-// A message as one line of a result: who wrote it when, its id, and all that can be seen of it, parted by "|".
+// A message as one result line: time, author, id, then everything visible in it, separated by "|".
 
 import {
 	type APIAttachment,
@@ -14,18 +14,18 @@ import { time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
 import { emojiName } from "./emoji.ts";
 
-/** Whoever wrote it, by name and id. */
+/** The author's name and id, and whether it is a bot or a webhook. */
 export function authorName({ author, webhook_id }: APIMessage): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
 	return `@${oneField(author.username)} (ID: ${author.id})${kind}`;
 }
 
-/** When it was written, by whom, and its id. */
+/** Time, author and id of a message. */
 export function messageHead(message: APIMessage): string {
 	return `${time(new Date(message.timestamp))} by ${authorName(message)} | ID: ${message.id}`;
 }
 
-/** The whole of it. */
+/** The whole message as one line. */
 export function messageLine(message: APIMessage): string {
 	return [
 		messageHead(message),
@@ -51,17 +51,17 @@ export function messageLine(message: APIMessage): string {
 	].join(" | ");
 }
 
-/** All that is to be read in a message, for looking for words. */
+/** All texts in a message, for searching. */
 export function messageTexts(message: APIMessage): string[] {
 	const snapshots = (message.message_snapshots ?? []).map(
 		({ message }) => message,
 	);
 	const { question, answers = [] } = message.poll ?? {};
-	const asked = [
+	const pollTexts = [
 		question?.text,
 		...answers.map(({ poll_media }) => poll_media.text),
 	].filter((text) => text !== undefined);
-	const said = [message, ...snapshots].flatMap(
+	const messageTexts = [message, ...snapshots].flatMap(
 		({ content, embeds, components, attachments }) => [
 			content,
 			...embeds.flatMap(textsOf),
@@ -69,15 +69,15 @@ export function messageTexts(message: APIMessage): string[] {
 			...attachments.map(({ filename }) => filename),
 		],
 	);
-	return [...said, ...asked];
+	return [...messageTexts, ...pollTexts];
 }
 
 function named(name: string, texts: readonly string[]): string[] {
-	const shown = texts.filter((text) => text !== "").map(oneField);
-	return shown.length > 0 ? [`${name}: ${shown.join(" / ")}`] : [];
+	const fields = texts.filter((text) => text !== "").map(oneField);
+	return fields.length > 0 ? [`${name}: ${fields.join(" / ")}`] : [];
 }
 
-/** The kinds of messages that people and programs write. */
+/** Types of messages that users and apps write; all others are system messages. */
 export const usualKinds: readonly MessageType[] = [
 	MessageType.Default,
 	MessageType.Reply,
@@ -85,7 +85,7 @@ export const usualKinds: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/** Discord's own messages, such as that of a pin, have no text. */
+/** The type of a system message, such as the notice of a pin, which has no text. */
 function kindOf({ type }: APIMessage): string[] {
 	if (usualKinds.includes(type)) return [];
 	return [`kind: ${MessageType[type] ?? type}`];
@@ -94,12 +94,12 @@ function kindOf({ type }: APIMessage): string[] {
 function replyOf(message: APIMessage): string[] {
 	const { message_reference: reference, referenced_message } = message;
 	if (message.type !== MessageType.Reply || !reference?.message_id) return [];
-	const whose = referenced_message
+	const author = referenced_message
 		? ` by ${authorName(referenced_message)}`
 		: referenced_message === null
 			? ", deleted"
 			: "";
-	return [`reply to: ${reference.message_id}${whose}`];
+	return [`reply to: ${reference.message_id}${author}`];
 }
 
 function forwardedOf({
@@ -114,7 +114,9 @@ function forwardedOf({
 			...named("forwarded text", [message.content]),
 			...message.embeds.map((embed) => `forwarded embed: ${embedText(embed)}`),
 			...named("forwarded components", textsIn(message.components)),
-			...message.attachments.map((one) => `forwarded ${attachmentField(one)}`),
+			...message.attachments.map(
+				(attachment) => `forwarded ${attachmentField(attachment)}`,
+			),
 		]),
 	];
 }
@@ -126,8 +128,10 @@ function attachmentField({
 	size,
 	url,
 }: APIAttachment): string {
-	const said = description ? `, described as "${oneField(description)}"` : "";
-	return `attachment: ${oneField(filename)} (${oneField(content_type ?? "unknown type")}, ${size} bytes${said}) ${oneField(url)}`;
+	const altText = description
+		? `, described as "${oneField(description)}"`
+		: "";
+	return `attachment: ${oneField(filename)} (${oneField(content_type ?? "unknown type")}, ${size} bytes${altText}) ${oneField(url)}`;
 }
 
 function textsOf({
@@ -155,7 +159,7 @@ function embedText(embed: APIEmbed): string {
 	return parts.length > 0 ? parts.map(oneField).join(" / ") : "empty";
 }
 
-/** What components say: their texts, and what stands on their buttons. */
+/** The texts in components, and the labels of their buttons. */
 function textsIn(components: unknown): string[] {
 	if (Array.isArray(components)) return components.flatMap(textsIn);
 	if (typeof components !== "object" || components === null) return [];
@@ -175,13 +179,13 @@ function textsIn(components: unknown): string[] {
 	return [...own, ...textsIn(inner), ...textsIn(accessory)];
 }
 
-/** Whether nobody can vote any more. */
+/** Whether voting in a poll is over. */
 export function hasEnded({ expiry, results }: APIPoll): boolean {
-	const over = expiry !== null && Date.parse(expiry) <= Date.now();
-	return over || (results?.is_finalized ?? false);
+	const isExpired = expiry !== null && Date.parse(expiry) <= Date.now();
+	return isExpired || (results?.is_finalized ?? false);
 }
 
-/** A poll as fields of a line: the question, each answer with its id and its votes, and when it ends. */
+/** A poll as fields of a line: question, answers with id and votes, end. */
 export function pollFields(poll: APIPoll): string[] {
 	const { question, answers, allow_multiselect, expiry, results } = poll;
 	const until = expiry === null ? "unknown" : time(new Date(expiry));
@@ -189,24 +193,24 @@ export function pollFields(poll: APIPoll): string[] {
 		`poll: ${oneField(question.text ?? "")}`,
 		...answers.map(({ answer_id, poll_media: { text = "", emoji } }) => {
 			const votes = results?.answer_counts.find(({ id }) => id === answer_id);
-			// Where Discord says nothing of votes, it does not say that there are none.
+			// Without `results` the votes are unknown, which is not the same as none.
 			const count = results ? `${votes?.count ?? 0} vote(s)` : "votes unknown";
-			const shown = emoji
+			const label = emoji
 				? `${emojiName(emoji)} ${oneField(text)}`
 				: oneField(text);
-			return `answer ${answer_id}, ${count}: ${shown}`;
+			return `answer ${answer_id}, ${count}: ${label}`;
 		}),
 		...(allow_multiselect ? ["several answers allowed"] : []),
 		hasEnded(poll) ? `poll ended: ${until}` : `poll open until: ${until}`,
 	];
 }
 
-/** Whether the message was published to other channels, or comes from one that was. */
+/** Whether the message was published to following channels, or is the copy of one that was. */
 function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
-	const is = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;
+	const has = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;
 	return [
-		...(is(MessageFlags.Crossposted) ? ["crossposted"] : []),
-		...(is(MessageFlags.IsCrosspost)
+		...(has(MessageFlags.Crossposted) ? ["crossposted"] : []),
+		...(has(MessageFlags.IsCrosspost)
 			? [
 					`crosspost of: message ${from?.message_id} of the channel ${from?.channel_id} of the guild ${from?.guild_id}`,
 				]
@@ -216,11 +220,11 @@ function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
 
 function reactionsOf({ reactions = [] }: APIMessage): string[] {
 	if (reactions.length === 0) return [];
-	const shown = reactions.map(
+	const texts = reactions.map(
 		({ emoji, count, me }) =>
 			`${emojiName(emoji)} ${count}${me ? " (the bot too)" : ""}`,
 	);
-	return [`reactions: ${shown.join(", ")}`];
+	return [`reactions: ${texts.join(", ")}`];
 }
 
 function threadOf({ thread }: APIMessage): string[] {

@@ -39,7 +39,8 @@ export function createAuditChannel({
 	const queue = createEmbedQueue({
 		connection,
 		log,
-		what: { many: "call(s)", failed: "tool calls in mcp.audit_channel" },
+		noun: "call(s)",
+		setting: "mcp.audit_channel",
 	});
 	return {
 		announce: (call) => queue.push(channelId, () => describe(call)),

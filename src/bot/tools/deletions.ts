@@ -15,9 +15,9 @@ import {
 	missingPermissions,
 	requirePermissions,
 } from "../discord/permissions.ts";
-import { deleteAtOnce, isTooOldForBulk } from "../messages/bulk-delete.ts";
-import { requireContent } from "../messages/content.ts";
-import { currentMessage } from "../messages/message-form.ts";
+import { bulkDelete, isTooOldForBulk } from "../messages/bulk-delete.ts";
+import { fetchMessage } from "../messages/message-arguments.ts";
+import { requireContent } from "../messages/message-content.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { fetchPage } from "../messages/message-pages.ts";
 import {
@@ -46,7 +46,7 @@ export const deleteMessage = destructiveTool({
 		reason,
 	}),
 	async plan({ message_id }, { guild, channel }) {
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		// Its own a bot may delete anywhere.
 		if (message.author.id !== guild.client.user.id)
 			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
@@ -173,7 +173,7 @@ function deletion(
 			if (ids.length === 0) return nothing;
 			if (deleted.length === 0)
 				throw new ToolError(`Nothing was deleted: ${notes.join(" ")}`);
-			await deleteAtOnce(channel, deleted);
+			await bulkDelete(channel, deleted);
 			return [`Deleted ${deleted.length} message(s) from ${where}.`, ...notes];
 		},
 	};
@@ -190,7 +190,7 @@ async function headsOf(
 	const heads = await Promise.all(
 		ids.map(async (id) => {
 			const found = await absentIf(RESTJSONErrorCodes.UnknownMessage, () =>
-				currentMessage(channel, id),
+				fetchMessage(channel, id),
 			);
 			return found ? messageHead(found) : `no such message there | ID: ${id}`;
 		}),

@@ -7,10 +7,10 @@ import { directChannel, member } from "../discord/find.ts";
 import {
 	allowedMentions,
 	content,
-	ownMessage,
-} from "../messages/message-form.ts";
+	fetchOwnMessage,
+} from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
-import { pageBorders, readPage } from "../messages/message-pages.ts";
+import { pageArguments, readPage } from "../messages/message-pages.ts";
 import { flag, found, guild_id, limit, snowflake } from "../tool/arguments.ts";
 import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
@@ -55,7 +55,7 @@ export const readPrivateMessages = tool({
 	input: v.strictObject({
 		...withMember,
 		limit: limit(100, 50),
-		...pageBorders,
+		...pageArguments,
 	}),
 	async run(args, { user }) {
 		const channel = await directChannel(user);
@@ -83,7 +83,7 @@ export const editPrivateMessage = tool({
 	}),
 	async run({ message_id, content }, { discord, user }) {
 		const channel = await directChannel(user);
-		const message = await ownMessage(channel, message_id, "edit");
+		const message = await fetchOwnMessage(channel, message_id, "edit");
 		const what = `the private message ${message_id} to ${memberName(user)}`;
 		const changes = changesOf({ content: message.content }, { content }, what);
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
@@ -107,7 +107,7 @@ export const deletePrivateMessage = destructiveTool({
 	}),
 	async plan({ message_id }, { discord, user }) {
 		const channel = await directChannel(user);
-		const message = await ownMessage(channel, message_id, "delete");
+		const message = await fetchOwnMessage(channel, message_id, "delete");
 		const what = `the private message of ${messageHead(message)} to ${memberName(user)}.`;
 		return {
 			preview: `Would delete ${what}`,

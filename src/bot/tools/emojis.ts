@@ -8,11 +8,11 @@ import { botPermissions, requirePermissions } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 import {
 	emojiName,
-	emojisOf,
+	fetchEmojis,
 	type GuildEmoji,
 	guildEmoji,
 } from "../messages/emoji.ts";
-import { picture } from "../messages/picture.ts";
+import { image } from "../messages/image.ts";
 import { found, guild_id, list, reason } from "../tool/arguments.ts";
 import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
@@ -44,7 +44,7 @@ export const listEmojis = tool({
 	effect: "read",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild }) {
-		const emojis = await emojisOf(guild);
+		const emojis = await fetchEmojis(guild);
 		if (emojis.length === 0)
 			return `The guild ${guild.id} has no emoji of its own.`;
 		const sorted = emojis.toSorted((a, b) => compareIds(a.id, b.id));
@@ -80,7 +80,7 @@ export const createEmoji = tool({
 	input: v.strictObject({
 		guild_id,
 		name,
-		image: picture,
+		image,
 		role_ids,
 		reason,
 	}),

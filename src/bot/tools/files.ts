@@ -12,7 +12,7 @@ import {
 	content,
 	mentions,
 	pingsMany,
-} from "../messages/message-form.ts";
+} from "../messages/message-arguments.ts";
 import { flag, found, guild_id } from "../tool/arguments.ts";
 import { tool } from "../tool/define.ts";
 

@@ -29,7 +29,7 @@ import {
 	content,
 	mentions,
 	pingsMany,
-} from "../messages/message-form.ts";
+} from "../messages/message-arguments.ts";
 import {
 	flag,
 	found,

@@ -14,7 +14,10 @@ import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import { requirePermissions } from "../discord/permissions.ts";
-import { allowedMentions, currentMessage } from "../messages/message-form.ts";
+import {
+	allowedMentions,
+	fetchMessage,
+} from "../messages/message-arguments.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
 import { found, guild_id, snowflake } from "../tool/arguments.ts";
 import { destructiveTool, tool } from "../tool/define.ts";
@@ -39,7 +42,7 @@ export const forwardMessage = tool({
 	async run({ message_id }, { discord, guild, channel, to_channel }) {
 		const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		const what = `the message ${message_id} of ${channelName(channel)}`;
 		if (message.poll || !usualKinds.includes(message.type))
 			throw new ToolError(
@@ -83,7 +86,7 @@ export const crosspostMessage = destructiveTool({
 			throw new ToolError(
 				`${where} is no announcement channel. list_channels shows which ones are.`,
 			);
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		const { author, flags = 0 } = message;
 		if (author.id !== discord.user.id)
 			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);

@@ -14,7 +14,7 @@ import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { textChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
-import { requireContent } from "../messages/content.ts";
+import { requireContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";
 import {
 	choice,

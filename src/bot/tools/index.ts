@@ -1,18 +1,14 @@
 // Every tool there is. The order is the order of tools/list.
 
-import { listRecentToolCalls } from "./audit.ts";
 import { getAuditLog } from "./audit-log.ts";
-
 import {
 	createAutomodRule,
 	deleteAutomodRule,
 	editAutomodRule,
 	listAutomodRules,
 } from "./automod.ts";
-
 import { bulkBan } from "./bulk-ban.ts";
 import { bulkRoleUpdate } from "./bulk-roles.ts";
-
 import { moveChannel, moveChannels } from "./channel-moves.ts";
 import {
 	cloneChannel,
@@ -107,6 +103,7 @@ import {
 	listThreads,
 } from "./threads.ts";
 import { removeTimeout, timeout } from "./timeouts.ts";
+import { listRecentToolCalls } from "./tool-calls.ts";
 import {
 	createStageChannel,
 	createVoiceChannel,

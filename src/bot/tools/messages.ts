@@ -8,11 +8,11 @@ import {
 	allowedMentions,
 	content,
 	embeds,
+	fetchOwnMessage,
 	type MessageFields,
 	mentions,
-	ownMessage,
 	textPermissions,
-} from "../messages/message-form.ts";
+} from "../messages/message-arguments.ts";
 import { flag, found, guild_id, snowflake } from "../tool/arguments.ts";
 import { tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
@@ -85,7 +85,7 @@ export const editMessage = tool({
 	async run(args, { discord, channel }) {
 		const { message_id } = args;
 		const given = { content: args.content, embeds: args.embeds };
-		const message = await ownMessage(channel, message_id, "edit");
+		const message = await fetchOwnMessage(channel, message_id, "edit");
 		const what = `the message ${message_id} in ${channelName(channel)}`;
 		const { content, embeds } = message;
 		const changes = changesOf<MessageFields>({ content, embeds }, given, what);

@@ -5,8 +5,8 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
-import { hiddenContent } from "../messages/content.ts";
-import { currentMessage } from "../messages/message-form.ts";
+import { fetchMessage } from "../messages/message-arguments.ts";
+import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";
 import {
 	found,
@@ -36,7 +36,7 @@ export const pinMessage = tool({
 	permissions: ["PinMessages", "ReadMessageHistory"],
 	input: v.strictObject(pinned),
 	async run({ message_id }, { discord, channel }) {
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		const where = channelName(channel);
 		if (message.pinned)
 			throw new ToolError(
@@ -58,7 +58,7 @@ export const unpinMessage = tool({
 	permissions: ["PinMessages", "ReadMessageHistory"],
 	input: v.strictObject(pinned),
 	async run({ message_id }, { discord, channel }) {
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		const where = channelName(channel);
 		if (!message.pinned)
 			throw new ToolError(

@@ -12,13 +12,13 @@ import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
-import { hiddenContent } from "../messages/content.ts";
-import { emoji, requireOwn } from "../messages/emoji.ts";
+import { emoji, requireOwnEmoji } from "../messages/emoji.ts";
 import {
 	allowedMentions,
-	currentMessage,
-	ownMessage,
-} from "../messages/message-form.ts";
+	fetchMessage,
+	fetchOwnMessage,
+} from "../messages/message-arguments.ts";
+import { hiddenContent } from "../messages/message-content.ts";
 import { hasEnded, pollFields } from "../messages/message-lines.ts";
 import {
 	flag,
@@ -65,7 +65,7 @@ export const createPoll = tool({
 	}),
 	async run(args, { discord, guild, channel }) {
 		const { question, duration, allow_multiselect } = args;
-		await requireOwn(
+		await requireOwnEmoji(
 			guild,
 			args.answers.flatMap(({ emoji }) => emoji ?? []),
 		);
@@ -111,7 +111,7 @@ export const endPoll = destructiveTool({
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject(onPoll),
 	async plan({ message_id }, { discord, channel }) {
-		const message = await ownMessage(channel, message_id, "end");
+		const message = await fetchOwnMessage(channel, message_id, "end");
 		const what = `the poll ${message_id} in ${channelName(channel)}`;
 		const before = pollOf(message, discord);
 		if (hasEnded(before))
@@ -147,7 +147,7 @@ export const getPollVoters = tool({
 	}),
 	async run(args, { discord, channel }) {
 		const { message_id, answer_id, limit, after } = args;
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		const { answers } = pollOf(message, discord);
 		const answer = answers.find((one) => one.answer_id === answer_id);
 		if (!answer)

@@ -19,9 +19,9 @@ import {
 	emojiName,
 	emojiPath,
 	reactionWith,
-	requireOwn,
+	requireOwnEmoji,
 } from "../messages/emoji.ts";
-import { currentMessage } from "../messages/message-form.ts";
+import { fetchMessage } from "../messages/message-arguments.ts";
 import { found, guild_id, limit, snowflake } from "../tool/arguments.ts";
 import { destructiveTool, tool } from "../tool/define.ts";
 
@@ -42,7 +42,7 @@ export const addReaction = tool({
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({ ...onMessage, emoji }),
 	async run({ message_id, emoji }, { discord, guild, channel }) {
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		const there = reactionWith(message.reactions, emoji);
 		const where = nameOf(message_id, channel);
 		if (there?.me)
@@ -52,7 +52,7 @@ export const addReaction = tool({
 		// Whoever joins in an emoji that is there needs no permission.
 		if (!there) {
 			requirePermissions(guild, channel, PermissionFlagsBits.AddReactions);
-			await requireOwn(guild, [emoji]);
+			await requireOwnEmoji(guild, [emoji]);
 		}
 		await discord.rest.put(
 			Routes.channelMessageOwnReaction(
@@ -84,7 +84,7 @@ export const removeReaction = tool({
 		user_id: v.optional(snowflake("person whose reaction it is")),
 	}),
 	async run({ message_id, emoji, user_id }, { discord, guild, channel }) {
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		const there = reactionWith(message.reactions, emoji);
 		const own = user_id === undefined || user_id === discord.user.id;
 		const whole = there ? wholeOf(there.emoji, emoji) : emoji;
@@ -155,7 +155,7 @@ export const clearReactions = destructiveTool({
 	idempotent: true,
 	input: v.strictObject({ ...onMessage, emoji: v.optional(emoji) }),
 	async plan({ message_id, emoji }, { discord, guild, channel }) {
-		const { reactions = [] } = await currentMessage(channel, message_id);
+		const { reactions = [] } = await fetchMessage(channel, message_id);
 		const one = emoji && reactionWith(reactions, emoji);
 		const gone = emoji ? (one ? [one] : []) : reactions;
 		const where = nameOf(message_id, channel);

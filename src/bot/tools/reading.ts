@@ -3,10 +3,10 @@
 import * as v from "valibot";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
-import { hiddenContent } from "../messages/content.ts";
-import { currentMessage } from "../messages/message-form.ts";
+import { fetchMessage } from "../messages/message-arguments.ts";
+import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";
-import { pageBorders, readPage } from "../messages/message-pages.ts";
+import { pageArguments, readPage } from "../messages/message-pages.ts";
 import { found, guild_id, limit, snowflake } from "../tool/arguments.ts";
 import { tool } from "../tool/define.ts";
 
@@ -23,7 +23,7 @@ export const getRecentMessages = tool({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),
 		limit: limit(100, 50),
-		...pageBorders,
+		...pageArguments,
 	}),
 	run: (args, { channel }) => readPage(channel, channelName(channel), args),
 });
@@ -42,7 +42,7 @@ export const getMessage = tool({
 		message_id: snowflake("message"),
 	}),
 	async run({ message_id }, { discord, channel }) {
-		const message = await currentMessage(channel, message_id);
+		const message = await fetchMessage(channel, message_id);
 		return [messageLine(message), ...hiddenContent(discord, [message])];
 	},
 });

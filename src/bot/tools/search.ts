@@ -7,7 +7,7 @@ import { textChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { fold } from "../discord/text.ts";
-import { hiddenContent } from "../messages/content.ts";
+import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine, messageTexts } from "../messages/message-lines.ts";
 import { fetchPage } from "../messages/message-pages.ts";
 import {

@@ -14,7 +14,7 @@ import {
 	type MessageFields,
 	mentions,
 	pingsMany,
-} from "../messages/message-form.ts";
+} from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { found, guild_id, reason, snowflake, text } from "../tool/arguments.ts";
 import { destructiveTool, tool } from "../tool/define.ts";

@@ -1,4 +1,4 @@
-// Embeds that wait for their turn.
+// The queue of embeds for log channels.
 
 import { expect, test } from "bun:test";
 import { EmbedBuilder } from "discord.js";
@@ -8,7 +8,7 @@ import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";
 
-test("more than may wait are counted where the others are told, and not held up", async () => {
+test("embeds that do not fit into the queue are dropped, and the next message says how many", async () => {
 	await using simulator = await startSimulator({
 		rateLimits: {
 			global: { requests: 10_000, perMs: 1_000 },
@@ -28,7 +28,8 @@ test("more than may wait are counted where the others are told, and not held up"
 	);
 	const queue = createEmbedQueue({
 		...{ connection, log },
-		what: { many: "call(s)", failed: "calls" },
+		noun: "call(s)",
+		setting: "mcp.audit_channel",
 	});
 	const fault = simulator.faults.stall("POST /channels/*/messages", {
 		times: 1,
@@ -49,6 +50,6 @@ test("more than may wait are counted where the others are told, and not held up"
 	);
 	expect(
 		messages.map(({ content }) => content).filter((content) => content !== ""),
-	).toEqual(["99 more call(s) were not told."]);
+	).toEqual(["99 more call(s) were not logged."]);
 	expect(lines).toEqual([]);
 });

@@ -738,7 +738,7 @@ function toldIds({ simulator }: Audited, count: number): Promise<string[]> {
 	});
 }
 
-const warning = "could not tell of tool calls in mcp.audit_channel";
+const warning = "log channel message failed";
 
 test("the audit channel has an embed for each call that is to change something, and for no other", async () => {
 	await using audited = await startAudited(undefined, inStaff);
@@ -917,7 +917,7 @@ test.each<[string, (simulator: Simulator) => string]>([
 			await until("it is said", () => {
 				const said = recorded.entries(warning);
 				return (
-					said.reduce((sum, { calls }) => sum + Number(calls), 0) === number
+					said.reduce((sum, { entries }) => sum + Number(entries), 0) === number
 				);
 			});
 		}

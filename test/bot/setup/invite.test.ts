@@ -31,7 +31,7 @@ test("the permissions of the tools are those that tools name, and those that go 
 	const source = join(import.meta.dir, "../../../src/bot");
 	const files = [
 		...readdirSync(join(source, "tools")).map((file) => `tools/${file}`),
-		"messages/message-form.ts",
+		"messages/message-arguments.ts",
 	];
 	const named = files.flatMap((file) =>
 		Array.from(

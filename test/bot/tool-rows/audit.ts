@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/audit.ts and audit-log.ts.
+// The rows of src/bot/tools/tool-calls.ts and audit-log.ts.
 
 import { anyId, freshName, type Row } from "./scene.ts";
 

@@ -92,7 +92,7 @@ test("what the other one wrote is read, and neither edited nor deleted", async (
 		await call("delete_private_message", args),
 	]) {
 		expect(isError).toBe(true);
-		expect(text).toContain("only its own. Nothing was done.");
+		expect(text).toContain("its own messages. Nothing was done.");
 	}
 	expect(simulator.journal.entries()).toEqual([]);
 });

@@ -195,7 +195,7 @@ test("a bot that may not read content is told so before Discord is asked", async
 	await using world = await startWorld({ seed: { ...seed, bots } });
 	const answer = await world.call("search_guild_messages", { query: "leek" });
 	expect(answer.isError).toBe(true);
-	expect(answer.text).toContain('switch on "Message Content Intent"');
+	expect(answer.text).toContain('enable "Message Content Intent"');
 	expect(world.simulator.requests.list().map((one) => one.route)).not.toContain(
 		route,
 	);

@@ -86,7 +86,7 @@ test("an answer has an emoji of the guild, and none that is gone or another guil
 	const polls = () => writes(world).filter((one) => one.endsWith("/messages"));
 	for (const id of ["123456789012345678", foreign?.id])
 		expect((await withEmoji(id)).text).toBe(
-			`There is no emoji ${id} in the guild ${guild.id}. list_emojis shows its emoji.`,
+			`There is no emoji ${id} in the guild ${guild.id}. list_emojis lists its emoji.`,
 		);
 	expect(polls()).toEqual([]);
 	expect((await withEmoji(own?.id)).text).toContain(`<:pan:${own?.id}> x`);

@@ -70,7 +70,7 @@ test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])(
 		const { at } = write(world);
 		const { code, text } = await world.call("add_reaction", { ...at, emoji });
 		expect(code).toBe(-32602);
-		expect(text).toContain("emoji: expected an emoji itself, such as 👍");
+		expect(text).toContain("emoji: expected a Unicode emoji such as 👍");
 	},
 );
 
@@ -201,7 +201,7 @@ test("an emoji of another guild is joined in where it is, and put nowhere else",
 	const put = (emoji = "") => world.call("add_reaction", { ...at, emoji });
 	const refused = await put(foreign?.id);
 	expect(refused.text).toBe(
-		`There is no emoji ${foreign?.id} in the guild ${guild.id}. list_emojis shows its emoji.`,
+		`There is no emoji ${foreign?.id} in the guild ${guild.id}. list_emojis lists its emoji.`,
 	);
 	expect(message.reactions).toEqual([]);
 	expect((await put(own?.id)).isError).toBe(false);

@@ -131,7 +131,7 @@ describe("a mention of a role that would ping nobody", () => {
 				expect({ name, isError }).toEqual({ name, isError: true });
 				expect(text).toMatch(/^The bot lacks MENTION_EVERYONE in #/);
 				expect(text).toContain(
-					`nobody is pinged by the mention of @chefs (ID: ${role.id}), which is not mentionable`,
+					`Discord pings nobody for @chefs (ID: ${role.id}), which is not mentionable`,
 				);
 			}
 		const names = tools

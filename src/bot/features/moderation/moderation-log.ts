@@ -70,7 +70,8 @@ export function createModerationLog({
 }: ModerationLogOptions): ModerationLog {
 	const queue = createEmbedQueue({
 		...{ connection, log },
-		what: { many: "thing(s)", failed: "moderation" },
+		noun: "action(s)",
+		setting: "moderation.log_channel",
 	});
 	/** What guilds have chosen, as far as it was looked up. */
 	const chosen = new Map<string, string | null | undefined>();

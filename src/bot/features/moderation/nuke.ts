@@ -18,9 +18,9 @@ import {
 } from "../../discord/permissions.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
-import { deleteAtOnce, isTooOldForBulk } from "../../messages/bulk-delete.ts";
+import { bulkDelete, isTooOldForBulk } from "../../messages/bulk-delete.ts";
 import { fetchPage } from "../../messages/message-pages.ts";
-import { nobody } from "../../messages/reply.ts";
+import { noMentions } from "../../messages/split-message.ts";
 import type { ModerationLog } from "./moderation-log.ts";
 
 /** As many as Discord deletes at once. */
@@ -70,7 +70,10 @@ export function createNuke(options: NukeOptions): {
 			const missing = missingToWrite(channel);
 			if (missing !== 0n)
 				throw new Error(`the bot lacks ${describeBits(missing)} there`);
-			const notice = await channel.send({ content, allowedMentions: nobody });
+			const notice = await channel.send({
+				content,
+				allowedMentions: noMentions,
+			});
 			const ms = options.noticeMs ?? noticeMs;
 			if (closed) await take(notice);
 			else notices.set(notice, setTimeout(take, ms, notice));
@@ -143,9 +146,9 @@ async function deleteBefore(
 	const page = await fetchPage(channel, { limit: count, before: message.id });
 	const ids = page.map(({ id }) => id).filter((id) => !isTooOldForBulk(id));
 	const together = ids.length < most ? [...ids, message.id] : ids;
-	await deleteAtOnce(channel, together, reason);
+	await bulkDelete(channel, together, reason);
 	// That it may stay is no reason to say that nothing was done.
 	if (together === ids)
-		await deleteAtOnce(channel, [message.id], reason).catch(() => {});
+		await bulkDelete(channel, [message.id], reason).catch(() => {});
 	return { deleted: ids.length, left: page.length - ids.length };
 }

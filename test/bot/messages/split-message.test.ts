@@ -1,7 +1,7 @@
 // Texts of any length, in pieces that Discord takes.
 
 import { expect, test } from "bun:test";
-import { splitMessage } from "../../../src/bot/messages/reply.ts";
+import { splitMessage } from "../../../src/bot/messages/split-message.ts";
 import { seeded } from "../../support/random.ts";
 
 test("a text that fits is one piece, as it is", () => {

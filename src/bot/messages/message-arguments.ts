@@ -1,4 +1,4 @@
-// What tools that write messages have in common: whom a text may ping, embeds, and that one edits only one's own.
+// Arguments and permissions of tools that write messages: content, mentions, embeds; and fetching a message.
 
 import {
 	type AllowedMentionsTypes,
@@ -17,7 +17,7 @@ import type { NeededWith } from "../discord/permissions.ts";
 import { choice, flag, instant, integer, text } from "../tool/arguments.ts";
 import { authorName } from "./message-lines.ts";
 
-/** What a text may ping. Each kind includes the one before. */
+/** Which mentions may ping. Each level includes the ones before. */
 const mentionTypes = {
 	none: [],
 	users: ["users"],
@@ -30,7 +30,7 @@ type Mentions = keyof typeof mentionTypes;
 export const mentions = v.optional(
 	choice(
 		Object.keys(mentionTypes) as Mentions[],
-		"Whom mentions in it may ping; each includes the ones before.",
+		"Who mentions may ping; each includes the ones before.",
 	),
 	"none",
 );
@@ -42,37 +42,38 @@ export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 	};
 }
 
-export const content = text(1, 2000, "The message, in Discord's Markdown.");
+export const content = text(1, 2000, "Text in Discord's Markdown.");
 
-const selfEvident = "";
+/** Embed fields need no description: see publishedAs below. */
+const undescribed = "";
 const link = v.optional(
 	v.pipe(
-		text(1, 2048, selfEvident),
+		text(1, 2048, undescribed),
 		v.regex(
 			/^https?:\/\/[^\s/]\S*$/i,
-			"expected a link that begins with https://",
+			"expected a URL that begins with https://",
 		),
 	),
 );
-const shown = <const Max extends number>(max: Max) =>
-	v.optional(text(1, max, selfEvident));
+const optionalText = <const Max extends number>(max: Max) =>
+	v.optional(text(1, max, undescribed));
 
-// https://discord.com/developers/docs/resources/message#embed-object, but for what only links make.
+// https://discord.com/developers/docs/resources/message#embed-object, without the fields that only link previews have.
 const embed = v.pipe(
 	v.strictObject({
-		title: shown(256),
-		description: shown(4096),
+		title: optionalText(256),
+		description: optionalText(4096),
 		url: link,
 		timestamp: v.optional(instant("Timestamp")),
-		color: v.optional(integer(0, 0xffffff, selfEvident)),
+		color: v.optional(integer(0, 0xffffff, undescribed)),
 		footer: v.optional(
-			v.strictObject({ text: text(1, 2048, selfEvident), icon_url: link }),
+			v.strictObject({ text: text(1, 2048, undescribed), icon_url: link }),
 		),
 		image: v.optional(v.strictObject({ url: link.wrapped })),
 		thumbnail: v.optional(v.strictObject({ url: link.wrapped })),
 		author: v.optional(
 			v.strictObject({
-				name: text(1, 256, selfEvident),
+				name: text(1, 256, undescribed),
 				url: link,
 				icon_url: link,
 			}),
@@ -81,16 +82,16 @@ const embed = v.pipe(
 			v.pipe(
 				v.array(
 					v.strictObject({
-						name: text(1, 256, selfEvident),
-						value: text(1, 1024, selfEvident),
-						inline: v.optional(flag(selfEvident), false),
+						name: text(1, 256, undescribed),
+						value: text(1, 1024, undescribed),
+						inline: v.optional(flag(undescribed), false),
 					}),
 				),
 				v.maxLength(25, "expected at most 25"),
 			),
 		),
 	}),
-	// It is in the list of tools several times, and its tree would cost as much there as a tool.
+	// Published without its properties: several tools list this schema, and in full it is as long as a tool.
 	publishedAs({
 		type: "object",
 		description:
@@ -106,12 +107,12 @@ export const embeds = v.pipe(
 		({ input }) =>
 			`expected at most ${embedLimit} characters over all embeds, received ${lengthOf(input)}`,
 	),
-	v.description("Framed text below the content."),
+	v.description("Embeds below the content."),
 );
 
 const embedLimit = 6000;
 
-/** The characters that Discord counts. */
+/** The characters that count towards Discord's limit over all embeds. */
 function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
 	return embeds
 		.flatMap(({ title, description, footer, author, fields = [] }) => [
@@ -121,17 +122,16 @@ function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
 		.reduce((sum, part) => sum + [...(part ?? "")].length, 0);
 }
 
-/** What a message says, and whom that may ping. */
-interface Pinging {
+interface TextArguments {
 	content?: string | undefined;
 	mentions: Mentions;
 }
 
-/** What a text needs that pings everyone, or a role that not everybody may mention. */
-export const pingsMany: NeededWith<Pinging> = {
+/** The permission to ping @everyone, or a role that is not mentionable. */
+export const pingsMany: NeededWith<TextArguments> = {
 	permission: "MentionEveryone",
 	with: "mentions",
-	// Without it Discord sends the message, and pings nobody.
+	// Without it, Discord sends the message but pings nobody.
 	when: (args, _, guild) =>
 		(args.mentions === "everyone" &&
 			/@(everyone|here)/.test(args.content ?? "")) ||
@@ -139,15 +139,15 @@ export const pingsMany: NeededWith<Pinging> = {
 	why(args, guild) {
 		const roles = rolesToPing(guild, args).map(roleName);
 		return roles.length > 0
-			? `Without it nobody is pinged by the mention of ${roles.join(", ")}, which is not mentionable (edit_role can make it so); with another \`mentions\` the text is sent all the same.`
+			? `Without it, Discord pings nobody for ${roles.join(", ")}, which is not mentionable. edit_role can make it mentionable; with another \`mentions\` the text is sent without this ping.`
 			: undefined;
 	},
 };
 
-/** The roles that a text is to ping and that are not mentionable. */
+/** The roles that a text would ping although they are not mentionable. */
 function rolesToPing(
 	guild: Guild,
-	{ content = "", mentions }: Pinging,
+	{ content = "", mentions }: TextArguments,
 ): Role[] {
 	if (!mentionTypes[mentions].some((type) => type === "roles")) return [];
 	const ids = new Set(
@@ -159,43 +159,43 @@ function rolesToPing(
 	});
 }
 
-/** What such a text needs beside the permission to write at all. */
+/** The permissions for a text beyond sending messages. */
 export const textPermissions: readonly NeededWith<{
 	content?: string | undefined;
 	mentions: Mentions;
 	embeds?: readonly unknown[] | undefined;
 }>[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
 
-/** What an edit of a message can change. */
+/** The fields of a message that an edit can change. */
 export interface MessageFields {
 	content: string;
 	embeds: readonly object[];
 }
 
-/** Where a message stands: a channel of a guild, or a direct one. */
-export interface Place {
+/** A channel of a guild, or a DM channel. */
+export interface MessageChannel {
 	id: string;
 	client: Client<true>;
 }
 
-/** A message as it is now, asked for. */
-export async function currentMessage(
-	{ id, client }: Place,
+/** Fetches a message from Discord. */
+export async function fetchMessage(
+	{ id, client }: MessageChannel,
 	messageId: string,
 ): Promise<APIMessage> {
 	const path = Routes.channelMessage(id, messageId);
 	return (await client.rest.get(path)) as APIMessage;
 }
 
-/** The same, of a message that the bot wrote; throws the ToolError to show for others. */
-export async function ownMessage(
-	place: Place,
+/** Fetches a message of the bot. Throws a ToolError for a message of someone else; `action` completes "can only …". */
+export async function fetchOwnMessage(
+	channel: MessageChannel,
 	messageId: string,
-	toDo: string,
+	action: string,
 ): Promise<APIMessage> {
-	const message = await currentMessage(place, messageId);
-	if (message.author.id === place.client.user.id) return message;
+	const message = await fetchMessage(channel, messageId);
+	if (message.author.id === channel.client.user.id) return message;
 	throw new ToolError(
-		`The message ${messageId} is by ${authorName(message)}: the bot can ${toDo} only its own. Nothing was done.`,
+		`The message ${messageId} is by ${authorName(message)}: the bot can only ${action} its own messages. Nothing was done.`,
 	);
 }

@@ -1,0 +1,45 @@
+// Access to message content. Without the Message Content Intent in the developer portal, Discord hides content over REST
+// and its Gateway alike, except in the bot's own messages, direct messages and messages that mention it.
+// https://discord.com/developers/docs/events/gateway#message-content-intent
+
+import type { APIMessage, Client } from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
+import {
+	isSwitchedOn,
+	privilegedIntents,
+} from "../discord/connection/intents.ts";
+
+const howToEnable =
+	'The operator can enable "Message Content Intent" in the developer portal (Bot) and restart the bot.';
+
+function readsContent(discord: Client<true>): boolean {
+	return isSwitchedOn(discord, privilegedIntents.MessageContent);
+}
+
+/** Throws a ToolError if the bot cannot read message content; `consequence` is what cannot work then. */
+export function requireContent(
+	discord: Client<true>,
+	consequence: string,
+): void {
+	if (readsContent(discord)) return;
+	throw new ToolError(
+		`Discord hides message content from this bot, so ${consequence}. ${howToEnable} Nothing was done.`,
+	);
+}
+
+/** A result line about hidden content, if some of these messages are empty because of it. */
+export function hiddenContent(
+	discord: Client<true>,
+	messages: readonly APIMessage[],
+): string[] {
+	const hidden = messages.some(
+		({ author, content, embeds, attachments }) =>
+			author.id !== discord.user.id &&
+			content === "" &&
+			embeds.length + attachments.length === 0,
+	);
+	if (!hidden || readsContent(discord)) return [];
+	return [
+		`Discord hides the content, embeds and attachments of messages from this bot, except its own and those that mention it. ${howToEnable}`,
+	];
+}
