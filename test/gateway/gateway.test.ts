@@ -1060,7 +1060,7 @@ describe("a bot's tools that clients refuse", () => {
 	});
 
 	test("count to the 500, and no more of them is looked at", async () => {
-		const tools = [...Array.from({ length: 600_000 }, () => "{}"), echoTool];
+		const tools = [...Array.from({ length: 10_000 }, () => "{}"), echoTool];
 		await using world = await startWorld({ tools });
 		expect(await world.text("list_instances")).toContain(
 			"| not listed: the rest (over the limit of 500 tools), the 1. tool (name: is missing), ",
