@@ -1,4 +1,4 @@
-// One answer of AI chat: what the AI says, on Discord while it says it, with a word on why where it ends too early.
+// One answer of AI chat: streams the AI's text to Discord, and adds a note when it ends early.
 
 import {
 	DiscordAPIError,
@@ -10,27 +10,32 @@ import {
 import type { Log } from "../../../lib/log.ts";
 import type { Ai, AiMessage, AnswerEnd } from "../../ai/ai.ts";
 import { AiError } from "../../ai/error.ts";
-import { isCodeOpen } from "./chat-pieces.ts";
 import type { Question } from "./chat-question.ts";
-import { createWriter, type Pen, type Written } from "./chat-writer.ts";
+import type { EndReason } from "./chat-run.ts";
+import { isCodeOpen } from "./chat-split.ts";
+import {
+	createWriter,
+	type MessageApi,
+	type WrittenMessage,
+} from "./chat-writer.ts";
 
-/** An answer ends here, however much more there would be. */
+/** Longer answers are cut here. In UTF-16 units. */
 const maxLength = 8_000;
-/** Discord shows that somebody types for 10 s. */
+/** Discord shows the typing indicator for 10 s. */
 const typingMs = 8_000;
 
-/** Why an answer is given up before it is whole. */
-export type End = "deleted" | "restart" | "late";
-
-const notes: Readonly<Record<Exclude<End, "deleted">, [string, string]>> = {
-	restart: [
-		"I am being restarted. Please ask me again in a minute.",
-		"I am being restarted: the answer ends here.",
-	],
-	late: [
-		"That took too long. Please ask me again.",
-		"That took too long: the answer ends here.",
-	],
+/** What people read when an answer ends early: without any text, and below a part of it. */
+const notes: Readonly<
+	Record<Exclude<EndReason, "deleted">, { empty: string; partial: string }>
+> = {
+	restart: {
+		empty: "I am being restarted. Please ask me again in a minute.",
+		partial: "I am being restarted: the answer ends here.",
+	},
+	timeout: {
+		empty: "That took too long. Please ask me again.",
+		partial: "That took too long: the answer ends here.",
+	},
 };
 
 export interface AnswerOptions {
@@ -38,124 +43,129 @@ export interface AnswerOptions {
 	messages: readonly AiMessage[];
 	question: Question;
 	rest: REST;
-	/** The least time between two edits. */
-	paceMs(): number;
-	/** Its reason is an `End`. */
+	/** Minimum time between two edits. */
+	editIntervalMs(): number;
+	/** Aborts the AI request. Its reason is an `EndReason`. */
 	ending: AbortSignal;
 	/** Nothing more is written. */
 	stopped: AbortSignal;
-	/** Is told of each message that is new, and at the end of all: its part of the answer, without what is said about that. */
-	onPart(part: { id: string; text: string }, number: number): void;
+	/** Called with each new message, and at the end with all: its part of the answer, without the note. */
+	onPart(part: { id: string; text: string }, index: number): void;
 	log: Log;
 }
 
-/** Asks, and answers. Rejects when Discord does not take the answer. */
+/** Asks the AI and writes its answer. Rejects when Discord refuses the answer. */
 export async function answerQuestion(options: AnswerOptions): Promise<void> {
 	const { question, rest, stopped } = options;
-	let said = "";
-	const tell = ({ id, from, to }: Written, number: number) =>
-		options.onPart({ id, text: said.slice(from, to) }, number);
+	let answer = "";
+	const report = ({ id, from, to }: WrittenMessage, index: number) =>
+		options.onPart({ id, text: answer.slice(from, to) }, index);
 	const typing = startTyping(question.channelId, rest);
 	const writer = createWriter({
-		pen: penFor(question, rest),
-		paceMs: options.paceMs,
-		onMessage(message, number) {
+		api: createMessageApi(question, rest),
+		editIntervalMs: options.editIntervalMs,
+		onMessage(message, index) {
 			typing.end();
-			tell(message, number);
+			report(message, index);
 		},
 		signal: stopped,
 	});
-	// What nobody can read needs not be thought of.
-	const unreadable = new AbortController();
-	writer.done.catch(() => unreadable.abort());
+	// When Discord refuses the answer, the AI request is aborted.
+	const unwritable = new AbortController();
+	writer.done.catch(() => unwritable.abort());
 	try {
-		const { text, note } = await listen(options, unreadable.signal, (soFar) => {
-			said = soFar;
-			writer.update(soFar);
-		});
-		said = text;
+		const { text, note } = await readAnswer(
+			options,
+			unwritable.signal,
+			(partial) => {
+				answer = partial;
+				writer.update(partial);
+			},
+		);
+		answer = text;
 		await writer.finish(withNote(text, note));
-		for (const [number, message] of writer.written.entries())
-			tell(message, number);
+		for (const [index, message] of writer.written.entries())
+			report(message, index);
 	} finally {
 		typing.end();
 	}
 }
 
-/** Sends one sentence to whoever asked. */
-export async function say(
+/** Replies to a question with one sentence. */
+export async function sendReply(
 	sentence: string,
 	question: Question,
 	rest: REST,
 ): Promise<void> {
-	await penFor(question, rest).send(sentence, 0);
+	await createMessageApi(question, rest).send(sentence, 0);
 }
 
-const nonceOf = (questionId: string, number: number) =>
-	`${questionId}-${number}`;
+const createNonce = (questionId: string, index: number) =>
+	`${questionId}-${index}`;
 
-/** Of which answer a message is, and which of its messages; undefined where it is of none. */
+/** The question that a message answers, and the message's index in the answer; undefined for other messages. */
 export function readNonce(
 	nonce: string | number | null,
-): { question: string; number: number } | undefined {
-	const [, question, number] = /^(\d+)-(\d+)$/.exec(String(nonce)) ?? [];
-	if (question === undefined) return undefined;
-	return { question, number: Number(number) };
+): { questionId: string; index: number } | undefined {
+	const [, questionId, index] = /^(\d+)-(\d+)$/.exec(String(nonce)) ?? [];
+	if (questionId === undefined) return undefined;
+	return { questionId, index: Number(index) };
 }
 
-/** Whether it is about a message or a channel that is not there any more. */
+/** Whether a request failed because its message or channel was deleted. */
 export function isGone(error: unknown): boolean {
 	if (!(error instanceof DiscordAPIError)) return false;
 	const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
 	return (
 		error.code === UnknownMessage ||
 		error.code === UnknownChannel ||
-		// Of all that is sent, only the message that is replied to can be wrong.
+		// The only field that can be invalid is the reference to the question.
 		error.code === RESTJSONErrorCodes.InvalidFormBodyOrContentType
 	);
 }
 
-/** What the AI says, and why it ends if that is too early. `update` is told of the text as it grows. */
-async function listen(
+/** Reads the AI's answer. Calls `update` with the text so far. `note` explains an early end. */
+async function readAnswer(
 	{ ai, messages, ending, log }: AnswerOptions,
-	unreadable: AbortSignal,
+	unwritable: AbortSignal,
 	update: (text: string) => void,
 ): Promise<{ text: string; note?: string }> {
 	let text = "";
 	let end: AnswerEnd | undefined;
 	const note = "The answer became too long, and ends here.";
-	const onEnd = (given: AnswerEnd) => {
-		end = given;
+	const onEnd = (answerEnd: AnswerEnd) => {
+		end = answerEnd;
 	};
-	const signal = AbortSignal.any([ending, unreadable]);
+	const signal = AbortSignal.any([ending, unwritable]);
 	try {
 		for await (const piece of ai.answer(messages, { signal, onEnd })) {
 			text += piece;
 			if (text.length > maxLength)
-				return { text: storable(text.slice(0, maxLength)), note };
-			update(storable(text));
+				return { text: toStorable(text.slice(0, maxLength)), note };
+			update(toStorable(text));
 		}
 		const isCut = end?.finish === "length";
-		return { text: storable(text), ...(isCut && { note }) };
+		return { text: toStorable(text), ...(isCut && { note }) };
 	} catch (error) {
-		if (unreadable.aborted) return { text: storable(text) };
-		return { text: storable(text), note: noteOn(error, text, ending, log) };
+		if (unwritable.aborted) return { text: toStorable(text) };
+		return { text: toStorable(text), note: noteOn(error, text, ending, log) };
 	}
 }
 
-/** What people are told of an answer that is not whole. */
 function noteOn(
 	error: unknown,
 	text: string,
 	ending: AbortSignal,
 	log: Log,
 ): string {
-	const end: End | undefined = ending.aborted ? ending.reason : undefined;
-	if (end === "deleted") return "";
-	if (end) return notes[end][text === "" ? 0 : 1];
-	// It is in the log already.
+	const reason: EndReason | undefined = ending.aborted
+		? ending.reason
+		: undefined;
+	if (reason === "deleted") return "";
+	if (reason) return notes[reason][text === "" ? "empty" : "partial"];
+	// Already logged.
 	if (error instanceof AiError) return error.message;
-	log.error("an answer failed", { error });
+	log.error("chat answer failed", { error });
 	return "Something went wrong on my side. Please ask me again later.";
 }
 
@@ -168,25 +178,31 @@ function withNote(text: string, note = ""): string {
 	return `${closed}\n-# ${note}`;
 }
 
-/** What Discord and every database take. */
-function storable(text: string): string {
+/** Replaces what Discord or a database refuses: lone surrogates and NUL. */
+function toStorable(text: string): string {
 	return text.toWellFormed().replaceAll("\0", "\u{fffd}");
 }
 
-/** Messages that ping nobody and unfold no links, the first of which replies. */
-function penFor({ id, channelId, replyable }: Question, rest: REST): Pen {
+/** Messages without pings and link previews. The first one replies to the question. */
+function createMessageApi(
+	{ id, channelId, replyable }: Question,
+	rest: REST,
+): MessageApi {
 	const allowed_mentions = { parse: [], replied_user: false };
 	return {
-		async send(content, number) {
+		async send(content, index) {
 			const body = {
-				...{ content, allowed_mentions, flags: MessageFlags.SuppressEmbeds },
-				...{ nonce: nonceOf(id, number), enforce_nonce: true },
-				...(number === 0 &&
+				content,
+				allowed_mentions,
+				flags: MessageFlags.SuppressEmbeds,
+				nonce: createNonce(id, index),
+				enforce_nonce: true,
+				...(index === 0 &&
 					replyable && { message_reference: { message_id: id } }),
 			};
 			const path = Routes.channelMessages(channelId);
 			return (await rest.post(path, { body })) as Awaited<
-				ReturnType<Pen["send"]>
+				ReturnType<MessageApi["send"]>
 			>;
 		},
 		async edit(messageId, content) {
@@ -196,10 +212,10 @@ function penFor({ id, channelId, replyable }: Question, rest: REST): Pen {
 	};
 }
 
-/** Shows that the bot is at it, until that is ended. */
+/** Shows the typing indicator until `end`. */
 function startTyping(channelId: string, rest: REST): { end(): void } {
 	const type = () => {
-		// Nobody misses it.
+		// The indicator is optional: failures do not matter.
 		rest.post(Routes.channelTyping(channelId)).catch(() => {});
 	};
 	const timer = setInterval(type, typingMs);

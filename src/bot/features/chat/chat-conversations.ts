@@ -1,5 +1,5 @@
-// What was said in AI chat: in memory, and in the store behind it, so that a restart goes on. While the database is away
-// memory alone counts, and what came meanwhile is written when it is back, as far as memory goes.
+// Conversations of AI chat: cached in memory and stored, so that they survive a restart. During a database outage, writes
+// are buffered in memory up to a limit.
 
 import type { Log } from "../../../lib/log.ts";
 import {
@@ -16,40 +16,43 @@ import type { Store } from "../../store/store.ts";
 
 /** Messages in memory. */
 const maxInMemory = 1_000;
-/** Messages that were deleted on Discord, and may be in the store; and as many channels. */
+/** Buffered deletions of messages, and of channels. */
 const maxDeleted = 10_000;
-/** Messages of a conversation that are looked at: more are part of no answer. */
-export const maxChain = 40;
-/** After this, who mentions the bot begins anew; a reply still goes on. */
-const idleMs = 30 * 60_000;
+/** Messages of a conversation that are loaded. */
+const maxChain = 40;
+/** A mention after this starts a new conversation. A reply always continues one. */
+const idleTimeoutMs = 30 * 60_000;
 
-const batch = 100;
+const batchSize = 100;
 const dayMs = 86_400_000;
-const pruneEveryMs = 3_600_000;
-const farewellMs = 2_000;
+const pruneIntervalMs = 3_600_000;
+const shutdownGraceMs = 2_000;
 
 export interface ConversationsOptions {
 	store: Pick<Store, "sql" | "opened">;
 	log: Log;
-	/** 0: nothing goes into the store, and what is there is deleted. */
+	/** 0 stores nothing and deletes what is stored. */
 	keepDays: number;
-	/** The wall clock: it is stored. */
+	/** The wall clock. */
 	now?: () => number;
-	/** How long until what the store did not take is tried again; deletions wait that long as well. */
+	/** Delay before a failed write is retried, and before deletions are written. */
 	retryMs: number;
 }
 
 export interface Conversations {
-	/** A message and those that it continues, oldest first; undefined: it is none of AI chat's, or that cannot be known. */
+	/**
+	 * A message and its ancestors, oldest first; undefined when it is not part of a conversation, "unknown" when the store
+	 * is unavailable.
+	 */
 	chain(messageId: string): Promise<Turn[] | "unknown" | undefined>;
-	/** Where a person goes on in a channel without a reply; undefined: they begin anew. */
+	/** Id of the answer that a mention without a reply continues; undefined for a new conversation. */
 	latest(channelId: string, userId: string): Promise<string | undefined>;
-	/** Notes a message; one that is there already, with its content of now. Never waits. */
+	/** Adds a message, or updates its content. Written to the store in the background. */
 	add(turn: Omit<Turn, "at">): void;
-	/** These messages were deleted on Discord. */
-	forget(messageIds: readonly string[]): void;
-	/** These channels were deleted on Discord, with all that was said there. */
-	forgetChannels(channelIds: readonly string[]): void;
+	/** Call when messages were deleted on Discord. */
+	deleteMessages(ids: readonly string[]): void;
+	/** Call when channels were deleted on Discord. Deletes their messages. */
+	deleteChannels(ids: readonly string[]): void;
 	start(): void;
 	close(): Promise<void>;
 }
@@ -63,44 +66,42 @@ export function createConversations({
 }: ConversationsOptions): Conversations {
 	const { sql } = store;
 	const turns = new Map<string, Turn>();
-	/** By channel and person, their latest answer. */
+	/** Id of the latest answer by channel and person. */
 	const answers = new Map<string, string>();
-	/** What the store does not have yet, by message. */
+	/** Turns to write to the store, by message id. */
 	const unsaved = new Map<string, Turn>();
-	/** What the store may have still. */
+	/** Messages and channels to delete from the store. */
 	const deleted = new Set<string>();
 	const deletedChannels = new Set<string>();
 	let saving: Promise<void> | undefined;
 	let retry: Timer | undefined;
 	let pruning: Timer | undefined;
-	let overflowing = false;
+	let isOverflowing = false;
 	let closed = false;
 
-	/** Whether there is something that the store does not have yet. */
-	const isBehind = () => unsaved.size + deleted.size + deletedChannels.size > 0;
+	const hasPendingWrites = () =>
+		unsaved.size + deleted.size + deletedChannels.size > 0;
 
-	const placeOf = (channelId: string, userId: string) =>
+	const answerKey = (channelId: string, userId: string) =>
 		`${channelId} ${userId}`;
 
 	function add(turn: Omit<Turn, "at">): void {
 		const { message_id, channel_id, user_id } = turn;
 		if (deleted.has(message_id) || deletedChannels.has(channel_id)) return;
 		const full = { ...turn, at: turns.get(message_id)?.at ?? now() };
-		keep(turns, message_id, full);
+		setRecent(turns, message_id, full);
 		if (turn.role === "assistant")
-			keep(answers, placeOf(channel_id, user_id), message_id);
+			setRecent(answers, answerKey(channel_id, user_id), message_id);
 		if (keepDays === 0) return;
-		if (unsaved.size === maxInMemory && !overflowing)
-			log.warn(
-				"conversations are lost to the store: it has been away for long",
-			);
-		overflowing = unsaved.size === maxInMemory;
-		keep(unsaved, message_id, full);
+		if (unsaved.size === maxInMemory && !isOverflowing)
+			log.warn("conversation buffer full, dropping oldest messages");
+		isOverflowing = unsaved.size === maxInMemory;
+		setRecent(unsaved, message_id, full);
 		save();
 	}
 
-	function forget(messageIds: readonly string[]): void {
-		for (const id of messageIds) {
+	function deleteMessages(ids: readonly string[]): void {
+		for (const id of ids) {
 			turns.delete(id);
 			unsaved.delete(id);
 			if (keepDays === 0) continue;
@@ -108,28 +109,28 @@ export function createConversations({
 			deleted.add(id);
 			dropOldest(deleted, maxDeleted);
 		}
-		// Not one by one: messages are deleted by the thousand.
+		// Delayed, to write deletions in batches.
 		if (deleted.size > 0) saveLater();
 	}
 
-	function forgetChannels(channelIds: readonly string[]): void {
-		const gone = new Set(channelIds);
+	function deleteChannels(ids: readonly string[]): void {
+		const channels = new Set(ids);
 		for (const { message_id, channel_id } of turns.values())
-			if (gone.has(channel_id)) turns.delete(message_id);
+			if (channels.has(channel_id)) turns.delete(message_id);
 		for (const { message_id, channel_id } of unsaved.values())
-			if (gone.has(channel_id)) unsaved.delete(message_id);
+			if (channels.has(channel_id)) unsaved.delete(message_id);
 		if (keepDays === 0) return;
-		for (const id of gone) {
+		for (const id of channels) {
 			deletedChannels.add(id);
 			dropOldest(deletedChannels, maxDeleted);
 		}
-		if (gone.size > 0) saveLater();
+		if (channels.size > 0) saveLater();
 	}
 
 	function save(): void {
 		saving ??= write().finally(() => {
 			saving = undefined;
-			if (isBehind() && !closed) saveLater();
+			if (hasPendingWrites() && !closed) saveLater();
 		});
 	}
 
@@ -142,41 +143,41 @@ export function createConversations({
 		save();
 	}
 
-	/** Until all is written, or the store does not take it. Never rejects. */
+	/** Writes everything pending, until a write fails. Never rejects. */
 	async function write(): Promise<void> {
 		try {
 			while (unsaved.size > 0) {
-				const some = [...unsaved.values()].slice(0, batch);
-				await saveTurns(sql, some);
-				// It may have changed meanwhile.
-				for (const turn of some)
+				const batch = [...unsaved.values()].slice(0, batchSize);
+				await saveTurns(sql, batch);
+				// Keep turns that changed meanwhile.
+				for (const turn of batch)
 					if (unsaved.get(turn.message_id) === turn)
 						unsaved.delete(turn.message_id);
 			}
 			while (deleted.size > 0) {
-				const some = [...deleted].slice(0, batch);
-				await deleteTurns(sql, some);
-				for (const id of some) deleted.delete(id);
+				const batch = [...deleted].slice(0, batchSize);
+				await deleteTurns(sql, batch);
+				for (const id of batch) deleted.delete(id);
 			}
 			while (deletedChannels.size > 0) {
-				const some = [...deletedChannels].slice(0, batch);
-				await deleteTurnsIn(sql, some);
-				for (const id of some) deletedChannels.delete(id);
+				const batch = [...deletedChannels].slice(0, batchSize);
+				await deleteTurnsIn(sql, batch);
+				for (const id of batch) deletedChannels.delete(id);
 			}
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return;
-			log.error("could not store conversations", { error });
-			// Whatever of it the database does not take, it would not take again.
+			log.error("conversation write failed", { error });
+			// The database refused a row, and would refuse it again.
 			unsaved.clear();
 		}
 	}
 
 	async function chain(id: string): Promise<Turn[] | "unknown" | undefined> {
 		const newestFirst: Turn[] = [];
-		const walk = (given: ReadonlyMap<string, Turn>, from: string | null) => {
+		const walk = (source: ReadonlyMap<string, Turn>, from: string | null) => {
 			let next = from;
 			while (next !== null && newestFirst.length < maxChain) {
-				const turn = deleted.has(next) ? undefined : given.get(next);
+				const turn = deleted.has(next) ? undefined : source.get(next);
 				if (!turn) break;
 				newestFirst.push(turn);
 				next = turn.parent_id;
@@ -184,10 +185,10 @@ export function createConversations({
 			return next;
 		};
 		const missing = walk(turns, id);
-		const wanted = maxChain - newestFirst.length;
-		if (missing !== null && wanted > 0 && keepDays > 0)
+		const limit = maxChain - newestFirst.length;
+		if (missing !== null && limit > 0 && keepDays > 0)
 			try {
-				const stored = await selectChain(sql, missing, wanted);
+				const stored = await selectChain(sql, missing, limit);
 				walk(new Map(stored.map((turn) => [turn.message_id, turn])), missing);
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable)) throw error;
@@ -200,8 +201,8 @@ export function createConversations({
 		channelId: string,
 		userId: string,
 	): Promise<string | undefined> {
-		const since = now() - idleMs;
-		const id = answers.get(placeOf(channelId, userId));
+		const since = now() - idleTimeoutMs;
+		const id = answers.get(answerKey(channelId, userId));
 		const turn = id === undefined ? undefined : turns.get(id);
 		if (turn) return turn.at >= since ? turn.message_id : undefined;
 		if (keepDays === 0) return undefined;
@@ -217,44 +218,52 @@ export function createConversations({
 		const before = keepDays === 0 ? now() + dayMs : now() - keepDays * dayMs;
 		let sum = 0;
 		try {
-			for (let last = batch; last === batch && !closed; sum += last)
-				last = await deleteTurnsBefore(sql, before, batch);
-			if (sum > 0) log.info("old conversations are gone", { messages: sum });
+			for (let last = batchSize; last === batchSize && !closed; sum += last)
+				last = await deleteTurnsBefore(sql, before, batchSize);
+			if (sum > 0) log.info("pruned old conversations", { messages: sum });
 		} catch (error) {
-			// The next hour does it.
+			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not delete old conversations", { error });
+				log.error("conversation pruning failed", { error });
 		}
 	}
 
 	return {
-		...{ add, forget, forgetChannels, chain, latest },
+		add,
+		deleteMessages,
+		deleteChannels,
+		chain,
+		latest,
 		start() {
-			pruning = setInterval(prune, pruneEveryMs);
+			pruning = setInterval(prune, pruneIntervalMs);
 			void store.opened.then(prune);
 		},
 		async close() {
 			clearInterval(pruning);
 			clearTimeout(retry);
-			if (isBehind()) save();
+			if (hasPendingWrites()) save();
 			closed = true;
-			await Promise.race([saving, Bun.sleep(farewellMs)]);
+			await Promise.race([saving, Bun.sleep(shutdownGraceMs)]);
 		},
 	};
 }
 
-/** As the latest of at most `maxInMemory`. */
-function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
+/** Sets a key as the most recent of at most `maxInMemory`. */
+function setRecent<Value>(
+	map: Map<string, Value>,
+	key: string,
+	value: Value,
+): void {
 	map.delete(key);
 	map.set(key, value);
 	dropOldest(map, maxInMemory);
 }
 
 function dropOldest(
-	of: Map<string, unknown> | Set<string>,
-	most: number,
+	collection: Map<string, unknown> | Set<string>,
+	maxSize: number,
 ): void {
-	if (of.size <= most) return;
-	const [oldest] = of.keys();
-	if (oldest !== undefined) of.delete(oldest);
+	if (collection.size <= maxSize) return;
+	const [oldest] = collection.keys();
+	if (oldest !== undefined) collection.delete(oldest);
 }

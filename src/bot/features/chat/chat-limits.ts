@@ -1,19 +1,18 @@
-// How much of AI chat there is at once: for a person, for a guild, and how often people are told that it is too much.
+// Limits of AI chat: questions per person, concurrent answers per person and guild, and notices about reached limits.
 
 /** Questions of a person within `windowMs`. */
 export const maxQuestions = 10;
 const windowMs = 60_000;
-/** Of a person: one is answered, and so many wait. */
+/** Waiting questions per person, beside the one being answered. */
 const maxWaitingPerPerson = 2;
-/** In a guild. */
-const maxAtOnce = 3;
+/** Per guild. */
+const maxConcurrent = 3;
 const maxWaiting = 10;
-/** Whose turn has not come by then is told to come back. */
 const maxWaitMs = 60_000;
-/** So many people in a guild are told within `windowMs` that it is too much. */
+/** Notices about reached limits per guild within `windowMs`. */
 const maxNotices = 5;
-/** People that are kept in mind; of more, the oldest are forgotten. */
-const maxPeople = 10_000;
+/** Keys tracked per window; the oldest are evicted. */
+const maxKeys = 10_000;
 
 export interface LimitsOptions {
 	/** Milliseconds of the monotonic clock. */
@@ -22,12 +21,15 @@ export interface LimitsOptions {
 }
 
 export interface Limits {
-	/** Counts a question; false: it is one too many. */
-	ask(userId: string): boolean;
-	/** Whether to tell a person that it is too much: once in a while, and not everybody at the same time. */
-	mayTell(guildId: string, userId: string): boolean;
-	/** Waits for a turn. Gives what ends it; undefined: there is none to be had. Rejects with the signal's reason. */
-	enter(
+	/** Counts a question. Returns false when it exceeds the person's limit. */
+	countQuestion(userId: string): boolean;
+	/** Whether to tell a person about a limit: once per window, and few people per guild. Counts as told. */
+	mayNotify(guildId: string, userId: string): boolean;
+	/**
+	 * Waits for a slot in the guild. Resolves with its release function, or undefined when the queue is full or the wait
+	 * takes too long. Rejects with the signal's reason.
+	 */
+	acquire(
 		guildId: string,
 		userId: string,
 		signal: AbortSignal,
@@ -39,47 +41,49 @@ export function createLimits({
 	...options
 }: LimitsOptions = {}): Limits {
 	const questions = createWindow(maxQuestions, now);
-	const told = createWindow(1, now);
+	const notified = createWindow(1, now);
 	const notices = createWindow(maxNotices, now);
-	const gates = new Map<string, Gate>();
+	const queues = new Map<string, GuildQueue>();
 
 	return {
-		ask: (userId) => questions.take(userId),
-		mayTell: (guildId, userId) =>
-			notices.has(guildId) && told.take(userId) && notices.take(guildId),
-		async enter(guildId, userId, signal) {
-			const gate = gates.get(guildId) ?? new Gate();
-			gates.set(guildId, gate);
-			const tidy = () => {
-				if (gate.idle) gates.delete(guildId);
+		countQuestion: (userId) => questions.take(userId),
+		mayNotify: (guildId, userId) =>
+			notices.has(guildId) && notified.take(userId) && notices.take(guildId),
+		async acquire(guildId, userId, signal) {
+			const queue = queues.get(guildId) ?? new GuildQueue();
+			queues.set(guildId, queue);
+			const dropIdle = () => {
+				if (queue.isIdle) queues.delete(guildId);
 			};
-			const mostMs = options.maxWaitMs ?? maxWaitMs;
-			const entered = await gate.enter(userId, signal, mostMs).finally(tidy);
-			if (!entered) return undefined;
+			const waitMs = options.maxWaitMs ?? maxWaitMs;
+			const isAcquired = await queue
+				.acquire(userId, signal, waitMs)
+				.finally(dropIdle);
+			if (!isAcquired) return undefined;
 			return () => {
-				gate.leave(userId);
-				tidy();
+				queue.release(userId);
+				dropIdle();
 			};
 		},
 	};
 }
 
-/** So many of something within `windowMs`, by key. */
-function createWindow(most: number, now: () => number) {
-	/** In the order of the latest. */
+/** A sliding window: at most `max` events per key within `windowMs`. */
+function createWindow(max: number, now: () => number) {
+	/** Ordered by each key's latest event. */
 	const times = new Map<string, number[]>();
 	const recent = (key: string) =>
 		(times.get(key) ?? []).filter((at) => at > now() - windowMs);
 	return {
-		has: (key: string) => recent(key).length < most,
+		has: (key: string) => recent(key).length < max,
 		take(key: string): boolean {
 			for (const [id, all] of times) {
-				const old = (all.at(-1) ?? 0) <= now() - windowMs;
-				if (!old && times.size < maxPeople) break;
+				const isExpired = (all.at(-1) ?? 0) <= now() - windowMs;
+				if (!isExpired && times.size < maxKeys) break;
 				times.delete(id);
 			}
 			const taken = recent(key);
-			if (taken.length >= most) return false;
+			if (taken.length >= max) return false;
 			times.delete(key);
 			times.set(key, [...taken, now()]);
 			return true;
@@ -87,63 +91,66 @@ function createWindow(most: number, now: () => number) {
 	};
 }
 
-interface Waiting {
+interface Waiter {
 	userId: string;
-	go(entered: boolean): void;
+	resolve(isAcquired: boolean): void;
 }
 
-/** A guild's answers: those that are under way, and whoever waits, first come, first served. */
-class Gate {
-	readonly #inside: string[] = [];
-	#waiting: readonly Waiting[] = [];
+/** A guild's slots and its first-come, first-served queue. A person holds one slot at most. */
+class GuildQueue {
+	/** The user id of each slot in use. */
+	readonly #active: string[] = [];
+	#waiters: readonly Waiter[] = [];
 
-	get idle(): boolean {
-		return this.#inside.length + this.#waiting.length === 0;
+	get isIdle(): boolean {
+		return this.#active.length + this.#waiters.length === 0;
 	}
 
-	/** Resolves with whether there is a turn. */
-	async enter(
+	/** Whether a slot was acquired. */
+	async acquire(
 		userId: string,
 		signal: AbortSignal,
 		maxMs: number,
 	): Promise<boolean> {
 		signal.throwIfAborted();
-		if (this.#admits(userId)) {
-			this.#inside.push(userId);
+		if (this.#hasSlotFor(userId)) {
+			this.#active.push(userId);
 			return true;
 		}
-		const own = this.#waiting.filter((one) => one.userId === userId).length;
-		if (own >= maxWaitingPerPerson || this.#waiting.length >= maxWaiting)
+		const own = this.#waiters.filter((waiter) => waiter.userId === userId);
+		if (own.length >= maxWaitingPerPerson || this.#waiters.length >= maxWaiting)
 			return false;
 		const { promise, resolve } = Promise.withResolvers<boolean>();
-		const waiting = { userId, go: resolve };
-		this.#waiting = [...this.#waiting, waiting];
-		const giveUp = () => {
-			this.#waiting = this.#waiting.filter((one) => one !== waiting);
+		const waiter = { userId, resolve };
+		this.#waiters = [...this.#waiters, waiter];
+		const leaveQueue = () => {
+			this.#waiters = this.#waiters.filter((other) => other !== waiter);
 			resolve(false);
 		};
-		const timer = setTimeout(giveUp, maxMs);
-		signal.addEventListener("abort", giveUp, { once: true });
-		const entered = await promise;
+		const timer = setTimeout(leaveQueue, maxMs);
+		signal.addEventListener("abort", leaveQueue, { once: true });
+		const isAcquired = await promise;
 		clearTimeout(timer);
-		signal.removeEventListener("abort", giveUp);
-		if (signal.aborted && entered) this.leave(userId);
+		signal.removeEventListener("abort", leaveQueue);
+		if (signal.aborted && isAcquired) this.release(userId);
 		signal.throwIfAborted();
-		return entered;
+		return isAcquired;
 	}
 
-	leave(userId: string): void {
-		const index = this.#inside.indexOf(userId);
-		if (index >= 0) this.#inside.splice(index, 1);
-		for (const waiting of this.#waiting)
-			if (this.#admits(waiting.userId)) {
-				this.#waiting = this.#waiting.filter((one) => one !== waiting);
-				this.#inside.push(waiting.userId);
-				waiting.go(true);
+	release(userId: string): void {
+		const index = this.#active.indexOf(userId);
+		if (index >= 0) this.#active.splice(index, 1);
+		for (const waiter of this.#waiters)
+			if (this.#hasSlotFor(waiter.userId)) {
+				this.#waiters = this.#waiters.filter((other) => other !== waiter);
+				this.#active.push(waiter.userId);
+				waiter.resolve(true);
 			}
 	}
 
-	#admits(userId: string): boolean {
-		return this.#inside.length < maxAtOnce && !this.#inside.includes(userId);
+	#hasSlotFor(userId: string): boolean {
+		return (
+			this.#active.length < maxConcurrent && !this.#active.includes(userId)
+		);
 	}
 }

@@ -1,10 +1,10 @@
-// What the model is told: who it is, what time it is, what holds whatever people write, and what was said so far.
+// The messages for the model: the system prompt (personality, time, fixed rules) and the conversation.
 
 import type { AiMessage } from "../../ai/ai.ts";
 import type { BotConfig } from "../../config/config.ts";
 import type { Turn } from "../../store/conversations.ts";
 
-/** Characters of a conversation, its last question included. */
+/** Characters of a conversation, including the last question. */
 const maxCharacters = 24_000;
 
 const rules = `What always holds:
@@ -13,7 +13,7 @@ const rules = `What always holds:
 - You can only talk: you have no tools, look nothing up, and do nothing on the server. Never say that you have done something.
 - Answer in the language of the question, in the form of a chat message, with Discord's Markdown. Be brief unless asked for more.`;
 
-/** The system prompt at an instant. */
+/** `at`: epoch milliseconds. */
 export function systemPrompt(
 	{
 		personality,
@@ -33,8 +33,8 @@ export function systemPrompt(
 	return `${who}\n\nIt is ${now} (${timezone}).\n\n${rules}`;
 }
 
-/** A conversation, oldest first, as a model takes it: as much of its end as fits, beginning with what a person said. */
-export function messagesOf(turns: readonly Turn[]): AiMessage[] {
+/** A conversation, oldest first. Keeps the latest messages that fit, and starts with one of a user. */
+export function toAiMessages(turns: readonly Turn[]): AiMessage[] {
 	const messages: AiMessage[] = [];
 	let left = maxCharacters;
 	for (const { role, name, content } of turns.toReversed()) {
@@ -42,7 +42,7 @@ export function messagesOf(turns: readonly Turn[]): AiMessage[] {
 		left -= content.length;
 		if (left < 0 && messages.length > 0) break;
 		const [next] = messages;
-		// An answer can be several messages.
+		// A long answer is several messages on Discord.
 		if (role === "assistant" && next?.role === role)
 			next.content = content + next.content;
 		else messages.unshift({ role, content, ...(role === "user" && { name }) });

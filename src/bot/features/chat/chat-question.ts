@@ -1,4 +1,4 @@
-// What of all that is written is said to the bot: a message of a person that mentions it, or replies to it.
+// Reads the questions of AI chat: messages of people that mention the bot or reply to it.
 
 import {
 	ChannelType,
@@ -15,7 +15,7 @@ import {
 } from "../../discord/permissions.ts";
 import { seenLines } from "../../discord/text.ts";
 
-/** What of a text is looked at: as much as a person can write in one message. */
+/** Discord's limit for a person's message. */
 const maxText = 4_000;
 const maxName = 32;
 
@@ -32,26 +32,26 @@ export interface Question {
 	guildId: string;
 	channelId: string;
 	userId: string;
-	/** What the person is called: one short line of letters, digits and a few signs. */
+	/** Display name: one short line of letters, digits and a few signs. */
 	name: string;
-	/** What they say, without the mention at its beginning; "" where that is nothing. */
+	/** Content without the leading mention; may be empty. */
 	text: string;
-	/** Whether they name the bot in what they say, or only reply to it. */
+	/** False for a plain reply. */
 	mentionsBot: boolean;
-	/** The message of the bot's that they reply to. */
+	/** Id of the bot's message that it replies to. */
 	repliesTo: string | undefined;
-	/** Whether the bot may reply to it; otherwise it answers in a message of its own. */
+	/** Whether the bot may send replies in the channel; otherwise it sends plain messages. */
 	replyable: boolean;
 }
 
-/** What a message asks the bot; undefined where it asks nothing of it, or the bot may not answer there. */
+/** The question in a message; undefined when it is not for the bot or the bot may not answer there. */
 export function readQuestion(
 	message: Message,
 	botId: string,
 	command: string,
 ): Question | undefined {
 	const { author, webhookId, type, content, mentions } = message;
-	// What most messages are is found out first.
+	// The cheap checks first: most messages end here.
 	const repliesToBot =
 		type === MessageType.Reply && mentions.repliedUser?.id === botId;
 	if (!repliesToBot && !mentions.users.has(botId)) return undefined;
@@ -68,9 +68,11 @@ export function readQuestion(
 	if (missingToWrite(channel) !== 0n) return undefined;
 	const toReply = bitsIn(channel, ["ReadMessageHistory"]);
 	return {
-		...{ id: message.id, guildId: guild.id, channelId: channel.id },
+		id: message.id,
+		guildId: guild.id,
+		channelId: channel.id,
 		userId: author.id,
-		name: nameFor(
+		name: sanitizeName(
 			message.member?.displayName,
 			author.displayName,
 			author.username,
@@ -84,21 +86,18 @@ export function readQuestion(
 	};
 }
 
-/** What people read where they see mentions, and nothing that a database or a model would take for something else. */
+/** The content with mentions as Discord's clients show them, sanitized. */
 function textOf(
 	content: string,
 	botId: string,
 	channel: GuildTextBasedChannel,
 ): string {
-	const said = content.replace(new RegExp(`^\\s*<@!?${botId}>[\\s,:]*`), "");
-	return plain(cleanContent(said, channel)).slice(0, maxText).trim();
+	const text = content.replace(new RegExp(`^\\s*<@!?${botId}>[\\s,:]*`), "");
+	return sanitize(cleanContent(text, channel)).slice(0, maxText).trim();
 }
 
-/**
- * A text that every database takes, in which nothing passes for a marker between the messages of a model, and nothing is
- * said that nobody sees.
- */
-export function plain(text: string): string {
+/** Replaces NUL and lone surrogates, chat-template markers such as `<|im_start|>`, and invisible characters. */
+export function sanitize(text: string): string {
 	return seenLines(
 		text
 			.toWellFormed()
@@ -108,13 +107,13 @@ export function plain(text: string): string {
 	);
 }
 
-/** The first of them that has letters or digits, with nothing in it that could pass for anything but a name. */
-export function nameFor(...names: (string | undefined)[]): string {
+/** The first name with letters or digits, reduced to characters that are safe in a prompt. */
+export function sanitizeName(...names: (string | undefined)[]): string {
 	const clean = names.map((name = "") =>
 		[
 			...name
 				.normalize("NFKC")
-				// Among these are letters that nobody sees.
+				// Default-ignorable code points include invisible letters.
 				.replace(/\p{DI}/gu, "")
 				.replace(/[^\p{L}\p{M}\p{N} ._'&+-]/gu, " ")
 				.replace(/\s+/g, " ")

@@ -1,81 +1,77 @@
-// An answer that appears on Discord while it is still being given: sent as soon as there is something of it, edited as it
-// grows, as often as Discord takes it. What is there at the end is always shown.
+// Writes a growing text to Discord: sends messages as text arrives, edits them at an interval, splits long text. The
+// final text is always written.
 
 import {
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
 } from "../../discord/rest/rest.ts";
-import { cutIntoPieces } from "./chat-pieces.ts";
+import { splitAnswer } from "./chat-split.ts";
 
-/** The first words are waited for this long together: many an answer is whole by then. */
-const gatherMs = 250;
-/** So many times in a row Discord may fail to take what is new. */
+/** Wait before the first message: many answers are complete by then. */
+const firstMessageDelayMs = 250;
+/** Consecutive failures after which the writer gives up. */
 const maxFailures = 5;
-const maxPauseMs = 15_000;
+const maxRetryAfterMs = 15_000;
 
-/** How messages get to Discord. */
-export interface Pen {
+export interface MessageApi {
 	/**
-	 * Sends the message with this number, 0 being the first. Sent again, it is the same message, and says what it said.
-	 * Gives what Discord has of it.
+	 * Sends the message with this index, from 0. Sending an index again returns the existing message with its existing
+	 * content. Resolves with the content as Discord stored it.
 	 */
 	send(
 		content: string,
-		number: number,
+		index: number,
 	): Promise<{ id: string; content: string }>;
 	edit(messageId: string, content: string): Promise<void>;
 }
 
 export interface WriterOptions {
-	pen: Pen;
-	/** The least time between two looks at what is new. */
-	paceMs(): number;
-	/** Is told of each message that is new. */
-	onMessage(message: Written, number: number): void;
-	/** Ends it where it is. */
+	api: MessageApi;
+	/** Minimum time between two updates. */
+	editIntervalMs(): number;
+	/** Called with each new message. */
+	onMessage(message: WrittenMessage, index: number): void;
+	/** Stops writing. */
 	signal: AbortSignal;
 }
 
-/** A message of an answer. */
-export interface Written {
+export interface WrittenMessage {
 	readonly id: string;
-	/** The part of the answer that it shows. */
+	/** The range of the text that it holds. */
 	from: number;
 	to: number;
-	/** What it says. */
-	shown: string;
+	content: string;
 }
 
 export interface Writer {
-	/** In the order of the answer. */
-	readonly written: readonly Written[];
-	/** The text so far. */
+	readonly written: readonly WrittenMessage[];
+	/** Sets the text so far. */
 	update(text: string): void;
-	/** All of it. Resolves when it is shown, or the signal has ended it; rejects with what keeps it from being shown. */
+	/** Sets the final text. Resolves when it is written or the signal aborts; rejects with the error that prevents it. */
 	finish(text: string): Promise<void>;
-	/** As what `finish` gives. */
+	/** The promise of `finish`. */
 	readonly done: Promise<void>;
 }
 
 export function createWriter(options: WriterOptions): Writer {
-	const { pen, signal } = options;
-	const written: Written[] = [];
+	const { api, signal } = options;
+	const written: WrittenMessage[] = [];
 	let text = "";
-	let ended = false;
+	let isFinal = false;
 	let failures = 0;
-	let news = Promise.withResolvers<void>();
+	let change = Promise.withResolvers<void>();
 
 	function wake(): void {
-		news.resolve();
-		news = Promise.withResolvers();
+		change.resolve();
+		change = Promise.withResolvers();
 	}
 
 	async function until(condition: () => boolean): Promise<void> {
-		while (!condition() && !signal.aborted) await news.promise;
+		while (!condition() && !signal.aborted) await change.promise;
 	}
 
-	/** For so long; until the end of it all at the latest. */
+	/** Waits for `ms`, until `isOver`, or until the signal aborts. */
 	async function pause(ms: number, isOver = () => false): Promise<void> {
 		const end = performance.now() + ms;
 		const timer = setTimeout(wake, ms);
@@ -83,81 +79,88 @@ export function createWriter(options: WriterOptions): Writer {
 		clearTimeout(timer);
 	}
 
-	/** The parts of the text that say something. */
-	const pieces = () =>
-		cutIntoPieces(text).filter(({ shown }) => shown.trim() !== "");
+	/** The text as messages; Discord takes none that is blank. */
+	const messages = () =>
+		splitAnswer(text).filter(({ content }) => content.trim() !== "");
 
-	const isShown = () =>
-		pieces().every(({ shown }, number) => written[number]?.shown === shown);
+	const isWritten = () =>
+		messages().every(
+			({ content }, index) => written[index]?.content === content,
+		);
 
-	/** Shows what is new. Gives how long to wait where Discord did not take it, and may do so later. */
-	async function show(): Promise<number> {
+	/** Sends and edits what changed. Returns the wait before a retry, or 0; throws when a retry is pointless. */
+	async function write(): Promise<number> {
 		try {
-			for (const [number, { from, to, shown }] of pieces().entries()) {
+			for (const [index, { from, to, content }] of messages().entries()) {
 				if (signal.aborted) return 0;
-				const there = written[number];
-				if (there) {
-					if (there.shown !== shown) await pen.edit(there.id, shown);
-					// Its part may end elsewhere all the same: with the end of a line that nothing shows.
-					Object.assign(there, { from, to, shown });
+				const existing = written[index];
+				if (existing) {
+					if (existing.content !== content)
+						await api.edit(existing.id, content);
+					// The range can change without the content: a line break at a cut is not shown.
+					Object.assign(existing, { from, to, content });
 				} else {
-					const sent = await pen.send(shown, number);
-					// Discord takes white space off the ends.
-					const isNew = sent.content === shown.trim();
-					const says = isNew ? shown : sent.content;
-					const message = { id: sent.id, from, to, shown: says };
+					const sent = await api.send(content, index);
+					// Discord trims white space.
+					const isNew = sent.content === content.trim();
+					const message = {
+						id: sent.id,
+						from,
+						to,
+						content: isNew ? content : sent.content,
+					};
 					written.push(message);
-					options.onMessage(message, number);
+					options.onMessage(message, index);
 				}
 			}
 			failures = 0;
 			return 0;
 		} catch (error) {
 			failures += 1;
-			const waitMs = waitAfter(error);
+			const waitMs = retryAfterMs(error);
 			if (waitMs === undefined || failures >= maxFailures) throw error;
 			return waitMs;
 		}
 	}
 
 	async function run(): Promise<void> {
-		const isOver = () => ended;
-		await until(() => ended || text !== "");
-		await pause(gatherMs, isOver);
+		await until(() => isFinal || text !== "");
+		await pause(firstMessageDelayMs, () => isFinal);
 		for (;;) {
-			await until(() => ended || !isShown());
+			await until(() => isFinal || !isWritten());
 			if (signal.aborted) return;
-			const waitMs = await show();
-			if (ended && isShown()) return;
-			await pause(Math.max(waitMs, options.paceMs()));
+			const waitMs = await write();
+			if (isFinal && isWritten()) return;
+			await pause(Math.max(waitMs, options.editIntervalMs()));
 		}
 	}
 
 	signal.addEventListener("abort", wake, { once: true });
 	const done = run().finally(() => signal.removeEventListener("abort", wake));
-	// Whoever finishes is told.
+	// `finish` reports the error.
 	done.catch(() => {});
 
 	return {
-		...{ written, done },
-		update(given) {
-			text = given;
+		written,
+		done,
+		update(newText) {
+			text = newText;
 			wake();
 		},
-		finish(given) {
-			text = given;
-			ended = true;
+		finish(finalText) {
+			text = finalText;
+			isFinal = true;
 			wake();
 			return done;
 		},
 	};
 }
 
-/** How long to wait before Discord is asked again; undefined where that would not help. */
-function waitAfter(error: unknown): number | undefined {
+/** How long to wait before a retry; undefined when a retry would not help. */
+function retryAfterMs(error: unknown): number | undefined {
 	if (error instanceof PlatformBusy)
-		return Math.min(error.retryAfterMs, maxPauseMs);
-	// What was sent can be sent again: messages by their nonce, edits by what they say.
+		return Math.min(error.retryAfterMs, maxRetryAfterMs);
+	// Safe to repeat: messages have an enforced nonce, and edits are idempotent.
 	if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
 		return 0;
 	return undefined;

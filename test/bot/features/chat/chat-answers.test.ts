@@ -236,7 +236,9 @@ describe("a provider that fails", () => {
 	});
 
 	test("that takes too long is given up", async () => {
-		await using late = await startChatStage({ times: { maxAnswerMs: 50 } });
+		await using late = await startChatStage({
+			timing: { answerTimeoutMs: 50 },
+		});
 		late.ai.misbehave("slow");
 		await late.reply(
 			await late.write("ada", `${late.mention} Hi`),
@@ -263,9 +265,7 @@ describe("where Discord refuses the answer", () => {
 			await chat.write("ada", `${chat.mention} again`),
 			/again$/,
 		);
-		const [logged] = chat.stage.logged.entries(
-			"an answer could not be written",
-		);
+		const [logged] = chat.stage.logged.entries("chat answer not sent");
 		expect(refused.hits).toBe(1);
 		expect(JSON.stringify(logged)).toContain("50013");
 		expect(chat.stage.logged.lines.join("\n")).not.toContain("strawberry");

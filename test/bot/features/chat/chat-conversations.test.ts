@@ -104,7 +104,7 @@ describe("conversations", () => {
 
 	test("begin anew after half an hour without a reply, and in another channel", async () => {
 		let now = Date.UTC(2026, 0, 1);
-		await using chat = await startChatStage({ times: { now: () => now } });
+		await using chat = await startChatStage({ timing: { now: () => now } });
 		const first = await chat.reply(
 			await chat.write("ada", `${chat.mention} one`),
 		);
@@ -240,7 +240,7 @@ onBoth((databases) => {
 			let isOn = true;
 			await using chat = await start({
 				settings: () => ({ features: { chat: isOn } }),
-				times: { now: () => now },
+				timing: { now: () => now },
 			});
 			const kept = () =>
 				chat.stage.store.sql`SELECT content FROM conversation_messages`;

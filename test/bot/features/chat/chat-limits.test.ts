@@ -9,12 +9,12 @@ describe("a person", () => {
 	test("may ask 10 questions in 60 s, and then again", () => {
 		let now = 0;
 		const limits = createLimits({ now: () => now });
-		const ask = () => limits.ask("ada");
+		const ask = () => limits.countQuestion("ada");
 		expect(Array.from({ length: 11 }, ask)).toEqual([
 			...Array(10).fill(true),
 			false,
 		]);
-		expect(limits.ask("zoe")).toBe(true);
+		expect(limits.countQuestion("zoe")).toBe(true);
 		now = 59_999;
 		expect(ask()).toBe(false);
 		now = 60_000;
@@ -24,25 +24,25 @@ describe("a person", () => {
 	test("is told once in 60 s that it is too much", () => {
 		let now = 0;
 		const limits = createLimits({ now: () => now });
-		expect(limits.mayTell("cooks", "ada")).toBe(true);
-		expect(limits.mayTell("cooks", "ada")).toBe(false);
+		expect(limits.mayNotify("cooks", "ada")).toBe(true);
+		expect(limits.mayNotify("cooks", "ada")).toBe(false);
 		now = 60_000;
-		expect(limits.mayTell("cooks", "ada")).toBe(true);
+		expect(limits.mayNotify("cooks", "ada")).toBe(true);
 	});
 
 	test("is answered once at a time, and two of their questions wait in order", async () => {
 		const limits = createLimits();
 		const order: string[] = [];
-		const first = await limits.enter("cooks", "ada", never);
-		const second = limits.enter("cooks", "ada", never).then((leave) => {
+		const first = await limits.acquire("cooks", "ada", never);
+		const second = limits.acquire("cooks", "ada", never).then((leave) => {
 			order.push("second");
 			leave?.();
 		});
-		const third = limits.enter("cooks", "ada", never).then((leave) => {
+		const third = limits.acquire("cooks", "ada", never).then((leave) => {
 			order.push("third");
 			leave?.();
 		});
-		expect(await limits.enter("cooks", "ada", never)).toBeUndefined();
+		expect(await limits.acquire("cooks", "ada", never)).toBeUndefined();
 		expect(order).toEqual([]);
 		first?.();
 		await Promise.all([second, third]);
@@ -53,12 +53,12 @@ describe("a person", () => {
 describe("a guild", () => {
 	test("has three answers at once, ten who wait, and no more", async () => {
 		const limits = createLimits();
-		const enter = (person: string) => limits.enter("cooks", person, never);
+		const enter = (person: string) => limits.acquire("cooks", person, never);
 		const inside = await Promise.all(["a", "b", "c"].map(enter));
 		expect(inside.every(Boolean)).toBe(true);
 		const waiting = Array.from({ length: 10 }, (_, n) => enter(`w${n}`));
 		expect(await enter("late")).toBeUndefined();
-		expect(await limits.enter("bakers", "late", never)).toBeDefined();
+		expect(await limits.acquire("bakers", "late", never)).toBeDefined();
 		for (const leave of inside) leave?.();
 		for (const turn of waiting) (await turn)?.();
 		expect(await enter("late")).toBeDefined();
@@ -68,7 +68,7 @@ describe("a guild", () => {
 		const limits = createLimits();
 		const entered: string[] = [];
 		const enter = (person: string) =>
-			limits.enter("cooks", person, never).then((leave) => {
+			limits.acquire("cooks", person, never).then((leave) => {
 				entered.push(person);
 				return leave;
 			});
@@ -91,19 +91,19 @@ describe("a guild", () => {
 	test("hears at most five times in 60 s that it is too much", () => {
 		const limits = createLimits({ now: () => 0 });
 		const told = Array.from({ length: 50 }, (_, n) =>
-			limits.mayTell("cooks", `person ${n}`),
+			limits.mayNotify("cooks", `person ${n}`),
 		);
 		expect(told.filter(Boolean)).toHaveLength(5);
-		expect(limits.mayTell("bakers", "ada")).toBe(true);
+		expect(limits.mayNotify("bakers", "ada")).toBe(true);
 	});
 });
 
 test("whoever gives up waiting takes nobody's turn", async () => {
 	const limits = createLimits();
-	const leave = await limits.enter("cooks", "ada", never);
+	const leave = await limits.acquire("cooks", "ada", never);
 	const ending = new AbortController();
-	const gaveUp = limits.enter("cooks", "ada", ending.signal);
-	const next = limits.enter("cooks", "ada", never);
+	const gaveUp = limits.acquire("cooks", "ada", ending.signal);
+	const next = limits.acquire("cooks", "ada", never);
 	ending.abort("deleted");
 	expect(await gaveUp.catch((reason) => reason)).toBe("deleted");
 	leave?.();
@@ -112,10 +112,10 @@ test("whoever gives up waiting takes nobody's turn", async () => {
 
 test("who gives up in the moment in which the turn comes leaves it to the next", async () => {
 	const limits = createLimits();
-	const leave = await limits.enter("cooks", "ada", never);
+	const leave = await limits.acquire("cooks", "ada", never);
 	const ending = new AbortController();
-	const gaveUp = limits.enter("cooks", "ada", ending.signal);
-	const next = limits.enter("cooks", "ada", never);
+	const gaveUp = limits.acquire("cooks", "ada", ending.signal);
+	const next = limits.acquire("cooks", "ada", never);
 	leave?.();
 	ending.abort("deleted");
 	expect(await gaveUp.catch((reason) => reason)).toBe("deleted");
@@ -124,8 +124,8 @@ test("who gives up in the moment in which the turn comes leaves it to the next",
 
 test("whoever has waited for too long has no turn", async () => {
 	const limits = createLimits({ maxWaitMs: 5 });
-	const leave = await limits.enter("cooks", "ada", never);
-	expect(await limits.enter("cooks", "ada", never)).toBeUndefined();
+	const leave = await limits.acquire("cooks", "ada", never);
+	expect(await limits.acquire("cooks", "ada", never)).toBeUndefined();
 	leave?.();
-	expect(await limits.enter("cooks", "ada", never)).toBeDefined();
+	expect(await limits.acquire("cooks", "ada", never)).toBeDefined();
 });

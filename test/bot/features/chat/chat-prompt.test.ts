@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import {
-	messagesOf,
 	systemPrompt,
+	toAiMessages,
 } from "../../../../src/bot/features/chat/chat-prompt.ts";
 import {
-	nameFor,
-	plain,
+	sanitize,
+	sanitizeName,
 } from "../../../../src/bot/features/chat/chat-question.ts";
 import type { Turn } from "../../../../src/bot/store/conversations.ts";
 
@@ -59,11 +59,11 @@ test.each([
 	["A\u3164d\ufe0fa\u{e0100}", "Ada"],
 	["🦄", "fallback"],
 ])("the name %j becomes %j", (name, said) => {
-	expect(nameFor(name, "fallback")).toBe(said);
+	expect(sanitizeName(name, "fallback")).toBe(said);
 });
 
 test("who has no name at all is someone", () => {
-	expect(nameFor(undefined, "___")).toBe("someone");
+	expect(sanitizeName(undefined, "___")).toBe("someone");
 });
 
 test.each([
@@ -73,7 +73,7 @@ test.each([
 	["\0 \ud800", "\ufffd \ufffd"],
 	["a\u{e0041}\u200b\n\tb 👩‍👩‍👧", "a\\u{e0041}\\u{200b}\n\tb 👩‍👩‍👧"],
 ])("of the text %j the model sees %j", (text, seen) => {
-	expect(plain(text)).toBe(seen);
+	expect(sanitize(text)).toBe(seen);
 });
 
 describe("a conversation", () => {
@@ -84,7 +84,7 @@ describe("a conversation", () => {
 
 	test("says who spoke, and takes an answer of several messages for one", () => {
 		expect(
-			messagesOf([
+			toAiMessages([
 				turn("user", "Hi"),
 				turn("assistant", "Hel"),
 				turn("assistant", "lo"),
@@ -105,7 +105,7 @@ describe("a conversation", () => {
 			turn("user", `question ${index} ${"x".repeat(1_000)}`),
 			turn("assistant", `answer ${index} ${"y".repeat(1_900)}`),
 		]).flat();
-		const messages = messagesOf([...turns, turn("user", "last")]);
+		const messages = toAiMessages([...turns, turn("user", "last")]);
 		const length = messages.reduce(
 			(sum, { content }) => sum + content.length,
 			0,
@@ -117,7 +117,7 @@ describe("a conversation", () => {
 	});
 
 	test("is at least its last question, however long", () => {
-		const messages = messagesOf([turn("user", "z".repeat(30_000))]);
+		const messages = toAiMessages([turn("user", "z".repeat(30_000))]);
 		expect(messages).toHaveLength(1);
 	});
 });

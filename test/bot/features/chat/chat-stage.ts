@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "bun:test";
 import { createAi } from "../../../../src/bot/ai/ai.ts";
 import type { BotConfig } from "../../../../src/bot/config/config.ts";
 import {
-	type ChatTimes,
+	type ChatTiming,
 	createChat,
 } from "../../../../src/bot/features/chat/chat.ts";
 import {
@@ -20,7 +20,7 @@ export const general = "The Cooks/general";
 
 export interface ChatStageOptions
 	extends Partial<Omit<StageOptions, "create">> {
-	times?: Partial<ChatTimes>;
+	timing?: Partial<ChatTiming>;
 	config?: Partial<BotConfig>;
 	/** Keys of its one provider. */
 	provider?: Record<string, unknown>;
@@ -87,7 +87,7 @@ export async function startChatStage(
 ): Promise<ChatStage> {
 	const ai = await startAiProvider();
 	let hours = 0;
-	const { times, config, provider, withoutAi, ...others } = options;
+	const { timing, config, provider, withoutAi, ...others } = options;
 	const stage = await startStage({
 		settings: () => ({ features: { chat: true } }),
 		...others,
@@ -114,7 +114,7 @@ export async function startChatStage(
 								now: () => ++hours * 3_600_000,
 							}),
 				},
-				{ paceMs: 20, retryMs: 20, ...times },
+				{ editIntervalMs: 20, retryMs: 20, ...timing },
 			);
 		},
 	});

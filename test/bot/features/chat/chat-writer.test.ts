@@ -5,14 +5,14 @@ import { until } from "../../../support/until.ts";
 test("the parts of an answer are all of it, also where a message ends with a line that was not over yet", async () => {
 	const sent: string[] = [];
 	const writer = createWriter({
-		pen: {
+		api: {
 			async send(content, number) {
 				sent.push(content);
 				return { id: String(number), content };
 			},
 			async edit() {},
 		},
-		paceMs: () => 1,
+		editIntervalMs: () => 1,
 		onMessage() {},
 		signal: new AbortController().signal,
 	});
@@ -33,11 +33,11 @@ test("what is new within the pace waits for it", async () => {
 		const edits: string[] = [];
 		let sent = 0;
 		const writer = createWriter({
-			pen: {
+			api: {
 				send: async (content) => ({ id: String(++sent), content }),
 				edit: async (_, content) => void edits.push(content),
 			},
-			paceMs: () => paceMs,
+			editIntervalMs: () => paceMs,
 			onMessage() {},
 			signal: stopped.signal,
 		});

@@ -39,7 +39,7 @@ describe("who is answered", () => {
 	test("the personality file says who the bot is, and its time zone what time it is", async () => {
 		await using chat = await startChatStage({
 			config: { personality: "You are a cat.", timezone: "Asia/Tokyo" },
-			times: { now: () => Date.UTC(2027, 5, 1, 20) },
+			timing: { now: () => Date.UTC(2027, 5, 1, 20) },
 		});
 		await chat.reply(await chat.write("ada", `${chat.mention} Hi`));
 		const system = chat.ai.requests[0]?.messages[0]?.content;

@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import {
-	cutIntoPieces,
 	isCodeOpen,
-} from "../../../../src/bot/features/chat/chat-pieces.ts";
+	splitAnswer,
+} from "../../../../src/bot/features/chat/chat-split.ts";
 
 const whole = (text: string) =>
-	cutIntoPieces(text)
+	splitAnswer(text)
 		.map(({ from, to }) => text.slice(from, to))
 		.join("");
 
@@ -37,23 +37,23 @@ const texts: Record<string, string> = {
 
 describe.each(Object.entries(texts))("%s", (_, text) => {
 	test("are cut into messages that Discord takes, and nothing is lost", () => {
-		const pieces = cutIntoPieces(text);
-		expect(pieces.length).toBeGreaterThan(1);
-		for (const { shown } of pieces)
-			expect(shown.length).toBeLessThanOrEqual(2_000);
+		const parts = splitAnswer(text);
+		expect(parts.length).toBeGreaterThan(1);
+		for (const { content } of parts)
+			expect(content.length).toBeLessThanOrEqual(2_000);
 		expect(whole(text)).toBe(text);
 	});
 
 	test("are cut where they were cut before, however much comes after", () => {
-		const last = cutIntoPieces(text);
+		const last = splitAnswer(text);
 		for (let length = 0; length < text.length; length += 61) {
-			const pieces = cutIntoPieces(text.slice(0, length));
-			expect(pieces.slice(0, -1)).toEqual(last.slice(0, pieces.length - 1));
+			const parts = splitAnswer(text.slice(0, length));
+			expect(parts.slice(0, -1)).toEqual(last.slice(0, parts.length - 1));
 		}
 	});
 
 	test("are never cut within a character", () => {
-		for (const { from, to } of cutIntoPieces(text))
+		for (const { from, to } of splitAnswer(text))
 			expect(text.slice(from, to).isWellFormed()).toBe(true);
 	});
 });
@@ -62,15 +62,15 @@ test("code that is still being written fits into messages at every length", () =
 	for (let length = 1_900; length < 4_000; length += length < 2_010 ? 1 : 13)
 		for (const start of ["```py\n", "a\n```\n"]) {
 			const text = start.padEnd(length, "x");
-			for (const { shown } of cutIntoPieces(text))
-				expect(shown.length).toBeLessThanOrEqual(2_000);
+			for (const { content } of splitAnswer(text))
+				expect(content.length).toBeLessThanOrEqual(2_000);
 			expect(whole(text)).toBe(text);
 		}
 });
 
 test("a short text is one message, as it is", () => {
-	expect(cutIntoPieces("Hello *you*")).toEqual([
-		{ from: 0, to: 11, shown: "Hello *you*" },
+	expect(splitAnswer("Hello *you*")).toEqual([
+		{ from: 0, to: 11, content: "Hello *you*" },
 	]);
 });
 
@@ -80,15 +80,15 @@ test.each([
 ])("messages hold whole %s", (emoji, only) => {
 	for (let shift = 0; shift < 12; shift++) {
 		const before = "x".repeat(shift);
-		const pieces = cutIntoPieces(before + emoji.repeat(2_000));
-		for (const { shown } of pieces)
-			expect(shown.replace(/^x+/, "")).toMatch(only);
+		const parts = splitAnswer(before + emoji.repeat(2_000));
+		for (const { content } of parts)
+			expect(content.replace(/^x+/, "")).toMatch(only);
 	}
 });
 
 test("a block of code that goes on is closed, and opened again in its language", () => {
-	const pieces = cutIntoPieces(`Look:\n\`\`\`ts\n${code(400)}\n\`\`\`\nEnd.`);
-	const shown = pieces.map((piece) => piece.shown);
+	const parts = splitAnswer(`Look:\n\`\`\`ts\n${code(400)}\n\`\`\`\nEnd.`);
+	const shown = parts.map(({ content }) => content);
 	expect(shown[0]).toStartWith("Look:\n```ts\nlet x0 = 0;\n");
 	expect(shown[0]).toEndWith(";\n```");
 	for (const one of shown.slice(1)) expect(one).toStartWith("```ts\nlet x");
@@ -97,20 +97,20 @@ test("a block of code that goes on is closed, and opened again in its language",
 });
 
 test("the line that opens a block of code goes with the code", () => {
-	const pieces = cutIntoPieces(
+	const parts = splitAnswer(
 		`${"x".repeat(1_900)}\n\`\`\`py\n${"y".repeat(1_000)}\n\`\`\``,
 	);
-	expect(pieces[0]?.shown).toBe("x".repeat(1_900));
-	expect(pieces[1]?.shown).toStartWith("```py\nyyy");
+	expect(parts[0]?.content).toBe("x".repeat(1_900));
+	expect(parts[1]?.content).toStartWith("```py\nyyy");
 });
 
 test("a block of code that is still being written is shown closed", () => {
-	const [piece] = cutIntoPieces("```py\nprint(1)");
-	expect(piece?.shown).toBe("```py\nprint(1)\n```");
+	const [part] = splitAnswer("```py\nprint(1)");
+	expect(part?.content).toBe("```py\nprint(1)\n```");
 });
 
 test("a paragraph is a better place to cut than a line, and a line than a word", () => {
-	const first = (text: string) => cutIntoPieces(text)[0]?.shown;
+	const first = (text: string) => splitAnswer(text)[0]?.content;
 	const long = words(250).slice(0, 1_500);
 	expect(first(`${long}\n\nnext\nline ${words(500)}`)).toBe(long);
 	expect(first(`${long}\nnext line ${words(500)}`)).toBe(long);
