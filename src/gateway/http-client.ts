@@ -1,22 +1,23 @@
 // A keep-alive HTTP/1.1 client for one `http:` URL (https://www.rfc-editor.org/rfc/rfc9112): a bounded pool of
 // connections. A failed request says how far it got, and is never sent twice.
 
-import type { ByteBudget } from "../lib/byte-budget.ts";
+import type { ByteBudget, ByteHolder } from "../lib/byte-budget.ts";
 import {
 	givenUp,
 	HttpFailure,
 	type HttpRequest,
 	type HttpResponse,
+	noRoom,
 	type Send,
 } from "../lib/http.ts";
 import { Semaphore } from "../lib/semaphore.ts";
 import type { Signal } from "../lib/signal.ts";
+import { Connection, type Exchange } from "./http-connection.ts";
 import {
-	Connection,
-	type ConnectionOptions,
-	type Exchange,
-} from "./http-connection.ts";
-import { fieldName, type ResponseHead } from "./response-parser.ts";
+	fieldName,
+	type ParserOptions,
+	type ResponseHead,
+} from "./response-parser.ts";
 
 export interface HttpClientOptions {
 	/** An `http:` URL, path included. */
@@ -49,15 +50,22 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 	return new Pool(options);
 }
 
+/** A connection of the pool, and the request that it is busy with. */
+interface Slot {
+	readonly connection: Connection;
+	response: PooledResponse | undefined;
+}
+
 class Pool implements HttpClient {
 	readonly #url: URL;
-	readonly #connectionOptions: ConnectionOptions;
+	readonly #parserOptions: ParserOptions;
+	readonly #budget: ByteBudget | undefined;
 	readonly #idleTimeoutMs: number;
 	readonly #maxBodyBytes: number;
 	readonly #permits: Semaphore;
-	readonly #connections = new Set<Connection>();
+	readonly #slots = new Set<Slot>();
 	/** The least recently used first. */
-	#idle: Connection[] = [];
+	readonly #idle: Slot[] = [];
 	/** Serialized headers. */
 	readonly #fieldLines = new WeakMap<HttpRequest["headers"], string>();
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -76,22 +84,15 @@ class Pool implements HttpClient {
 			throw new TypeError(
 				`expected an http: URL, received ${this.#url.protocol}`,
 			);
-		this.#connectionOptions = {
-			hostname: this.#url.hostname.replace(/^\[|\]$/g, ""),
-			port: Number(this.#url.port || 80),
-			parser: { maxHeadBytes, heads: new Map() },
-			budget,
-			owner: this,
-		};
+		this.#parserOptions = { maxHeadBytes, heads: new Map() };
+		this.#budget = budget;
 		this.#idleTimeoutMs = idleTimeoutMs;
 		this.#maxBodyBytes = maxBodyBytes;
 		this.#permits = new Semaphore({ max: maxConnections });
 	}
 
 	get open(): number {
-		let count = 0;
-		for (const { isClosed } of this.#connections) if (!isClosed) count++;
-		return count;
+		return this.#slots.size;
 	}
 
 	send: Send = async (request, signal) => {
@@ -101,23 +102,22 @@ class Pool implements HttpClient {
 		const { maxBodyBytes = this.#maxBodyBytes } = request;
 		for (;;) {
 			const turn = this.#permits.acquire(signal);
-			if (turn)
-				await turn.catch(() => {
-					throw givenUp(signal, "unsent");
-				});
+			if (turn) await this.#take(turn, signal);
 			const kept = this.#takeIdle();
-			const connection = kept ?? this.#connect();
+			const slot = kept ?? this.#connect();
+			const { connection } = slot;
 			const exchange = connection.send(text, maxBodyBytes);
-			const abort = () =>
-				connection.cancel(exchange, givenUp(signal, exchange.progress));
-			signal.addEventListener("abort", abort);
-			void exchange.finished.then(() => {
-				signal.removeEventListener("abort", abort);
-				this.#release(connection);
-			});
+			const cancel = (reason?: HttpFailure) => {
+				connection.cancel(exchange, reason);
+				this.#settle(slot);
+			};
+			const response = new PooledResponse(this, exchange, signal, cancel);
+			slot.response = response;
+			// A reset may show only when the request is written.
+			this.#settle(slot);
 			try {
-				const head = await exchange.head;
-				return new PooledResponse(head, connection, exchange, signal);
+				response.head = await exchange.head;
+				return response;
 			} catch (error) {
 				// A kept connection was lost before a byte of the request left.
 				const isUnsent = kept && exchange.progress === "unsent";
@@ -126,9 +126,19 @@ class Pool implements HttpClient {
 		}
 	};
 
+	async #take(turn: Promise<void>, signal: Signal): Promise<void> {
+		await turn.catch(() => {
+			throw givenUp(signal, "unsent");
+		});
+		if (!signal.aborted) return;
+		// It fired between the release of the permit and now.
+		this.#permits.release();
+		throw givenUp(signal, "unsent");
+	}
+
 	close(): void {
 		this.#isClosed = true;
-		for (const connection of this.#idle.splice(0)) connection.close();
+		for (const slot of [...this.#idle]) this.#close(slot);
 	}
 
 	/** The whole request as one text. Throws a TypeError for headers that would make another request of it. */
@@ -145,30 +155,73 @@ class Pool implements HttpClient {
 		return `${method} ${pathname}${search} HTTP/1.1\r\n${fields}\r\n${body}`;
 	}
 
-	#connect(): Connection {
-		const connection = new Connection(this.#connectionOptions);
-		this.#connections.add(connection);
-		void connection.closed.then(() => {
-			this.#connections.delete(connection);
-			const at = this.#idle.indexOf(connection);
-			if (at >= 0) this.#idle.splice(at, 1);
+	#connect(): Slot {
+		const connection = new Connection(this.#parserOptions);
+		const slot = { connection, response: undefined };
+		this.#slots.add(slot);
+		const { hostname, port } = this.#url;
+		Bun.connect({
+			hostname: hostname.replace(/^\[|\]$/g, ""),
+			port: Number(port || 80),
+			data: slot,
+			socket: this.#handlers,
+		}).catch((cause) => {
+			connection.onClose(cause);
+			this.#settle(slot);
 		});
-		return connection;
+		return slot;
 	}
 
-	/** After an exchange: keeps the connection if it can be kept, and lets the next request begin. */
-	#release(connection: Connection): void {
-		const isWanted = !this.#isClosed || this.#permits.waiting > 0;
-		if (!isWanted) connection.close();
-		else if (connection.idleSince !== undefined) {
-			this.#idle.push(connection);
-			if (!this.#timer) this.#closeExpiredIn(this.#idleTimeoutMs);
+	/** Each tells the connection what happened, and then looks what became of it. */
+	readonly #handlers: Bun.SocketHandler<Slot> = {
+		open: (socket) => {
+			socket.data.connection.onOpen(socket);
+			this.#settle(socket.data);
+		},
+		data: ({ data: slot }, bytes) => {
+			slot.connection.onData(bytes);
+			const { response } = slot;
+			// Most responses come in one piece and are never counted.
+			if (response?.exchange.isOpen) this.#budget?.hold(response, bytes.length);
+			this.#settle(slot);
+		},
+		drain: ({ data: slot }) => slot.connection.onDrain(),
+		end: ({ data: slot }) => {
+			slot.connection.onEnd();
+			this.#settle(slot);
+		},
+		close: ({ data: slot }, cause) => {
+			slot.connection.onClose(cause);
+			this.#settle(slot);
+		},
+	};
+
+	/** Takes note of a request that is over and of a connection that is closed. */
+	#settle(slot: Slot): void {
+		const { connection, response } = slot;
+		if (connection.isClosed && this.#slots.delete(slot)) {
+			const at = this.#idle.indexOf(slot);
+			if (at >= 0) this.#idle.splice(at, 1);
+		}
+		if (!response || response.exchange.isOpen) return;
+		slot.response = undefined;
+		response.finish();
+		if (response.heldBytes > 0) this.#budget?.release(response);
+		if (!connection.isClosed) {
+			this.#idle.push(slot);
+			if (this.#isClosed && this.#permits.waiting === 0) this.#close(slot);
+			else if (!this.#timer) this.#closeExpiredIn(this.#idleTimeoutMs);
 		}
 		this.#permits.release();
 	}
 
+	#close(slot: Slot): void {
+		slot.connection.close();
+		this.#settle(slot);
+	}
+
 	/** The idle connection used last. */
-	#takeIdle(): Connection | undefined {
+	#takeIdle(): Slot | undefined {
 		// The timer is late if the process was busy.
 		if (this.#idle.length > 0) this.#closeExpired();
 		return this.#idle.pop();
@@ -179,11 +232,10 @@ class Pool implements HttpClient {
 		const limit = performance.now() - this.#idleTimeoutMs;
 		for (;;) {
 			const [oldest] = this.#idle;
-			if (!oldest) return undefined;
-			const { idleSince } = oldest;
-			if (idleSince !== undefined && idleSince > limit) return idleSince;
-			this.#idle.shift();
-			oldest.close();
+			const idleSince = oldest?.connection.idleSince;
+			if (!oldest || idleSince === undefined) return undefined;
+			if (idleSince > limit) return idleSince;
+			this.#close(oldest);
 		}
 	}
 
@@ -199,30 +251,50 @@ class Pool implements HttpClient {
 	}
 }
 
+/** A request's response, given out once its head is there. */
 class PooledResponse
-	implements HttpResponse, AsyncIterableIterator<Uint8Array>
+	implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder
 {
-	readonly status: number;
-	readonly headers: HttpResponse["headers"];
-	readonly #length: number | undefined;
+	heldBytes = 0;
+	head: ResponseHead | undefined;
 
 	constructor(
-		{ status, headers, length }: ResponseHead,
-		readonly connection: Connection,
+		/** Whose responses share the budget's room as one. */
+		readonly owner: object,
 		readonly exchange: Exchange,
 		readonly signal: Signal,
+		/** Stops the request: it fails for this reason, or without one just ends. */
+		readonly cancel: (reason?: HttpFailure) => void,
 	) {
-		this.status = status;
-		this.headers = headers;
-		this.#length = length;
+		signal.addEventListener("abort", this.#abort);
+	}
+
+	get status(): number {
+		return this.head?.status ?? 0;
+	}
+
+	get headers(): HttpResponse["headers"] {
+		return this.head?.headers ?? noHeaders;
 	}
 
 	get body(): AsyncIterable<Uint8Array> {
 		return this;
 	}
 
+	readonly #abort = () =>
+		this.cancel(givenUp(this.signal, this.exchange.progress));
+
+	overflow(budget: ByteBudget): void {
+		this.cancel(noRoom(budget));
+	}
+
+	/** The connection has no more to do with it. */
+	finish(): void {
+		this.signal.removeEventListener("abort", this.#abort);
+	}
+
 	whole(): Uint8Array | Promise<Uint8Array> | undefined {
-		if (this.#length === undefined) return undefined;
+		if (this.head?.length === undefined) return undefined;
 		return this.exchange.takeWhole() ?? this.#collect();
 	}
 
@@ -231,7 +303,7 @@ class PooledResponse
 	}
 
 	discard(): void {
-		this.connection.cancel(this.exchange);
+		this.cancel();
 		this.exchange.take();
 	}
 
@@ -251,6 +323,8 @@ class PooledResponse
 		return { value: undefined, done: true };
 	}
 }
+
+const noHeaders: HttpResponse["headers"] = { get: () => null };
 
 /** The headers that frame the request and decide about the connection. */
 const reservedHeaders =

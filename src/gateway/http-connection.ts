@@ -1,13 +1,7 @@
 // One keep-alive connection: sends a request at a time and fills the Exchange that it returned for it.
-// It knows neither the pool that it belongs to nor who reads the response.
+// It is told what happens to its socket, and knows neither its pool nor who reads the response.
 
-import type { ByteBudget, ByteHolder } from "../lib/byte-budget.ts";
-import {
-	describeFault,
-	HttpFailure,
-	noRoom,
-	type Progress,
-} from "../lib/http.ts";
+import { describeFault, HttpFailure, type Progress } from "../lib/http.ts";
 import {
 	ParseError,
 	type ParserEvent,
@@ -16,69 +10,46 @@ import {
 	ResponseParser,
 } from "./response-parser.ts";
 
-export interface ConnectionOptions {
-	hostname: string;
-	port: number;
-	parser: ParserOptions;
-	/** Limits the unfinished responses of this and other connections. */
-	budget: ByteBudget | undefined;
-	/** Who holds the bytes of its responses in the budget. */
-	owner: object;
-}
+/** What it needs of a socket. */
+export type Socket = Pick<
+	Bun.Socket,
+	"write" | "ref" | "unref" | "end" | "terminate"
+>;
 
 type State =
 	/** The first request is sent once there is a connection. */
-	| { name: "connecting"; exchange: Exchange | undefined }
-	| { name: "busy"; exchange: Exchange }
-	/** `since` is in milliseconds of the monotonic clock. */
-	| { name: "idle"; since: number }
-	| { name: "closed" };
+	"connecting" | "busy" | "idle" | "closed";
 
-export class Connection implements ByteHolder {
-	heldBytes = 0;
-	readonly owner: object;
-	/** Resolves when it is closed. Never rejects. */
-	readonly closed: Promise<void>;
-	readonly #budget: ByteBudget | undefined;
+export class Connection {
 	readonly #parser: ResponseParser;
-	readonly #resolveClosed: () => void;
-	#socket: Bun.Socket<Connection> | undefined;
-	#state: State = { name: "connecting", exchange: undefined };
+	#socket: Socket | undefined;
+	#state: State = "connecting";
+	/** What it is busy with, or will be. */
+	#exchange: Exchange | undefined;
+	#idleSince = 0;
 	/** The rest of a request that the socket has not taken yet. */
 	#unwritten: Uint8Array | undefined;
 
-	/** Begins to connect. */
-	constructor({ hostname, port, parser, budget, owner }: ConnectionOptions) {
-		this.owner = owner;
-		this.#budget = budget;
+	constructor(parser: ParserOptions) {
 		this.#parser = new ResponseParser(parser);
-		const { promise, resolve } = Promise.withResolvers<void>();
-		this.closed = promise;
-		this.#resolveClosed = resolve;
-		Bun.connect({
-			hostname,
-			port,
-			data: this,
-			socket: socketHandlers,
-		}).catch((cause) => this.onClose(cause));
 	}
 
 	get isClosed(): boolean {
-		return this.#state.name === "closed";
+		return this.#state === "closed";
 	}
 
-	/** Since when it is idle; undefined in any other state. */
+	/** Since when it is idle, in milliseconds of the monotonic clock; undefined in any other state. */
 	get idleSince(): number | undefined {
-		return this.#state.name === "idle" ? this.#state.since : undefined;
+		return this.#state === "idle" ? this.#idleSince : undefined;
 	}
 
 	/** Sends a request over a connection that is new or idle. `maxBodyBytes` limits the body of the response. */
 	send(request: string, maxBodyBytes: number): Exchange {
 		const exchange = new Exchange(request);
 		this.#parser.start(maxBodyBytes);
-		if (this.#state.name === "connecting") this.#state.exchange = exchange;
-		else {
-			this.#transition({ name: "busy", exchange });
+		this.#exchange = exchange;
+		if (this.#state === "idle") {
+			this.#transition("busy");
 			this.#write(exchange);
 		}
 		return exchange;
@@ -87,7 +58,7 @@ export class Connection implements ByteHolder {
 	/** Stops an exchange that is under way: it fails for this reason, or without one ends with what has come so far. */
 	cancel(exchange: Exchange, reason?: HttpFailure): void {
 		if (!exchange.isOpen) return;
-		this.#transition({ name: "closed" });
+		this.#transition("closed");
 		if (reason) exchange.fail(reason);
 		else exchange.finish();
 	}
@@ -97,19 +68,12 @@ export class Connection implements ByteHolder {
 		this.onClose();
 	}
 
-	/** Called by the budget: the response has to be dropped. */
-	overflow(): void {
-		if (this.#budget) this.#fail(noRoom(this.#budget));
-	}
-
-	onOpen(socket: Bun.Socket<Connection>) {
+	onOpen(socket: Socket) {
 		// Cancelled while it was connecting, which cannot be stopped.
-		if (this.#state.name !== "connecting") return socket.terminate();
+		if (this.#state !== "connecting") return socket.terminate();
 		this.#socket = socket;
-		const { exchange } = this.#state;
-		if (!exchange) return this.close();
-		this.#transition({ name: "busy", exchange });
-		this.#write(exchange);
+		this.#transition("busy");
+		if (this.#exchange) this.#write(this.#exchange);
 	}
 
 	onDrain(): void {
@@ -142,8 +106,6 @@ export class Connection implements ByteHolder {
 					: cause,
 			);
 		}
-		// Most responses come in one piece and are never counted.
-		this.#budget?.hold(this, bytes.length);
 	}
 
 	/** The other end sends no more. */
@@ -158,40 +120,36 @@ export class Connection implements ByteHolder {
 	/** The connection is lost, or could not be made. */
 	onClose(cause?: unknown): void {
 		const exchange = this.#exchange;
-		this.#transition({ name: "closed" });
+		this.#transition("closed");
 		if (exchange?.isOpen) exchange.fail(connectionLost(exchange, cause));
 	}
 
-	get #exchange(): Exchange | undefined {
-		return "exchange" in this.#state ? this.#state.exchange : undefined;
-	}
-
 	#transition(next: State): void {
-		if (this.#state.name === "closed") return;
+		if (this.#state === "closed") return;
 		const exchange = this.#exchange;
 		this.#state = next;
-		if (this.heldBytes > 0) this.#budget?.release(this);
-		if (next.name === "busy") this.#socket?.ref();
-		// An idle connection does not keep the process alive.
-		else if (next.name === "idle") this.#socket?.unref();
-		else {
-			if (exchange?.isOpen) this.#socket?.terminate();
-			else this.#socket?.end();
-			this.#resolveClosed();
+		if (next === "busy") {
+			this.#socket?.ref();
+			return;
 		}
+		this.#exchange = undefined;
+		if (next === "idle") {
+			this.#idleSince = performance.now();
+			// An idle connection does not keep the process alive.
+			this.#socket?.unref();
+		} else if (exchange?.isOpen) this.#socket?.terminate();
+		else this.#socket?.end();
 	}
 
 	#finish(exchange: Exchange): void {
 		exchange.finish();
 		const isKept = this.#parser.isKeepAlive && !this.#unwritten;
-		this.#transition(
-			isKept ? { name: "idle", since: performance.now() } : { name: "closed" },
-		);
+		this.#transition(isKept ? "idle" : "closed");
 	}
 
 	#fail(reason: unknown): void {
 		const exchange = this.#exchange;
-		this.#transition({ name: "closed" });
+		this.#transition("closed");
 		exchange?.fail(reason);
 	}
 
@@ -213,34 +171,23 @@ export class Connection implements ByteHolder {
 	}
 }
 
-const socketHandlers: Bun.SocketHandler<Connection> = {
-	open: (socket) => socket.data.onOpen(socket),
-	data: (socket, bytes) => socket.data.onData(bytes),
-	drain: (socket) => socket.data.onDrain(),
-	end: (socket) => socket.data.onEnd(),
-	close: (socket, cause) => socket.data.onClose(cause),
-};
-
 /** A request, and what came of it so far. Its connection fills it; it outlives its turn there until its body is read. */
 export class Exchange {
 	progress: Progress = "unsent";
 	hasBegun = false;
 	/** Rejects with an HttpFailure if no head comes. */
 	readonly head: Promise<ResponseHead>;
-	/** Resolves when the connection has no more to do with it. Never rejects. */
-	readonly finished: Promise<void>;
 	#state: "open" | "complete" | "failed" = "open";
 	#failure: unknown;
 	#pieces: Uint8Array[] = [];
 	readonly #head = Promise.withResolvers<ResponseHead>();
-	readonly #finished = Promise.withResolvers<void>();
 	#wanted: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
 
 	constructor(readonly request: string) {
 		this.head = this.#head.promise;
-		this.finished = this.#finished.promise;
 	}
 
+	/** Whether the connection is still busy with it. */
 	get isOpen(): boolean {
 		return this.#state === "open";
 	}
@@ -261,14 +208,12 @@ export class Exchange {
 
 	finish(): void {
 		this.#state = "complete";
-		this.#finished.resolve();
 		this.#wanted?.resolve({ value: undefined, done: true });
 	}
 
 	fail(reason: unknown): void {
 		this.#state = "failed";
 		this.#failure = reason;
-		this.#finished.resolve();
 		this.#head.reject(reason);
 		this.#wanted?.reject(reason);
 	}

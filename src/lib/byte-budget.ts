@@ -8,7 +8,7 @@ export interface ByteHolder {
 	/** Kept by the budget; 0 to begin with. */
 	heldBytes: number;
 	/** Gives the bytes up. The budget has forgotten the holder. */
-	overflow(): void;
+	overflow(budget: ByteBudget): void;
 }
 
 export class ByteBudget {
@@ -33,7 +33,7 @@ export class ByteBudget {
 		while (this.#usedBytes > this.maxBytes) {
 			const largest = this.#largest() ?? holder;
 			this.release(largest);
-			largest.overflow();
+			largest.overflow(this);
 		}
 	}
 

@@ -144,7 +144,7 @@ async function* limitBody(
 	const holder = {
 		owner,
 		heldBytes: 0,
-		overflow: () => budget && abort(noRoom(budget)),
+		overflow: (full: ByteBudget) => abort(noRoom(full)),
 	};
 	let length = 0;
 	try {

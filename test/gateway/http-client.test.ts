@@ -934,6 +934,18 @@ describe("a signal", () => {
 		expect([stub.accepted, stub.requests, client.open]).toEqual([1, 2, 1]);
 	});
 
+	test("that fires just when a connection is free for it lets nothing begin", async () => {
+		const stub = startStub((peer) => peer.write(ok("x")));
+		const client = clientFor(stub.url, { maxConnections: 1 });
+		const given = new AbortController();
+		const first = client.send(post, never).then(() => given.abort("enough"));
+		const waiting = client.send(post, given.signal);
+		expect(await waiting.catch(givenUpAt)).toBe("unsent");
+		await first;
+		expect(await read(await client.send(post, never))).toBe("x");
+		expect([stub.accepted, stub.requests, client.open]).toEqual([1, 2, 1]);
+	});
+
 	test("that fires after the answer was read does nothing", async () => {
 		const stub = startStub((peer) => peer.write(ok("x")));
 		const client = clientFor(stub.url);
