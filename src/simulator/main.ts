@@ -8,14 +8,14 @@ import { type GameServer, startGameServer } from "./game/game-server.ts";
 import { realisticLimits } from "./rest/rate-limits.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
 
-const usage = `bun run simulator: Discord's REST API and Gateway in memory, on the loopback
+const usage = `bun run simulator: Discord's REST API and Gateway in memory, on a loopback port
 
-  --port N        where Discord listens; 9200 unless said otherwise, 0 for any free port
-  --game-port N   where the game server listens; any free port unless said otherwise
-  --ai-port N     where the AI provider listens; any free port unless said otherwise
-  --json          one line on stdout with all URLs, tokens and ids
-  --help          this text
-  --version       the version`;
+  --port N        Discord's port (default 9200; 0 picks a free port)
+  --game-port N   the game server's port (default: a free port)
+  --ai-port N     the AI provider's port (default: a free port)
+  --json          print one line of JSON with all URLs, tokens and ids
+  --help          print this text
+  --version       print the version`;
 
 const values = parseCommandLine(usage, {
 	port: { type: "string" },
@@ -119,34 +119,34 @@ function instructions(
 	return [
 		`Discord is simulated on ${url}`,
 		"",
-		"Point a bot at it with one of these:",
+		"Settings for a bot:",
 		...bots.map(
 			({ username, token, guilds: [guild] }) =>
 				`  DISCORD_API_URL=${api} DISCORD_TOKEN=${token} GUILD_ID=${guild?.id}    # ${username}, in ${guild?.name}`,
 		),
 		"",
-		"The people, and their tokens:",
+		"People and their tokens:",
 		...users.map(({ username, token }) => `  ${username.padEnd(14)} ${token}`),
 		"",
-		`Post as ${person?.username} in ${guilds[0]?.name}, #general:`,
+		`Send a message as ${person?.username} in ${guilds[0]?.name}, #general:`,
 		`  curl -X POST ${api}/v10/channels/${channel}/messages -H 'authorization: ${person?.token}' -H 'content-type: application/json' -d '{"content":"hello"}'`,
-		"Have the next message refused with Missing Permissions:",
+		"Refuse the next message with Missing Permissions:",
 		`  curl -X POST ${url}/simulator/faults -d '{"kind":"refuse","match":"POST /channels/*/messages","code":50013,"times":1}'`,
-		"Read what was done:",
+		"List the executed writes:",
 		`  curl ${url}/simulator/journal`,
 		"",
-		"The game server:",
+		"Game server:",
 		`  GAME_VERIFY_URL=${game.url} GAME_VERIFY_SECRET=${game.secret}`,
-		`  A code to verify with: ${[...game.codes.keys()].join(", ")}. Another one:`,
+		`  A verification code: ${[...game.codes.keys()].join(", ")}. Issue another:`,
 		`  curl -X POST ${game.url}/simulator/codes -d '{"username":"Alex"}'`,
 		"",
-		"The AI provider: the first line goes into .env, the others into config.toml:",
+		"AI provider (first line for .env, the others for config.toml):",
 		`  SIMULATED_API_KEY=${ai.key}`,
 		"  [ai.providers.simulated]",
 		`  url = "${ai.url}"`,
 		'  model = "simulated"',
 		'  api_key_env = "SIMULATED_API_KEY"',
-		"Ask it, and have it break off in its next answer:",
+		"Send it a message, and cut its next response:",
 		`  curl ${ai.url}/chat/completions -H 'authorization: Bearer ${ai.key}' -d '{"model":"simulated","messages":[{"role":"user","content":"hello"}],"stream":true}'`,
 		`  curl ${ai.origin}/simulator/misbehave -d '{"kind":"cut","times":1}'`,
 		"",
