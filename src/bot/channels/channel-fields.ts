@@ -1,4 +1,4 @@
-// The kinds of channels, which fields each has, and how tools make and edit channels by them.
+// The kinds of channels, their fields, and creating and editing channels by fields.
 
 import {
 	ChannelType,
@@ -13,7 +13,7 @@ import * as find from "../discord/find.ts";
 import { flag, found, integer, text } from "../tool/arguments.ts";
 import { changesOf } from "../tool/diff.ts";
 
-const spokenFields = [
+const voiceFields = [
 	"nsfw",
 	"slowmode_seconds",
 	"bitrate",
@@ -22,7 +22,7 @@ const spokenFields = [
 	"category_id",
 ] as const;
 
-/** What can be made, and which of the fields below each kind has. */
+/** The kinds that tools create, with the fields that each has. */
 const kinds = {
 	text: {
 		type: ChannelType.GuildText,
@@ -30,7 +30,7 @@ const kinds = {
 	},
 	voice: {
 		type: ChannelType.GuildVoice,
-		fields: spokenFields,
+		fields: voiceFields,
 	},
 	category: { type: ChannelType.GuildCategory, fields: [] },
 	forum: {
@@ -39,7 +39,7 @@ const kinds = {
 	},
 	stage: {
 		type: ChannelType.GuildStageVoice,
-		fields: spokenFields,
+		fields: voiceFields,
 	},
 	announcement: {
 		type: ChannelType.GuildAnnouncement,
@@ -53,7 +53,7 @@ const kinds = {
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
 
-/** What is edited, and not made: a forum of pictures. */
+/** The kinds that tools edit: media channels are edited, but not created. */
 const editedKinds = {
 	...kinds,
 	media: { type: ChannelType.GuildMedia, fields: kinds.forum.fields },
@@ -67,7 +67,7 @@ const otherKinds = new Map<ChannelType, string>([
 	[ChannelType.AnnouncementThread, "announcement thread"],
 ]);
 
-/** What kind of channel or thread this is, in a word. */
+/** The kind of a channel or thread as results show it. */
 export function kindName({ type }: GuildBasedChannel): string {
 	return kindOf(type) ?? otherKinds.get(type) ?? `type ${type}`;
 }
@@ -77,23 +77,23 @@ function kindOf(type: ChannelType): EditedKind | undefined {
 	return names.find((name) => editedKinds[name].type === type);
 }
 
-export const nameField = text(1, 100, "Name of the channel.");
+export const nameField = text(1, 100, "Channel name.");
 
 export const categoryField = v.optional(
-	found(find.category, "category that it goes into"),
+	found(find.category, "parent category"),
 );
 
-/** Fields that not every kind of channel has. */
+/** Arguments that not every kind of channel supports. */
 export const kindFields = {
 	topic: v.optional(
-		text(0, 4096, "What it is for, or a forum's rules; empty for none."),
+		text(0, 4096, "Topic, or a forum's guidelines; empty for none."),
 	),
-	nsfw: v.optional(flag("Only for adults.")),
+	nsfw: v.optional(flag("Age-restricted.")),
 	slowmode_seconds: v.optional(
 		integer(
 			0,
 			21_600,
-			"How long a person waits between two messages; 0 for no wait.",
+			"Slow mode: seconds between a user's messages; 0 for none.",
 		),
 	),
 	bitrate: v.optional(
@@ -103,68 +103,74 @@ export const kindFields = {
 		integer(
 			0,
 			10_000,
-			"How many people fit into a voice (99) or stage channel; 0 for no limit.",
+			"Maximum users of a voice (99) or stage channel; 0 for no limit.",
 		),
 	),
 };
 
-/** A channel's fields, as tools take them. */
+/** A channel's fields, named and valued as in the tools' arguments. */
 export interface ChannelFields {
 	name: string;
 	/** Empty for none. */
 	topic: string;
 	nsfw: boolean;
 	slowmode_seconds: number;
-	/** Undefined where Discord does not say. */
+	/** Bits per second; undefined if Discord does not state it. */
 	bitrate: number | undefined;
 	user_limit: number;
-	/** Empty for the one that is nearest. */
+	/** Empty for automatic. */
 	rtc_region: string;
 	/** Empty for none. */
 	category_id: string;
 }
 
-/** What is asked for of them. */
+/** The requested fields; undefined leaves a field as it is. */
 export type GivenFields = {
 	[Field in keyof ChannelFields]?: ChannelFields[Field] | undefined;
 };
 
 /** Throws an RpcError for fields that this kind of channel does not have. */
-export function refuseForeignFields(args: GivenFields, kind: EditedKind): void {
+export function requireSupportedFields(
+	args: GivenFields,
+	kind: EditedKind,
+): void {
 	const own: readonly string[] = ["name", ...editedKinds[kind].fields];
-	const foreign = [...Object.keys(kindFields), "rtc_region", "category_id"]
+	const unsupported = [...Object.keys(kindFields), "rtc_region", "category_id"]
 		.filter((field) => args[field as keyof GivenFields] !== undefined)
 		.filter((field) => !own.includes(field));
-	if (foreign.length > 0)
+	if (unsupported.length > 0)
 		throw invalidParameters(
-			foreign.map((field) => `${field}: ${kind} channels have none`),
+			unsupported.map((field) => `${field}: ${kind} channels have none`),
 		);
 	const isForum = kind === "forum" || kind === "media";
 	if (!isForum && [...(args.topic ?? "")].length > 1024)
 		throw invalidParameters([
-			"topic: expected at most 1024 characters; only a forum's may be longer",
+			"topic: expected at most 1024 characters; only forums allow 4096",
 		]);
 	if (kind === "voice" && (args.user_limit ?? 0) > 99)
-		throw invalidParameters(["user_limit: a voice channel has at most 99"]);
+		throw invalidParameters([
+			"user_limit: expected at most 99 for voice channels",
+		]);
 }
 
-/** Fields as discord.js takes them, those that are given. */
+/** The given fields in discord.js's form. */
 export function discordFields(fields: GivenFields) {
-	const { topic, nsfw, slowmode_seconds, bitrate, user_limit } = fields;
 	const { rtc_region, category_id } = fields;
-	return given({
-		...{ topic, nsfw, bitrate },
+	return withoutUndefined({
 		name: fields.name,
-		rateLimitPerUser: slowmode_seconds,
-		userLimit: user_limit,
-		// null is none; undefined leaves it as it is.
+		topic: fields.topic,
+		nsfw: fields.nsfw,
+		bitrate: fields.bitrate,
+		rateLimitPerUser: fields.slowmode_seconds,
+		userLimit: fields.user_limit,
+		// null clears a field; undefined leaves it unchanged.
 		rtcRegion: rtc_region === "" ? null : rtc_region,
 		parent: category_id === "" ? null : category_id,
 	});
 }
 
-/** Makes a channel, and says so. */
-export async function createWith(
+/** Creates a channel. Returns a sentence for the result, without its full stop. */
+export async function createGuildChannel(
 	guild: Guild,
 	kind: Kind,
 	{ name, ...fields }: Omit<GivenFields, "rtc_region"> & { name: string },
@@ -173,11 +179,12 @@ export async function createWith(
 		"position" | "permissionOverwrites"
 	> = {},
 ): Promise<string> {
-	refuseForeignFields(fields, kind);
+	requireSupportedFields(fields, kind);
 	const { rtcRegion: _, ...options } = discordFields(fields);
 	const made = await guild.channels.create({
 		...options,
-		...{ name, type: kinds[kind].type },
+		name,
+		type: kinds[kind].type,
 		...more,
 	});
 	const parent = guild.channels.cache.get(fields.category_id ?? "");
@@ -185,25 +192,25 @@ export async function createWith(
 	return `Created the ${kind} channel ${channelName(made)}${where}`;
 }
 
-/** Changes what is given and differs, and says what has changed. */
-export async function editWith(
+/** Changes the given fields that differ. Returns a sentence for the result; throws a ToolError if nothing changed. */
+export async function editGuildChannel(
 	guild: Guild,
 	channel: find.Channel,
-	asked: GivenFields,
+	given: GivenFields,
 ): Promise<string> {
 	const kind = kindOf(channel.type);
 	if (!kind)
 		throw new ToolError(
-			`${channelName(channel)} is of a kind that this tool does not edit. Nothing was done.`,
+			`This tool cannot edit ${channelName(channel)}: it is a ${kindName(channel)} channel. Nothing was done.`,
 		);
-	refuseForeignFields(asked, kind);
+	requireSupportedFields(given, kind);
 	const before = currentFields(channel);
-	const changes = changesOf<GivenFields>(before, asked, channelName(channel));
+	const changes = changesOf<GivenFields>(before, given, channelName(channel));
 	const edited = (await guild.channels.edit(
 		channel.id,
 		discordFields(changes),
 	)) as find.Channel;
-	// Discord writes the names of text channels in its own way, and so may make the old one of a new one.
+	// Discord normalizes the names of text channels, so a new name can turn out to be the old one.
 	const after = currentFields(edited);
 	const fields = Object.keys(before) as (keyof ChannelFields)[];
 	const changed = fields.filter((field) =>
@@ -213,14 +220,14 @@ export async function editWith(
 	);
 	if (changed.length === 0)
 		throw new ToolError(
-			`Nothing has changed: as Discord writes it, ${channelName(edited)} had ${Object.keys(changes).join(", ")} as given already.`,
+			`Nothing changed: after Discord normalized the values, ${channelName(edited)} has the same ${Object.keys(changes).join(", ")} as before.`,
 		);
 	return `Changed ${changed.join(", ")} of ${channelName(edited)}.`;
 }
 
-/** A channel's fields as they are; those that it does not have are empty. */
+/** A channel's current fields; fields that its kind lacks are empty. */
 export function currentFields(channel: GuildBasedChannel): ChannelFields {
-	const some = channel as Partial<{
+	const fields = channel as Partial<{
 		topic: string | null;
 		nsfw: boolean;
 		rateLimitPerUser: number | null;
@@ -230,18 +237,18 @@ export function currentFields(channel: GuildBasedChannel): ChannelFields {
 	}>;
 	return {
 		name: channel.name,
-		topic: some.topic ?? "",
-		nsfw: some.nsfw ?? false,
-		slowmode_seconds: some.rateLimitPerUser ?? 0,
-		bitrate: some.bitrate ?? undefined,
-		user_limit: some.userLimit ?? 0,
-		rtc_region: some.rtcRegion ?? "",
+		topic: fields.topic ?? "",
+		nsfw: fields.nsfw ?? false,
+		slowmode_seconds: fields.rateLimitPerUser ?? 0,
+		bitrate: fields.bitrate ?? undefined,
+		user_limit: fields.userLimit ?? 0,
+		rtc_region: fields.rtcRegion ?? "",
 		category_id: channel.parentId ?? "",
 	};
 }
 
-/** Only what is given: to discord.js, undefined is not the same as absent. */
-function given<T extends object>(
+/** Without undefined fields: discord.js treats undefined and absent differently. */
+function withoutUndefined<T extends object>(
 	fields: T,
 ): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
 	return Object.fromEntries(

@@ -1,10 +1,10 @@
-// The order of channels: as people see them, and what has to change for one to stand elsewhere.
+// The order of channels: as Discord's clients show them, and the position changes that move some of them.
 
 import { ChannelType, type Guild } from "discord.js";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 
-/** A channel as Discord sends it, as far as its place goes. */
+/** The parts of Discord's channel object that determine its place. */
 export interface RawChannel {
 	id: string;
 	type: ChannelType;
@@ -13,12 +13,12 @@ export interface RawChannel {
 	permission_overwrites?: { id: string; allow: string; deny: string }[];
 }
 
-/** All channels of a guild as people see them: those in no category, then each category and what is in it. */
+/** All channels of a guild from the top as clients show them: those without a category, then each category with its own. */
 export function channelsFromTop(guild: Guild): Channel[] {
 	const all = guild.channels.cache
 		.filter((channel): channel is Channel => !channel.isThread())
 		.toJSON()
-		.sort(inOrder);
+		.sort(byPosition);
 	const isRoot = ({ parentId }: Channel) =>
 		!parentId || !guild.channels.cache.has(parentId);
 	return all
@@ -29,8 +29,8 @@ export function channelsFromTop(guild: Guild): Channel[] {
 		]);
 }
 
-/** Categories below what is in none, what is heard below what is written. */
-function inOrder(a: Channel, b: Channel): number {
+/** Voice and stage channels come after text channels, categories after both. */
+function byPosition(a: Channel, b: Channel): number {
 	return (
 		groupOf(a.type) - groupOf(b.type) ||
 		a.rawPosition - b.rawPosition ||
@@ -38,15 +38,15 @@ function inOrder(a: Channel, b: Channel): number {
 	);
 }
 
-/** Discord counts positions for each of these separately. */
+/** Discord numbers positions in each of these groups separately. */
 function groupOf(type: ChannelType): number {
 	if (type === ChannelType.GuildCategory) return 2;
 	const { GuildVoice, GuildStageVoice } = ChannelType;
 	return type === GuildVoice || type === GuildStageVoice ? 1 : 0;
 }
 
-/** What a channel shares its positions with in a category, from the top, itself included where it is there. */
-export function likeIn(
+/** The channels of the same group in a category, from the top; includes `raw` if it is in there. */
+export function siblingsIn(
 	raw: RawChannel,
 	all: readonly RawChannel[],
 	parentId: string,
@@ -54,42 +54,43 @@ export function likeIn(
 	const isCategory = raw.type === ChannelType.GuildCategory;
 	return all
 		.filter(
-			(one) =>
-				areLike(one, raw) && (isCategory || (one.parent_id ?? "") === parentId),
+			(other) =>
+				inSameGroup(other, raw) &&
+				(isCategory || (other.parent_id ?? "") === parentId),
 		)
 		.sort((a, b) => a.position - b.position || compareIds(a.id, b.id));
 }
 
-/** Whether two channels share their positions. */
-export function areLike(
-	one: Pick<RawChannel, "type">,
-	other: Pick<RawChannel, "type">,
+/** Whether Discord orders two channels in the same sequence of positions. */
+export function inSameGroup(
+	a: Pick<RawChannel, "type">,
+	b: Pick<RawChannel, "type">,
 ): boolean {
-	return groupOf(one.type) === groupOf(other.type);
+	return groupOf(a.type) === groupOf(b.type);
 }
 
 /**
- * The like of these channels, with them in this order at `place` among the others, or else last; and the positions that
- * change for that, no more than need to. `before` is their like in the category as it is.
+ * Puts `raws` in this order at index `place` among their siblings, or last without one. `before` is the current order of the
+ * category. Returns the new order and the fewest position changes that produce it.
  */
-export function placed(
+export function reorder(
 	raws: readonly RawChannel[],
 	before: readonly RawChannel[],
 	place: number | undefined,
 ) {
 	const free = [...new Set([...before, ...raws])]
-		.map((one) => one.position)
+		.map(({ position }) => position)
 		.sort((a, b) => a - b);
-	const others = before.filter((one) => !raws.includes(one));
+	const others = before.filter((raw) => !raws.includes(raw));
 	const at = place ?? others.length;
 	const next = [...others.slice(0, at), ...raws, ...others.slice(at)];
 	let last = -1;
 	const moves: { id: string; position: number }[] = [];
-	for (const [index, one] of next.entries()) {
-		// Two that share a position stand by their ids: each needs one of its own.
+	for (const [index, raw] of next.entries()) {
+		// Channels with equal positions are ordered by id, so each gets a position of its own.
 		last = Math.max(free[index] ?? 0, last + 1);
-		if (one.position !== last) moves.push({ id: one.id, position: last });
+		if (raw.position !== last) moves.push({ id: raw.id, position: last });
 	}
-	const same = next.every((one, index) => one === before[index]);
-	return { order: next, moves: same ? [] : moves };
+	const isSame = next.every((raw, index) => raw === before[index]);
+	return { order: next, moves: isSame ? [] : moves };
 }

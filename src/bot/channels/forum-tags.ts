@@ -1,4 +1,4 @@
-// The tags of a forum: naming those of a post, and what changes when the list is set.
+// Forum tags: checking the tags of a post, and comparing a new list of tags with the current one.
 // https://discord.com/developers/docs/resources/channel#forum-tag-object
 
 import {
@@ -14,7 +14,7 @@ import { requirePermissions } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 import { type Emoji, emojiName, requireOwnEmoji } from "../messages/emoji.ts";
 
-/** Throws the ToolError to show unless the forum has these tags, and the bot may put them on and take them off. */
+/** Throws a ToolError if the forum lacks a tag, or if one is moderated and the bot may not apply it. */
 export function requireTags(
 	guild: Guild,
 	forum: Forum,
@@ -26,17 +26,17 @@ export function requireTags(
 }
 
 export function tagOf(forum: Forum, id: string): GuildForumTag {
-	const tag = forum.availableTags.find((one) => one.id === id);
+	const tag = forum.availableTags.find((tag) => tag.id === id);
 	if (tag) return tag;
 	throw new ToolError(
-		`${channelName(forum)} has no tag ${id}. list_forum_tags shows its tags. Nothing was done.`,
+		`${channelName(forum)} has no tag ${id}. list_forum_tags lists its tags. Nothing was done.`,
 	);
 }
 
-/** A tag as Discord takes and gives it; a new one has no id yet. */
+/** A tag in Discord's form; a new one has no id yet. */
 export type Tag = Omit<APIGuildForumTag, "id"> & { id?: string | undefined };
 
-/** A tag as it is asked for. What is not said of one that stays, stays. */
+/** A requested tag. Omitted fields of an existing tag stay unchanged. */
 export interface GivenTag {
 	id?: string | undefined;
 	name: string;
@@ -58,13 +58,15 @@ export function tagLine({ id, name, moderated, ...emoji }: Tag): string {
 
 export function currentTags(forum: Forum): Tag[] {
 	return forum.availableTags.map(({ id, name, moderated, emoji }) => ({
-		...{ id, name, moderated },
+		id,
+		name,
+		moderated,
 		emoji_id: emoji?.id ?? null,
 		emoji_name: emoji?.name ?? null,
 	}));
 }
 
-/** What a list of tags makes of those that there are: one is the same by its id, or without one by its name. */
+/** Compares a new list of tags with the current one. A tag is matched by id, or by name if it has no id. */
 export async function tagChanges(
 	guild: Guild,
 	forum: Forum,

@@ -1,4 +1,4 @@
-// Overwrites as channels have them: what one says of a role or a member, in words, and against another channel.
+// Permission overwrites of channels: reading, describing and comparing them.
 
 import {
 	type Guild,
@@ -14,7 +14,7 @@ export interface Bits {
 	deny: bigint;
 }
 
-/** What a channel says of a role or a member. */
+/** A channel's overwrite for a role or member; zero bits if it has none. */
 export function overwriteOf(channel: Channel, id: string): Bits {
 	const overwrite = channel.permissionOverwrites.cache.get(id);
 	return {
@@ -23,8 +23,8 @@ export function overwriteOf(channel: Channel, id: string): Bits {
 	};
 }
 
-/** Whose it is, by name. */
-export function nameOf(
+/** The role or member of an overwrite. */
+export function overwriteName(
 	guild: Guild,
 	{ id, type }: PermissionOverwrites,
 ): string {
@@ -33,43 +33,42 @@ export function nameOf(
 		return `role @${oneField(name).replace(/^@/, "")}`;
 	}
 	const member = guild.members.cache.get(id);
-	if (!member) return "someone who is no member";
+	if (!member) return "someone who is not a member";
 	return `member ${oneField(member.displayName)} (@${oneField(member.user.username)})`;
 }
 
-/** For whom two channels do not say the same. */
-export function differing(
-	one: Channel,
+/** The overwrites in which two channels differ. */
+export function differingOverwrites(
+	channel: Channel,
 	other: Channel,
 ): PermissionOverwrites[] {
-	const mine = one.permissionOverwrites.cache;
+	const mine = channel.permissionOverwrites.cache;
 	const theirs = other.permissionOverwrites.cache;
 	return [...new Map([...mine, ...theirs]).values()].filter(({ id }) => {
-		const before = overwriteOf(one, id);
+		const before = overwriteOf(channel, id);
 		const after = overwriteOf(other, id);
 		return before.allow !== after.allow || before.deny !== after.deny;
 	});
 }
 
-/** What becomes of someone's permissions in a channel that is given those of another, as a line. */
+/** A line with a role's or member's overwrite before and after `channel` takes over the overwrites of `source`. */
 export function changeLine(
 	channel: Channel,
 	source: Channel,
 	overwrite: PermissionOverwrites,
 ): string {
 	const { id } = overwrite;
-	return `${nameOf(channel.guild, overwrite)} | ID: ${id} | before: ${described(channel, id)} | after: ${described(source, id)}`;
+	return `${overwriteName(channel.guild, overwrite)} | ID: ${id} | before: ${describeOverwrite(channel, id)} | after: ${describeOverwrite(source, id)}`;
 }
 
-/** What a channel says of someone, in words. */
-function described(channel: Channel, id: string): string {
-	if (!channel.permissionOverwrites.cache.has(id)) return "nothing";
+function describeOverwrite(channel: Channel, id: string): string {
+	if (!channel.permissionOverwrites.cache.has(id)) return "none";
 	const { allow, deny } = overwriteOf(channel, id);
 	return `allow ${describeBits(allow)}, deny ${describeBits(deny)}`;
 }
 
-/** What a channel says of roles and members, as Discord sends it. */
-interface Overwritten {
+/** Overwrites in Discord's form. */
+interface RawOverwrites {
 	permission_overwrites?:
 		| readonly { id: string; allow: string; deny: string }[]
 		| undefined;
@@ -79,7 +78,8 @@ export function rawOverwrites({ permissionOverwrites }: Channel) {
 	return {
 		permission_overwrites: [...permissionOverwrites.cache.values()].map(
 			({ id, type, allow, deny }) => ({
-				...{ id, type },
+				id,
+				type,
 				allow: String(allow.bitfield),
 				deny: String(deny.bitfield),
 			}),
@@ -87,17 +87,17 @@ export function rawOverwrites({ permissionOverwrites }: Channel) {
 	};
 }
 
-/** The permissions of which one of two channels says something else than the other. */
+/** The permissions whose overwrites differ between two channels. */
 export function differenceOf(
-	one: Overwritten,
-	other: Overwritten | undefined,
+	channel: RawOverwrites,
+	other: RawOverwrites | undefined,
 ): bigint {
-	const mine = one.permission_overwrites ?? [];
+	const mine = channel.permission_overwrites ?? [];
 	const theirs = other?.permission_overwrites ?? [];
 	let bits = 0n;
-	for (const id of new Set([...mine, ...theirs].map((each) => each.id))) {
-		const a = mine.find((each) => each.id === id);
-		const b = theirs.find((each) => each.id === id);
+	for (const id of new Set([...mine, ...theirs].map(({ id }) => id))) {
+		const a = mine.find((overwrite) => overwrite.id === id);
+		const b = theirs.find((overwrite) => overwrite.id === id);
 		bits |= BigInt(a?.allow ?? 0) ^ BigInt(b?.allow ?? 0);
 		bits |= BigInt(a?.deny ?? 0) ^ BigInt(b?.deny ?? 0);
 	}

@@ -1,4 +1,4 @@
-// Threads as lines of a result, page by page: the active ones of a guild or a channel, then the archived ones of a channel.
+// Pages of threads: the active ones of a guild or channel, then the archived ones of a channel.
 // https://discord.com/developers/docs/resources/channel#list-public-archived-threads
 
 import {
@@ -16,20 +16,20 @@ import { compareIds } from "../discord/ids.ts";
 import { missingPermissions } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 
-/** Where a page goes on: below the id of an active thread, or before the time at which one was archived. */
-export const threadBorder = v.optional(
+/** The cursor of a page: the id of an active thread, or the time at which a thread was archived. */
+export const threadCursor = v.optional(
 	v.pipe(
 		v.string(),
 		v.regex(
 			/^(?:\d{17,20}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))$/,
-			"expected an id or a time, as next_before gives it",
+			"expected an id or a time, as in next_before",
 		),
 		v.description("Go on from a page's `next_before`."),
 	),
 );
 
 export interface ThreadQuery {
-	/** All of the guild when there is none. */
+	/** Undefined for all channels of the guild. */
 	channel?: ThreadedChannel | undefined;
 	archived: boolean;
 	limit: number;
@@ -40,24 +40,24 @@ export interface ThreadQuery {
 
 interface Page {
 	threads: APIThreadChannel[];
-	/** Where to go on; undefined where there is nothing more. */
+	/** The cursor of the next page, if there is one. */
 	next: string | undefined;
 }
 
-/** How many pages of archived threads are looked through for a tag. */
+/** How many pages of archived threads one call searches for a tag. */
 const tagSearchPages = 5;
 
-/** A page of threads as lines, `what` they are called before it, and how to go on. */
+/** A page of threads as result lines. `noun` is "thread" or "post". */
 export async function threadLines(
 	guild: Guild,
-	what: string,
+	noun: string,
 	query: ThreadQuery,
 ): Promise<string[]> {
 	const { threads, next } = await threadPage(guild, query);
 	const { channel, archived, before, tagId } = query;
 	const where = channel ? channelName(channel) : `the guild ${guild.id}`;
 	const tagged = tagId === undefined ? "" : ` with the tag ${tagId}`;
-	const kind = archived ? what : `active ${what}`;
+	const kind = archived ? noun : `active ${noun}`;
 	const rest = before === undefined ? "" : ` before ${before}`;
 	const order = archived
 		? ", archived ones after the active, the latest archived first"
@@ -65,25 +65,23 @@ export async function threadLines(
 	const tags = tagNames(channel);
 	return [
 		threads.length === 0
-			? `There is no ${kind}${tagged} in ${where}${rest}${next ? " as far as was looked" : ""}.`
+			? `There is no ${kind}${tagged} in ${where}${rest}${next ? " among the threads searched so far" : ""}.`
 			: `${threads.length} ${kind}(s)${tagged} in ${where}${rest}, the newest first${order}, times in UTC:`,
-		...threads.map((one) =>
-			threadLine(one, { tags, within: channel !== undefined }),
+		...threads.map((thread) =>
+			threadLine(thread, { tags, within: channel !== undefined }),
 		),
 		...hiddenPrivate(guild, query),
 		...(next === undefined ? [] : [`next_before=${next}`]),
 	];
 }
 
-/** Discord lists archived private threads to those who manage threads. */
+/** A note if archived private threads are missing: listing them requires Manage Threads. */
 function hiddenPrivate(guild: Guild, query: ThreadQuery): string[] {
 	const { channel, archived } = query;
 	const hidden =
 		archived && hasPrivate(channel) && !managesThreads(guild, channel);
 	return hidden
-		? [
-				"Archived private threads are not among them: that takes MANAGE_THREADS.",
-			]
+		? ["Archived private threads are not listed: that requires MANAGE_THREADS."]
 		: [];
 }
 
@@ -116,7 +114,7 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
 	return { threads: [...threads, ...rest.threads], next: rest.next };
 }
 
-/** The active threads from the newest on, below the border. */
+/** The active threads older than `before`, newest first. */
 export async function activeThreads(
 	guild: Guild,
 	{ channel, before, tagId }: Pick<ThreadQuery, "channel" | "before" | "tagId">,
@@ -127,7 +125,7 @@ export async function activeThreads(
 	return threads
 		.filter(({ parent_id }) => !channel || parent_id === channel.id)
 		.filter(({ id }) => before === undefined || compareIds(id, before) < 0)
-		.filter((one) => hasTag(one, tagId))
+		.filter((thread) => hasTag(thread, tagId))
 		.sort((a, b) => compareIds(b.id, a.id));
 }
 
@@ -141,7 +139,7 @@ function hasTag(
 const archivedAt = ({ thread_metadata }: APIThreadChannel) =>
 	thread_metadata?.archive_timestamp ?? "";
 
-/** The archived threads from the latest archived on, public ones and, where the bot is shown them, private ones. */
+/** Archived threads, the latest archived first: public ones, and private ones if the bot may list them. */
 async function archivedThreads(
 	guild: Guild,
 	channel: ThreadedChannel,
@@ -152,25 +150,25 @@ async function archivedThreads(
 			? (["public", "private"] as const)
 			: (["public"] as const);
 	const found: APIThreadChannel[] = [];
-	let border = before;
+	let cursor = before;
 	for (let pages = 0; pages < tagSearchPages; pages += 1) {
-		const left = limit - found.length;
-		const each = tagId === undefined ? left : 100;
-		const { threads, more } = await archivedPage(channel, kinds, each, border);
-		const fitting = threads.filter((one) => hasTag(one, tagId));
-		const taken = fitting.slice(0, left);
+		const remaining = limit - found.length;
+		const each = tagId === undefined ? remaining : 100;
+		const { threads, more } = await archivedPage(channel, kinds, each, cursor);
+		const matching = threads.filter((thread) => hasTag(thread, tagId));
+		const taken = matching.slice(0, remaining);
 		found.push(...taken);
 		const cut =
-			fitting.length > taken.length || (more && found.length === limit);
+			matching.length > taken.length || (more && found.length === limit);
 		const last = cut ? taken.at(-1) : threads.at(-1);
-		border = last ? archivedAt(last) : border;
-		if (cut) return { threads: found, next: border };
+		cursor = last ? archivedAt(last) : cursor;
+		if (cut) return { threads: found, next: cursor };
 		if (!more || !last) return { threads: found, next: undefined };
 	}
-	return { threads: found, next: border };
+	return { threads: found, next: cursor };
 }
 
-/** The latest archived of these kinds, at least `limit` of them where there are that many. */
+/** The latest archived threads of these kinds: at least `limit`, if there are as many. */
 async function archivedPage(
 	{ id, client }: ThreadedChannel,
 	kinds: readonly ("public" | "private")[],
@@ -178,7 +176,7 @@ async function archivedPage(
 	before: string | undefined,
 ): Promise<{ threads: APIThreadChannel[]; more: boolean }> {
 	const query = new URLSearchParams({
-		// Discord gives no fewer than two.
+		// Discord rejects a limit of 1.
 		limit: String(Math.min(100, Math.max(2, limit))),
 		...(before !== undefined && { before }),
 	});
@@ -190,15 +188,15 @@ async function archivedPage(
 				})) as { threads: APIThreadChannel[]; has_more: boolean },
 		),
 	);
-	const at = (one: APIThreadChannel) => Date.parse(archivedAt(one));
-	// Where one kind goes on there are as many of it as were asked for: nothing is passed over by taking no more than that.
+	const at = (thread: APIThreadChannel) => Date.parse(archivedAt(thread));
+	// A kind with has_more returned a full page, so a page cut at `limit` skips none of the other kind.
 	const threads = pages
 		.flatMap(({ threads }) => threads)
 		.sort((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
 	return { threads, more: pages.some(({ has_more }) => has_more) };
 }
 
-/** The names of a forum's tags, by their ids. */
+/** The names of a forum's tags by id. */
 function tagNames(channel: ThreadedChannel | undefined): Map<string, string> {
 	const tags =
 		channel && "availableTags" in channel ? channel.availableTags : [];
@@ -214,14 +212,14 @@ function threadLine(
 	const created = thread_metadata?.create_timestamp;
 	const started = created ? `started: ${time(new Date(created))} by` : "by";
 	const isPinned = ((thread.flags ?? 0) & ChannelFlags.Pinned) !== 0;
-	const shownTags = applied_tags.map((tag) => oneField(tags.get(tag) ?? tag));
+	const tagLabels = applied_tags.map((tag) => oneField(tags.get(tag) ?? tag));
 	return [
 		`#${oneField(name ?? "")} | ID: ${id}`,
 		...(type === ChannelType.PrivateThread ? ["private"] : []),
 		...(within ? [] : [`in: ${parent_id}`]),
 		`${message_count} message(s), ${member_count} member(s)`,
 		`${started} ${owner_id ?? "unknown"}`,
-		...(shownTags.length > 0 ? [`tags: ${shownTags.join(", ")}`] : []),
+		...(tagLabels.length > 0 ? [`tags: ${tagLabels.join(", ")}`] : []),
 		...(thread.rate_limit_per_user
 			? [`slow mode: ${thread.rate_limit_per_user} s`]
 			: []),

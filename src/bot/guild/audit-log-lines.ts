@@ -1,4 +1,4 @@
-// An entry of a guild's audit log as one line of a result: who did what to what, what changed, and why.
+// An audit log entry as one result line: action, user, target, changes, reason.
 // https://discord.com/developers/docs/resources/audit-log
 
 import {
@@ -13,7 +13,7 @@ import { time } from "../discord/describe.ts";
 import { describeBits, officialName } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 
-/** Discord's names of what can be done, such as MEMBER_BAN_ADD. */
+/** Audit log events by Discord's name, such as MEMBER_BAN_ADD. */
 export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 	Object.entries(AuditLogEvent)
 		.filter((entry): entry is [string, AuditLogEvent] =>
@@ -26,12 +26,12 @@ const actionNames = new Map(
 	[...auditActions].map(([name, action]) => [action, name]),
 );
 
-/** What is called by an id in this log, by name and id. */
+/** Describes an id by name and id. */
 type NameOf = (id: string) => string;
 
-/** Names things by what came with the log, and else by what the bot knows. */
+/** Looks names up in the objects sent with the log, then in the bot's caches. */
 export function namesIn(log: APIAuditLog, guild: Guild): NameOf {
-	const called = new Map<string, string>([
+	const names = new Map<string, string>([
 		...log.users.map(({ id, username }) => [id, `@${username}`] as const),
 		...log.webhooks.map(({ id, name }) => [id, name ?? "webhook"] as const),
 		...log.threads.map(({ id, name }) => [id, `#${name}`] as const),
@@ -46,10 +46,10 @@ export function namesIn(log: APIAuditLog, guild: Guild): NameOf {
 	return (id) => {
 		const user = client.users.cache.get(id);
 		const channel = channels.cache.get(id);
-		// Everyone's role has the guild's id.
+		// The @everyone role has the guild's id.
 		const role = id === guild.id ? undefined : roles.cache.get(id);
 		const name =
-			called.get(id) ??
+			names.get(id) ??
 			(user && `@${user.username}`) ??
 			(channel && `#${channel.name}`) ??
 			(role && `@${role.name}`) ??
@@ -62,7 +62,7 @@ function named(name: string | null | undefined, id: string): string {
 	return name ? `${oneField(name)} (ID: ${id})` : `ID: ${id}`;
 }
 
-/** The whole entry, without anything that could be used to act as somebody else. */
+/** The whole entry, without secrets such as tokens. */
 export function entryLine(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	const { id, action_type, user_id, reason } = entry;
 	const action = actionNames.get(action_type) ?? `action ${action_type}`;
@@ -82,17 +82,17 @@ export function entryLine(entry: APIAuditLogEntry, nameOf: NameOf): string {
 function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string[] {
 	const { target_id, changes = [] } = entry;
 	if (!target_id) return [];
-	const known = nameOf(target_id);
-	// What is gone is called as it was.
+	const current = nameOf(target_id);
+	// A deleted target has only its old name.
 	const name = changes.find(({ key }) => key === "name")?.old_value;
-	const shown =
-		known === named(undefined, target_id) && typeof name === "string"
+	const target =
+		current === named(undefined, target_id) && typeof name === "string"
 			? named(cut(name), target_id)
-			: known;
-	return [`target: ${shown}`];
+			: current;
+	return [`target: ${target}`];
 }
 
-const mostChanges = 12;
+const maxChanges = 12;
 
 interface Change {
 	key: string;
@@ -102,25 +102,27 @@ interface Change {
 
 function changesOf({ changes }: APIAuditLogEntry, nameOf: NameOf): string[] {
 	const all = (changes ?? []) as readonly Change[];
-	const shown = all.slice(0, mostChanges).map((one) => changeOf(one, nameOf));
-	const more = all.length - shown.length;
-	return more > 0 ? [...shown, `and ${more} more`] : shown;
+	const texts = all
+		.slice(0, maxChanges)
+		.map((change) => changeOf(change, nameOf));
+	const more = all.length - texts.length;
+	return more > 0 ? [...texts, `and ${more} more`] : texts;
 }
 
-const bitFields = ["permissions", "allow", "deny"];
+const permissionFields = ["permissions", "allow", "deny"];
 
 function changeOf({ key, old_value, new_value }: Change, nameOf: NameOf) {
 	if (key === "$add") return `added ${rolesIn(new_value)}`;
 	if (key === "$remove") return `removed ${rolesIn(new_value)}`;
 	const name = oneField(key);
 	if (/token|secret|password/i.test(key)) return `${name}: changed, not shown`;
-	if (bitFields.includes(key)) {
+	if (permissionFields.includes(key)) {
 		const [before, after] = [bitsIn(old_value), bitsIn(new_value)];
 		if (before !== undefined && after !== undefined)
 			return `${name}: ${bitChanges(before, after)}`;
 	}
-	const show = (value: unknown) => textOf(key, value, nameOf);
-	return `${name}: ${show(old_value)} → ${show(new_value)}`;
+	const format = (value: unknown) => formatValue(key, value, nameOf);
+	return `${name}: ${format(old_value)} → ${format(new_value)}`;
 }
 
 function bitsIn(value: unknown): bigint | undefined {
@@ -139,7 +141,7 @@ function rolesIn(value: unknown): string {
 		.join(", ");
 }
 
-function textOf(key: string, value: unknown, nameOf: NameOf): string {
+function formatValue(key: string, value: unknown, nameOf: NameOf): string {
 	if (value === undefined || value === null || value === "") return "none";
 	if (typeof value !== "string") return oneField(cut(JSON.stringify(value)));
 	if (key.endsWith("_id") && /^\d{17,20}$/.test(value)) return nameOf(value);
@@ -152,22 +154,22 @@ function optionsOf(
 ): string[] {
 	const { channel_id, message_id, id, type, role_name, ...rest } = options;
 	const isRole = type === AuditLogOptionsType.Role;
-	const whom = id && (isRole && role_name ? named(`@${role_name}`, id) : "");
+	const role = id && (isRole && role_name ? named(`@${role_name}`, id) : "");
 	return [
 		...(channel_id ? [`in: ${nameOf(channel_id)}`] : []),
 		...(message_id ? [`message: ${message_id}`] : []),
-		...(id ? [`for: ${whom || nameOf(id)}`] : []),
+		...(id ? [`for: ${role || nameOf(id)}`] : []),
 		...Object.entries(rest).map(
 			([key, value]) => `${oneField(key)}: ${oneField(cut(String(value)))}`,
 		),
 	];
 }
 
-const mostCharacters = 100;
+const maxValueLength = 100;
 
 function cut(text: string): string {
 	const characters = [...text];
-	return characters.length > mostCharacters
-		? `${characters.slice(0, mostCharacters).join("")}…`
+	return characters.length > maxValueLength
+		? `${characters.slice(0, maxValueLength).join("")}…`
 		: text;
 }

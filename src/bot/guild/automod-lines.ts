@@ -1,4 +1,4 @@
-// A rule of Discord's auto-moderation as lines of a result.
+// An AutoMod rule as result lines.
 
 import type {
 	APIAutoModerationAction,
@@ -21,9 +21,9 @@ export function ruleName({
 	return `"${oneField(name)}" (ID: ${id})`;
 }
 
-const shownWords = 5;
+const sampleSize = 5;
 
-/** A rule on one line; of its words the first few. */
+/** A rule on one line, with the first few of its words. */
 export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	const fields = fieldsOf(rule);
 	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
@@ -62,12 +62,12 @@ export function wordLines(rule: APIAutoModerationRule): string[] {
 
 function sample(name: string, words: readonly string[]): string[] {
 	if (words.length === 0) return [];
-	const shown = words
-		.slice(0, shownWords)
+	const first = words
+		.slice(0, sampleSize)
 		.map((word) => `"${oneField(word)}"`)
 		.join(", ");
-	const more = words.length > shownWords ? ", …" : "";
-	return [`${name}: ${words.length}, ${shown}${more}`];
+	const more = words.length > sampleSize ? ", …" : "";
+	return [`${name}: ${words.length}, ${first}${more}`];
 }
 
 function named(name: string, ids: readonly string[]): string[] {
@@ -78,7 +78,7 @@ function actionText(
 	guild: Guild,
 	{ type, metadata = {} }: APIAutoModerationAction,
 ): string {
-	const name = actionNames.find((one) => actions[one] === type);
+	const name = actionNames.find((action) => actions[action] === type);
 	const { channel_id, custom_message, duration_seconds } = metadata;
 	if (name === "timeout") return `timeout for ${duration_seconds} s`;
 	if (name === "block_message" && custom_message)

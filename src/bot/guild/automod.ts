@@ -1,4 +1,4 @@
-// Rules of Discord's auto-moderation: finding one, its fields as tools take them, what each kind has, and what makes or changes one.
+// AutoMod rules: fetching one, converting between Discord's form and the tools' fields, and validating fields.
 // https://discord.com/developers/docs/resources/auto-moderation
 
 import {
@@ -15,14 +15,14 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { unlessUnknown } from "../discord/find.ts";
 import { bitsIn, requirePermissions } from "../discord/permissions.ts";
 
-/** The fields that hold words. */
+/** The fields that are lists of words. */
 export const wordFields = [
 	"keyword_filter",
 	"regex_patterns",
 	"allow_list",
 ] as const;
 
-/** What sets a rule off, and which of the fields that say what a rule looks for each kind has. */
+/** The triggers, with the trigger fields that each has. */
 const triggers = {
 	keyword: { type: Trigger.Keyword, fields: wordFields },
 	spam: { type: Trigger.Spam, fields: [] },
@@ -37,10 +37,10 @@ const triggers = {
 	member_profile: { type: Trigger.MemberProfile, fields: wordFields },
 } as const satisfies Record<
 	string,
-	{ type: Trigger; fields: readonly (keyof Sought)[] }
+	{ type: Trigger; fields: readonly (keyof TriggerFields)[] }
 >;
 
-/** What it can do about it. */
+/** The actions of a rule. */
 export const actions = {
 	block_message: AutoModerationActionType.BlockMessage,
 	send_alert_message: AutoModerationActionType.SendAlertMessage,
@@ -62,8 +62,8 @@ export const triggerNames = Object.keys(triggers) as TriggerName[];
 export const actionNames = Object.keys(actions) as ActionName[];
 export const presetNames = Object.keys(presets) as PresetName[];
 
-/** What a rule looks for, as tools take it. */
-interface Sought {
+/** The fields that configure a trigger. */
+interface TriggerFields {
 	keyword_filter: string[];
 	regex_patterns: string[];
 	presets: PresetName[];
@@ -72,49 +72,49 @@ interface Sought {
 	mention_raid_protection_enabled: boolean;
 }
 
-/** What it does about it; the others belong to one action each. */
-interface Done {
+/** The actions, and fields that each configure one action. */
+interface ActionFields {
 	actions: ActionName[];
 	custom_message: string;
 	alert_channel_id: string;
 	duration_seconds: number;
 }
 
-/** A rule's fields as tools take them. */
-export interface RuleFields extends Sought, Done {
+/** A rule's fields, named and valued as in the tools' arguments. */
+export interface RuleFields extends TriggerFields, ActionFields {
 	name: string;
 	enabled: boolean;
 	exempt_role_ids: string[];
 	exempt_channel_ids: string[];
 }
 
-/** What is asked for of them. */
+/** The requested fields; undefined leaves a field as it is. */
 export type GivenRuleFields = {
 	[Field in keyof RuleFields]?: RuleFields[Field] | undefined;
 };
 
-const soughtFields = [
+const triggerFields = [
 	...wordFields,
 	"presets",
 	"mention_total_limit",
 	"mention_raid_protection_enabled",
-] as const satisfies (keyof Sought)[];
+] as const satisfies (keyof TriggerFields)[];
 
-const doneFields = [
+const actionFields = [
 	"actions",
 	"custom_message",
 	"alert_channel_id",
 	"duration_seconds",
-] as const satisfies (keyof Done)[];
+] as const satisfies (keyof ActionFields)[];
 
-/** The action that a field belongs to. */
+/** The action that a field configures. */
 const actionOf = {
 	custom_message: "block_message",
 	alert_channel_id: "send_alert_message",
 	duration_seconds: "timeout",
-} as const satisfies Partial<Record<keyof Done, ActionName>>;
+} as const satisfies Partial<Record<keyof ActionFields, ActionName>>;
 
-/** A rule as it is now, asked for. */
+/** Fetches a rule. Throws a ToolError if it does not exist. */
 export async function automodRule(
 	guild: Guild,
 	id: string,
@@ -125,7 +125,7 @@ export async function automodRule(
 	);
 	if (found) return found as APIAutoModerationRule;
 	throw new ToolError(
-		`There is no AutoMod rule ${id} in the guild ${guild.id}. list_automod_rules shows those that there are.`,
+		`There is no AutoMod rule ${id} in the guild ${guild.id}. list_automod_rules lists them.`,
 	);
 }
 
@@ -142,9 +142,9 @@ function namesOf<Name extends string>(
 	);
 }
 
-/** A rule's fields; those that it does not have are empty. */
+/** A rule's fields; fields that its trigger or actions lack are empty. */
 export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
-	const { trigger_metadata: sought } = rule;
+	const { trigger_metadata: trigger } = rule;
 	const metadata = (name: ActionName) =>
 		rule.actions.find(({ type }) => type === actions[name])?.metadata;
 	return {
@@ -152,13 +152,13 @@ export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 		enabled: rule.enabled,
 		exempt_role_ids: rule.exempt_roles,
 		exempt_channel_ids: rule.exempt_channels,
-		keyword_filter: sought.keyword_filter ?? [],
-		regex_patterns: sought.regex_patterns ?? [],
-		presets: namesOf(presets, sought.presets ?? []),
-		allow_list: sought.allow_list ?? [],
-		mention_total_limit: sought.mention_total_limit ?? 0,
+		keyword_filter: trigger.keyword_filter ?? [],
+		regex_patterns: trigger.regex_patterns ?? [],
+		presets: namesOf(presets, trigger.presets ?? []),
+		allow_list: trigger.allow_list ?? [],
+		mention_total_limit: trigger.mention_total_limit ?? 0,
 		mention_raid_protection_enabled:
-			sought.mention_raid_protection_enabled ?? false,
+			trigger.mention_raid_protection_enabled ?? false,
 		actions: namesOf(
 			actions,
 			rule.actions.map(({ type }) => type),
@@ -169,131 +169,137 @@ export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 	};
 }
 
-/** A rule without anything. */
-export const noFields: RuleFields = {
-	...{ name: "", enabled: true, exempt_role_ids: [], exempt_channel_ids: [] },
-	...{ keyword_filter: [], regex_patterns: [], presets: [], allow_list: [] },
-	...{ mention_total_limit: 0, mention_raid_protection_enabled: false },
-	...{ actions: [], custom_message: "", alert_channel_id: "" },
+/** The defaults of a new rule. */
+export const emptyRule: RuleFields = {
+	name: "",
+	enabled: true,
+	exempt_role_ids: [],
+	exempt_channel_ids: [],
+	keyword_filter: [],
+	regex_patterns: [],
+	presets: [],
+	allow_list: [],
+	mention_total_limit: 0,
+	mention_raid_protection_enabled: false,
+	actions: [],
+	custom_message: "",
+	alert_channel_id: "",
 	duration_seconds: 0,
 };
 
-/** The rule that it becomes with what is given. */
+/** The rule after the given changes. */
 export function changedRule(
 	rule: RuleFields,
 	given: GivenRuleFields,
 ): RuleFields {
-	const changes = fieldsIn(given).map((field) => [field, given[field]]);
+	const changes = givenFields(given).map((field) => [field, given[field]]);
 	return { ...rule, ...Object.fromEntries(changes) };
 }
 
-/** The fields that are given. */
-export function fieldsIn(given: GivenRuleFields): (keyof RuleFields)[] {
-	return (Object.keys(noFields) as (keyof RuleFields)[]).filter(
+/** The names of the given fields. */
+export function givenFields(given: GivenRuleFields): (keyof RuleFields)[] {
+	return (Object.keys(emptyRule) as (keyof RuleFields)[]).filter(
 		(field) => given[field] !== undefined,
 	);
 }
 
-/** The same with every field, those that are not given as undefined, and choices in the order in which rules have them. */
-export function allOf(given: GivenRuleFields): {
+/** The given fields with every other field as undefined, and `presets` and `actions` in the order of fieldsOf. */
+export function withAllFields(given: GivenRuleFields): {
 	[Field in keyof RuleFields]: RuleFields[Field] | undefined;
 } {
-	const all = Object.keys(noFields) as (keyof RuleFields)[];
+	const all = Object.keys(emptyRule) as (keyof RuleFields)[];
 	const { presets, actions } = given;
 	return {
 		...(Object.fromEntries(
 			all.map((field) => [field, given[field]]),
-		) as ReturnType<typeof allOf>),
-		presets: presets && presetNames.filter((one) => presets.includes(one)),
-		actions: actions && actionNames.filter((one) => actions.includes(one)),
+		) as ReturnType<typeof withAllFields>),
+		presets: presets && presetNames.filter((name) => presets.includes(name)),
+		actions: actions && actionNames.filter((name) => actions.includes(name)),
 	};
 }
 
-/**
- * Throws an RpcError for fields that do not go together: a rule of this kind, as it would be, and what is new of it. What
- * was there before is Discord's business.
- */
-export function requireFitting(
+/** Throws an RpcError if changes do not fit the trigger or the resulting rule. Checks only what changes. */
+export function validateRule(
 	trigger: TriggerName,
 	rule: RuleFields,
 	changes: GivenRuleFields,
 ): void {
 	const own: readonly string[] = triggers[trigger].fields;
-	const faults = soughtFields
+	const issues = triggerFields
 		.filter((field) => changes[field] !== undefined && !own.includes(field))
 		.map((field) => `${field}: ${trigger} rules have none`);
 	if (
 		(changes.keyword_filter ?? changes.regex_patterns) &&
 		rule.keyword_filter.length + rule.regex_patterns.length === 0
 	)
-		faults.push(wordsMissing(trigger));
+		issues.push(missingWords(trigger));
 	if (own.includes("regex_patterns") && (changes.allow_list?.length ?? 0) > 100)
-		faults.push(`allow_list: expected at most 100 in ${trigger} rules`);
-	faults.push(...actionFaults(trigger, rule, changes));
-	if (faults.length > 0) throw invalidParameters(faults);
+		issues.push(`allow_list: expected at most 100 in ${trigger} rules`);
+	issues.push(...actionIssues(trigger, rule, changes));
+	if (issues.length > 0) throw invalidParameters(issues);
 }
 
-/** Throws an RpcError for a new rule that would look for nothing. */
-export function requireSought(
+/** Throws an RpcError if a new rule lacks the fields that its trigger needs. */
+export function requireTriggerFields(
 	trigger: TriggerName,
 	given: GivenRuleFields,
 ): void {
 	const own: readonly string[] = triggers[trigger].fields;
-	const isMissing = (field: keyof Sought) =>
+	const isMissing = (field: keyof TriggerFields) =>
 		own.includes(field) && given[field] === undefined;
 	if (isMissing("keyword_filter") && isMissing("regex_patterns"))
-		throw invalidParameters([wordsMissing(trigger)]);
+		throw invalidParameters([missingWords(trigger)]);
 	for (const field of ["presets", "mention_total_limit"] as const)
 		if (isMissing(field))
 			throw invalidParameters([`${field}: is required in ${trigger} rules`]);
 }
 
-function wordsMissing(trigger: TriggerName): string {
-	return `keyword_filter: a ${trigger} rule needs some, or regex_patterns`;
+function missingWords(trigger: TriggerName): string {
+	return `keyword_filter: ${trigger} rules need keyword_filter or regex_patterns`;
 }
 
-function actionFaults(
+function actionIssues(
 	trigger: TriggerName,
 	rule: RuleFields,
 	changes: GivenRuleFields,
 ): string[] {
-	const faults: string[] = [];
+	const issues: string[] = [];
 	for (const [field, action] of Object.entries(actionOf) as [
 		keyof typeof actionOf,
 		ActionName,
 	][]) {
 		if (changes[field] !== undefined && !rule.actions.includes(action))
-			faults.push(`${field}: goes with the action ${action}`);
+			issues.push(`${field}: only for the action ${action}`);
 		const isNew = changes.actions?.includes(action);
 		if (isNew && field !== "custom_message" && !rule[field])
-			faults.push(`${field}: the action ${action} needs one`);
+			issues.push(`${field}: required by the action ${action}`);
 	}
 	if (
 		changes.actions?.includes("timeout") &&
 		trigger !== "keyword" &&
 		trigger !== "mention_spam"
 	)
-		faults.push("actions: only keyword and mention_spam rules time out");
-	return faults;
+		issues.push("actions: only keyword and mention_spam rules can time out");
+	return issues;
 }
 
-/** What makes a new rule, or changes an old one: as it would be, and which of its fields that concerns. */
+/** The request body that creates a rule, or changes the `changed` fields of an existing one. */
 export function ruleBody(
 	rule: RuleFields,
 	changed: readonly (keyof RuleFields)[],
 	before?: APIAutoModerationRule,
 ) {
-	const concerns = (fields: readonly (keyof RuleFields)[]) =>
+	const changesAny = (fields: readonly (keyof RuleFields)[]) =>
 		fields.some((field) => changed.includes(field));
 	const given = <Field extends keyof RuleFields>(field: Field) =>
 		changed.includes(field) ? rule[field] : undefined;
-	const sought = Object.fromEntries(
-		soughtFields
+	const metadata = Object.fromEntries(
+		triggerFields
 			.filter((field) => changed.includes(field))
 			.map((field) => [
 				field,
 				field === "presets"
-					? rule.presets.map((one) => presets[one])
+					? rule.presets.map((name) => presets[name])
 					: rule[field],
 			]),
 	);
@@ -303,10 +309,10 @@ export function ruleBody(
 		exempt_roles: given("exempt_role_ids"),
 		exempt_channels: given("exempt_channel_ids"),
 		// Discord replaces each of these as a whole.
-		trigger_metadata: concerns(soughtFields)
-			? { ...before?.trigger_metadata, ...sought }
+		trigger_metadata: changesAny(triggerFields)
+			? { ...before?.trigger_metadata, ...metadata }
 			: undefined,
-		actions: concerns(doneFields)
+		actions: changesAny(actionFields)
 			? actionsBody(rule, changed, before?.actions ?? [])
 			: undefined,
 	};
@@ -330,13 +336,13 @@ function actionsBody(
 	return types.map((type) => ({
 		type,
 		metadata: {
-			...before.find((one) => one.type === type)?.metadata,
+			...before.find((action) => action.type === type)?.metadata,
 			...metadata[type],
 		},
 	}));
 }
 
-/** What Discord calls the trigger, and the event that sets it off. */
+/** The trigger and its event type in Discord's form. */
 export function triggerBody(trigger: TriggerName) {
 	return {
 		trigger_type: triggers[trigger].type,

@@ -1,4 +1,4 @@
-// Invites of a guild: their codes as arguments, finding one, showing one.
+// Invites: codes as arguments, fetching an invite, and an invite as a result line.
 
 import {
 	type APIExtendedInvite,
@@ -15,27 +15,27 @@ import { time } from "../discord/describe.ts";
 import { absentIf } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
 
-/** An invite, and where it leads. */
+/** An invite and its channel. */
 export interface GuildInvite {
 	data: APIInvite;
-	/** Undefined while the bot does not know the channel. */
+	/** Undefined if the channel is not in the bot's cache. */
 	channel: GuildBasedChannel | undefined;
 }
 
 const link =
 	/^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
 
-/** The code of an invite, alone or in a link: the tool is given the invite. */
+/** An invite code or link. The tool receives the invite. */
 export const foundInvite = {
 	...v.pipe(
 		v.string(),
 		v.transform((input) => input.trim().replace(link, "$1")),
 		v.check(
 			(code) => /^[A-Za-z0-9-]{2,32}$/.test(code),
-			"expected the code of an invite, such as the end of https://discord.gg/CODE",
+			"expected an invite code, such as CODE in https://discord.gg/CODE",
 		),
 		published({ pattern: "[A-Za-z0-9-]{2}" }),
-		v.description("Its code, or a link to it."),
+		v.description("Invite code or link."),
 	),
 	find: invite,
 };
@@ -52,7 +52,7 @@ async function invite(guild: Guild, code: string): Promise<GuildInvite> {
 	if (data?.guild?.id === guild.id)
 		return { data, channel: guild.channels.cache.get(data.channel?.id ?? "") };
 	throw new ToolError(
-		`There is no invite ${code} to the guild ${guild.id}. list_invites shows those that there are.`,
+		`There is no invite ${code} to the guild ${guild.id}. list_invites lists them.`,
 	);
 }
 
@@ -60,7 +60,7 @@ export function inviteLink({ code }: Pick<APIInvite, "code">): string {
 	return `https://discord.gg/${code}`;
 }
 
-/** An invite as one line; how often it was used is known only to those who manage where it leads. */
+/** An invite as one line. Discord omits the uses without Manage Guild or Manage Channels. */
 export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 	const { channel, inviter, expires_at } = data;
 	const roles = data.roles ?? [];
@@ -81,7 +81,7 @@ export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 		...("uses" in data
 			? [
 					`used: ${data.uses}${data.max_uses > 0 ? ` of ${data.max_uses}` : ""}`,
-					...(data.temporary ? ["for a visit only"] : []),
+					...(data.temporary ? ["temporary membership"] : []),
 					`created: ${time(new Date(data.created_at))}`,
 				]
 			: []),

@@ -1,4 +1,4 @@
-// Scheduled events: finding one, its fields as tools take them, what each kind needs, and an event as a line.
+// Scheduled events: fetching one, converting and validating fields, and an event as a result line.
 // https://discord.com/developers/docs/resources/guild-scheduled-event
 
 import {
@@ -30,7 +30,7 @@ export const statuses = {
 export type EventKind = keyof typeof kinds;
 export type EventStatus = keyof typeof statuses;
 
-/** An event's fields as tools take them; empty for none. Times are ISO 8601, to the millisecond. */
+/** An event's fields as in the tools' arguments; empty for none. Times are ISO 8601, to the millisecond. */
 export interface EventFields {
 	name: string;
 	description: string;
@@ -42,12 +42,12 @@ export interface EventFields {
 	status: EventStatus;
 }
 
-/** What is asked for of them. */
+/** The requested fields; undefined leaves a field as it is. */
 export type GivenEventFields = {
 	[Field in keyof EventFields]: EventFields[Field] | undefined;
 };
 
-/** An event as it is now, asked for, with how many are interested. */
+/** Fetches an event with its number of interested users. Throws a ToolError if it does not exist. */
 export async function scheduledEvent(
 	guild: Guild,
 	id: string,
@@ -59,7 +59,7 @@ export async function scheduledEvent(
 	);
 	if (found) return found as APIGuildScheduledEvent;
 	throw new ToolError(
-		`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events shows those that there are.`,
+		`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events lists them.`,
 	);
 }
 
@@ -70,13 +70,13 @@ export function fieldsOf(event: APIGuildScheduledEvent): EventFields {
 		entity_type: nameOf(kinds, event.entity_type),
 		channel_id: event.channel_id ?? "",
 		location: event.entity_metadata?.location ?? "",
-		scheduled_start_time: precisely(event.scheduled_start_time),
-		scheduled_end_time: precisely(event.scheduled_end_time),
+		scheduled_start_time: isoTime(event.scheduled_start_time),
+		scheduled_end_time: isoTime(event.scheduled_end_time),
 		status: nameOf(statuses, event.status),
 	};
 }
 
-function precisely(at: string | null): string {
+function isoTime(at: string | null): string {
 	return at === null ? "" : new Date(at).toISOString();
 }
 
@@ -84,12 +84,12 @@ function nameOf<Name extends string>(
 	names: Readonly<Record<Name, number>>,
 	value: number,
 ): Name {
-	const found = Object.entries(names).find(([, one]) => one === value);
-	// Discord may have more of them one day: then the number is shown.
-	return (found?.[0] ?? `type ${value}`) as Name;
+	const entry = Object.entries(names).find(([, number]) => number === value);
+	// A value that Discord added later is shown as its number.
+	return (entry?.[0] ?? `type ${value}`) as Name;
 }
 
-/** Fields as Discord takes them, those that are given. */
+/** The given fields in Discord's form. */
 export function eventBody(given: Partial<GivenEventFields>) {
 	const { name, description, entity_type, status } = given;
 	const { channel_id, location, scheduled_start_time, scheduled_end_time } =
@@ -99,7 +99,7 @@ export function eventBody(given: Partial<GivenEventFields>) {
 		description: description === "" ? null : description,
 		entity_type: entity_type && kinds[entity_type],
 		status: status && statuses[status],
-		// An event that is held elsewhere leaves its channel.
+		// Discord requires null for external events.
 		channel_id: entity_type === "external" ? null : channel_id,
 		entity_metadata: location === undefined ? undefined : { location },
 		scheduled_start_time,
@@ -107,7 +107,7 @@ export function eventBody(given: Partial<GivenEventFields>) {
 	};
 }
 
-/** The event that an edit would make of it: one that is held elsewhere has no channel any more, and the reverse. */
+/** The event after the changes. Changing entity_type clears the channel or the location. */
 export function changedEvent(
 	event: EventFields,
 	changes: Partial<EventFields>,
@@ -118,51 +118,48 @@ export function changedEvent(
 		: { ...changed, location: "" };
 }
 
-/**
- * Throws an RpcError for fields that do not go together: an event as it would be, and what is new of it. What was there
- * before is Discord's business.
- */
-export function requireFitting(
+/** Throws an RpcError if changes do not fit the resulting event. Checks only what changes. */
+export function validateEvent(
 	guild: Guild,
 	event: Omit<EventFields, "description" | "status">,
 	changes: Partial<GivenEventFields>,
 ): void {
 	const { scheduled_start_time, scheduled_end_time } = event;
-	const faults = placeFaults(guild, event, changes);
+	const issues = locationIssues(guild, event, changes);
 	const now = Date.now();
 	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
 		if (changes[field] && Date.parse(changes[field]) <= now)
-			faults.push(
-				`${field}: ${changes[field]} is in the past; it is ${time(now)} now`,
+			issues.push(
+				`${field}: ${changes[field]} is in the past; now it is ${time(now)}`,
 			);
 	if (
 		scheduled_end_time &&
 		Date.parse(scheduled_end_time) <= Date.parse(scheduled_start_time)
 	)
-		faults.push(
+		issues.push(
 			`scheduled_end_time: expected a time after scheduled_start_time (${scheduled_start_time})`,
 		);
-	if (faults.length > 0) throw invalidParameters(faults);
+	if (issues.length > 0) throw invalidParameters(issues);
 }
 
-function placeFaults(
+function locationIssues(
 	guild: Guild,
 	{
 		entity_type: kind,
 		channel_id,
 		location,
 		scheduled_end_time,
-	}: Parameters<typeof requireFitting>[1],
+	}: Parameters<typeof validateEvent>[1],
 	changes: Partial<GivenEventFields>,
 ): string[] {
-	const foreign = (field: string, why: string) =>
-		`${field}: ${why}; entity_type says what it becomes`;
+	const unsupported = (field: string, reason: string) =>
+		`${field}: ${reason}; entity_type changes the kind of event`;
 	const isNew = changes.entity_type !== undefined;
 	if (kind === "external") {
-		const missing = (field: string) => `${field}: an external event needs one`;
+		const missing = (field: string) => `${field}: required for external events`;
 		return [
 			...(changes.channel_id
-				? [foreign("channel_id", "an external event has none")]
+				? [unsupported("channel_id", "external events have none")]
 				: []),
 			...(isNew && !location ? [missing("location")] : []),
 			...(isNew && !scheduled_end_time ? [missing("scheduled_end_time")] : []),
@@ -170,26 +167,26 @@ function placeFaults(
 	}
 	return [
 		...(changes.location
-			? [foreign("location", "only external events have one")]
+			? [unsupported("location", "only external events have one")]
 			: []),
 		...(isNew || changes.channel_id
-			? channelFaults(guild, kind, channel_id)
+			? channelIssues(guild, kind, channel_id)
 			: []),
 	];
 }
 
-function channelFaults(
+function channelIssues(
 	guild: Guild,
 	kind: "stage" | "voice",
 	channelId: string,
 ): string[] {
-	if (!channelId) return [`channel_id: a ${kind} event needs one`];
+	if (!channelId) return [`channel_id: required for ${kind} events`];
 	const channel = guild.channels.cache.get(channelId);
-	const wanted =
+	const expected =
 		kind === "stage" ? ChannelType.GuildStageVoice : ChannelType.GuildVoice;
-	if (!channel || channel.type === wanted) return [];
+	if (!channel || channel.type === expected) return [];
 	return [
-		`channel_id: a ${kind} event needs a ${kind} channel, and ${channelName(channel)} is none`,
+		`channel_id: a ${kind} event needs a ${kind} channel, but ${channelName(channel)} is not one`,
 	];
 }
 
@@ -200,7 +197,7 @@ const nextStatuses: Readonly<Record<EventStatus, readonly EventStatus[]>> = {
 	canceled: [],
 };
 
-/** Throws the ToolError to show for an event that is over, and for a status that does not come after its own. */
+/** Throws a ToolError if the event is over, or if its status cannot change to this one. */
 export function requireNextStatus(
 	event: APIGuildScheduledEvent,
 	status: EventStatus | undefined,
@@ -209,7 +206,7 @@ export function requireNextStatus(
 	const next = nextStatuses[now] ?? [];
 	if (next.length === 0)
 		throw new ToolError(
-			`${eventName(event)} is ${now}, and cannot be changed any more. Nothing was done; create_scheduled_event makes a new one.`,
+			`${eventName(event)} is ${now} and can no longer be changed. Nothing was done; create_scheduled_event creates a new one.`,
 		);
 	if (status && status !== now && !next.includes(status))
 		throw new ToolError(
@@ -234,7 +231,7 @@ export function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {
 		fields.status,
 		`${fields.entity_type}, ${placeOf(guild, fields)}`,
 		`starts: ${time(new Date(fields.scheduled_start_time))}`,
-		`ends: ${fields.scheduled_end_time ? time(new Date(fields.scheduled_end_time)) : "not said"}`,
+		`ends: ${fields.scheduled_end_time ? time(new Date(fields.scheduled_end_time)) : "not set"}`,
 		...(user_count === undefined ? [] : [`interested: ${user_count}`]),
 		...(creator_id ? [`by: ${by}(ID: ${creator_id})`] : []),
 		...(recurrence_rule ? ["repeats"] : []),

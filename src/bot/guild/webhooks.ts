@@ -1,4 +1,4 @@
-// Webhooks of a guild, and what is written by their tokens. A token lets anyone write: none leaves this file.
+// Webhooks and their messages. Whoever has a webhook's token can send messages by it, so no token leaves this file.
 
 import {
 	type APIMessage,
@@ -16,14 +16,14 @@ import { channelName } from "../discord/describe.ts";
 import { absentIf } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
 
-/** A webhook as it is now. */
+/** A webhook, fetched from Discord. */
 export class GuildWebhook {
 	readonly id: string;
 	readonly name: string;
-	/** Where it writes. */
+	/** The channel that it sends messages to. */
 	readonly channel: GuildBasedChannel;
-	/** Who made it, where Discord says so. */
-	readonly maker: APIUser | undefined;
+	/** Undefined if Discord does not state it. */
+	readonly creator: APIUser | undefined;
 	readonly #client: Client<true>;
 	readonly #type: WebhookType;
 	readonly #token: string | undefined;
@@ -32,71 +32,75 @@ export class GuildWebhook {
 		this.id = data.id;
 		this.name = data.name ?? "";
 		this.channel = channel;
-		this.maker = data.user;
+		this.creator = data.user;
 		this.#client = channel.client;
 		this.#type = data.type;
 		this.#token = data.token;
 	}
 
-	/** The channel, or a thread of it, that a message is meant for. Throws the ToolError to show for any other place. */
-	placeOf(thread: GuildBasedChannel | undefined): GuildBasedChannel {
+	/** The webhook's channel, or the given thread of it. Throws a ToolError for any other thread. */
+	targetFor(thread: GuildBasedChannel | undefined): GuildBasedChannel {
 		const own = channelName(this.channel);
 		if (!thread && this.channel.isThreadOnly())
 			throw new ToolError(
-				`${own} holds posts, and the webhook ${webhookName(this)} writes there in one of them: pass its id as thread_id. Nothing was done.`,
+				`${own} is a forum: pass the id of a post as thread_id. Nothing was done.`,
 			);
 		if (!thread) return this.channel;
 		if (thread.parentId === this.channel.id) return thread;
 		throw new ToolError(
-			`${channelName(thread)} is no thread of ${own}, where the webhook ${webhookName(this)} writes. Nothing was done.`,
+			`${channelName(thread)} is not a thread of ${own}, the channel of the webhook ${webhookName(this)}. Nothing was done.`,
 		);
 	}
 
-	/** Writes a message; what it gives is the message as it came out. */
-	async send(body: object, place: GuildBasedChannel): Promise<APIMessage> {
-		const query = this.#query(place);
+	/** Sends a message and returns it as Discord stored it. */
+	async send(body: object, target: GuildBasedChannel): Promise<APIMessage> {
+		const query = this.#query(target);
 		query.set("wait", "true");
 		return (await this.#client.rest.post(this.#path(), {
-			...{ body, query, auth: false },
+			body,
+			query,
+			auth: false,
 		})) as APIMessage;
 	}
 
-	/** A message that it wrote, as it is now. */
-	async message(id: string, place: GuildBasedChannel): Promise<APIMessage> {
-		const query = this.#query(place);
+	/** Fetches a message that the webhook sent. */
+	async fetchMessage(
+		id: string,
+		target: GuildBasedChannel,
+	): Promise<APIMessage> {
+		const query = this.#query(target);
 		return (await this.#client.rest.get(this.#path(id), {
-			...{ query, auth: false },
+			query,
+			auth: false,
 		})) as APIMessage;
 	}
 
 	async editMessage(
 		id: string,
 		body: object,
-		place: GuildBasedChannel,
+		target: GuildBasedChannel,
 	): Promise<void> {
-		const query = this.#query(place);
-		await this.#client.rest.patch(this.#path(id), {
-			...{ body, query, auth: false },
-		});
+		const query = this.#query(target);
+		await this.#client.rest.patch(this.#path(id), { body, query, auth: false });
 	}
 
-	async deleteMessage(id: string, place: GuildBasedChannel): Promise<void> {
-		const query = this.#query(place);
+	async deleteMessage(id: string, target: GuildBasedChannel): Promise<void> {
+		const query = this.#query(target);
 		await this.#client.rest.delete(this.#path(id), { query, auth: false });
 	}
 
-	#query(place: GuildBasedChannel): URLSearchParams {
+	#query(target: GuildBasedChannel): URLSearchParams {
 		return new URLSearchParams(
-			place === this.channel ? {} : { thread_id: place.id },
+			target === this.channel ? {} : { thread_id: target.id },
 		);
 	}
 
-	/** With the token in it: all that a request needs. */
+	/** Contains the token: it authorizes the request. Throws a ToolError if the webhook cannot send messages. */
 	#path(messageId?: string): `/${string}` {
-		const reason = whyMute(this.#type, this.#token);
+		const reason = whyCannotSend(this.#type, this.#token);
 		if (reason !== undefined || this.#token === undefined)
 			throw new ToolError(
-				`Nothing can be written by the webhook ${webhookName(this)}: ${reason}. Nothing was done; create_webhook makes one of the bot's own.`,
+				`The webhook ${webhookName(this)} cannot send messages: ${reason}. Nothing was done; create_webhook creates one that can.`,
 			);
 		return messageId === undefined
 			? Routes.webhook(this.id, this.#token)
@@ -104,16 +108,17 @@ export class GuildWebhook {
 	}
 }
 
-/** Why nothing can be written by a webhook; undefined where something can. */
-export function whyMute(
+/** Why the bot cannot send messages by a webhook; undefined if it can. */
+export function whyCannotSend(
 	type: WebhookType,
 	token: string | undefined,
 ): string | undefined {
 	if (type === WebhookType.ChannelFollower)
-		return "it passes on the announcements of another channel";
-	if (type === WebhookType.Application) return "it answers for an application";
+		return "it forwards the announcements of another channel";
+	if (type === WebhookType.Application)
+		return "it belongs to an application's interactions";
 	return token === undefined
-		? "another application made it, and has its token for itself"
+		? "another application created it, and only that application has its token"
 		: undefined;
 }
 
@@ -121,7 +126,7 @@ export function webhookName({ name, id }: { name: string; id: string }) {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-/** A webhook of the guild. */
+/** Fetches a webhook. Throws a ToolError if it is not in this guild or the bot may not manage it. */
 export async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
 	const { MissingPermissions, UnknownWebhook } = RESTJSONErrorCodes;
 	const data = await absentIf(UnknownWebhook, () =>
@@ -134,6 +139,6 @@ export async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
 	if (data?.guild_id === guild.id && channel)
 		return new GuildWebhook(data, channel);
 	throw new ToolError(
-		`There is no webhook ${id} in the guild ${guild.id} that the bot may manage. list_webhooks shows those that it may.`,
+		`There is no webhook ${id} in the guild ${guild.id} that the bot may manage. list_webhooks lists those that it may manage.`,
 	);
 }

@@ -8,20 +8,20 @@ import type { NeededWith } from "../discord/permissions.ts";
 import {
 	type ActionName,
 	actionNames,
-	allOf,
 	automodRule,
 	changedRule,
-	fieldsIn,
+	emptyRule,
 	fieldsOf,
-	noFields,
+	givenFields,
 	presetNames,
 	type RuleFields,
-	requireFitting,
-	requireSought,
+	requireTriggerFields,
 	ruleBody,
 	triggerBody,
 	triggerNames,
 	triggerOf,
+	validateRule,
+	withAllFields,
 } from "../guild/automod.ts";
 import { ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
 import {
@@ -126,14 +126,14 @@ export const createAutomodRule = tool({
 		{ guild_id: _, reason: __, trigger_type, ...given },
 		{ guild, discord },
 	) {
-		const rule = changedRule(noFields, given);
-		requireSought(trigger_type, given);
-		requireFitting(trigger_type, rule, given);
+		const rule = changedRule(emptyRule, given);
+		requireTriggerFields(trigger_type, given);
+		validateRule(trigger_type, rule, given);
 		const made = (await discord.rest.post(
 			Routes.guildAutoModerationRules(guild.id),
 			{
 				body: {
-					...ruleBody(rule, fieldsIn(given)),
+					...ruleBody(rule, givenFields(given)),
 					...triggerBody(trigger_type),
 				},
 			},
@@ -175,15 +175,19 @@ export const editAutomodRule = tool({
 				`${ruleName(rule)} is of a kind that this tool does not know. Nothing was done.`,
 			);
 		const before = fieldsOf(rule);
-		const changes = changesOf<RuleFields>(before, allOf(given), ruleName(rule));
+		const changes = changesOf<RuleFields>(
+			before,
+			withAllFields(given),
+			ruleName(rule),
+		);
 		const after = changedRule(before, changes);
-		requireFitting(trigger, after, changes);
+		validateRule(trigger, after, changes);
 		const edited = (await discord.rest.patch(
 			Routes.guildAutoModerationRule(guild.id, rule.id),
-			{ body: ruleBody(after, fieldsIn(changes), rule) },
+			{ body: ruleBody(after, givenFields(changes), rule) },
 		)) as APIAutoModerationRule;
 		return [
-			`Changed ${fieldsIn(changes).join(", ")} of ${ruleName(edited)}.`,
+			`Changed ${givenFields(changes).join(", ")} of ${ruleName(edited)}.`,
 			ruleLine(guild, edited),
 		];
 	},

@@ -4,10 +4,10 @@ import { ChannelType, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
-	areLike,
-	likeIn,
-	placed,
+	inSameGroup,
 	type RawChannel,
+	reorder,
+	siblingsIn,
 } from "../channels/channel-order.ts";
 import { differenceOf } from "../channels/overwrites.ts";
 import { channelName } from "../discord/describe.ts";
@@ -90,9 +90,9 @@ export const moveChannel = tool({
 			const lock = all.find(({ id }) => id === parentId);
 			requireGrantable(guild, channel, differenceOf(raw, lock));
 		}
-		const like = likeIn(raw, all, parentId);
+		const like = siblingsIn(raw, all, parentId);
 		const stays = position === undefined && like.includes(raw);
-		const { order, moves } = placed(
+		const { order, moves } = reorder(
 			[raw],
 			like,
 			stays ? like.indexOf(raw) : position,
@@ -173,14 +173,14 @@ export const moveChannels = tool({
 		refuseMisfits(raws, below, parentId, all);
 		if (lock_permissions) requireLockable(guild, arriving, parentId, all);
 		const groups = raws.filter(
-			(raw, index) => raws.findIndex((one) => areLike(one, raw)) === index,
+			(raw, index) => raws.findIndex((one) => inSameGroup(one, raw)) === index,
 		);
 		const moves = groups.flatMap((first) => {
-			const alike = raws.filter((raw) => areLike(raw, first));
-			const like = likeIn(first, all, parentId);
+			const alike = raws.filter((raw) => inSameGroup(raw, first));
+			const like = siblingsIn(first, all, parentId);
 			const others = like.filter((one) => !alike.includes(one));
 			const place = below ? others.indexOf(below) + 1 : args.position;
-			return placed(alike, like, place).moves;
+			return reorder(alike, like, place).moves;
 		});
 		const parent = guild.channels.cache.get(parentId);
 		const where = parent ? `in ${channelName(parent)}` : "in no category";
@@ -279,7 +279,7 @@ function refuseMisfits(
 		throw invalidParameters([
 			"below_channel_id: expected a channel in the category of category_id",
 		]);
-	if (below && raws.some((raw) => !areLike(raw, below)))
+	if (below && raws.some((raw) => !inSameGroup(raw, below)))
 		throw invalidParameters([
 			"below_channel_id: expected channels of one kind; categories stand below voice and stage channels, and those below the others",
 		]);

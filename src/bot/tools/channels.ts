@@ -14,9 +14,9 @@ import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
 	categoryField,
-	createWith,
+	createGuildChannel,
 	currentFields,
-	editWith,
+	editGuildChannel,
 	kindFields,
 	kindName,
 	kindNames,
@@ -77,7 +77,7 @@ export const createChannel = tool({
 	async run(args, { guild, private_to_roles }) {
 		const { guild_id, reason, ...fields } = args;
 		const { channel_type, position, private_to_role_ids, ...rest } = fields;
-		const made = await createWith(guild, channel_type, rest, {
+		const made = await createGuildChannel(guild, channel_type, rest, {
 			...(position !== undefined && { position }),
 			...(private_to_roles && {
 				permissionOverwrites: visibleOnlyTo(guild, private_to_roles),
@@ -129,7 +129,7 @@ export const editChannel = tool({
 	run(args, { guild, channel }) {
 		const { name, topic, nsfw, slowmode_seconds, category_id } = args;
 		const asked = { name, topic, nsfw, slowmode_seconds, category_id };
-		return editWith(guild, channel, asked);
+		return editGuildChannel(guild, channel, asked);
 	},
 });
 

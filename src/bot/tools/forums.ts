@@ -18,7 +18,7 @@ import {
 } from "../channels/forum-tags.ts";
 import {
 	activeThreads,
-	threadBorder,
+	threadCursor,
 	threadLines,
 } from "../channels/thread-pages.ts";
 import { channelName } from "../discord/describe.ts";
@@ -90,7 +90,7 @@ export const listForumPosts = tool({
 		tag_id: v.optional(snowflake("tag that they have")),
 		include_archived: v.optional(flag("Archived ones too."), false),
 		limit: limit(100, 50),
-		before: threadBorder,
+		before: threadCursor,
 	}),
 	run({ tag_id, include_archived, limit, before }, { guild, channel }) {
 		const tagId = tag_id && tagOf(channel, tag_id).id;

@@ -7,8 +7,8 @@ import {
 	type Bits,
 	changeLine,
 	differenceOf,
-	differing,
-	nameOf,
+	differingOverwrites,
+	overwriteName,
 	overwriteOf,
 	rawOverwrites,
 } from "../channels/overwrites.ts";
@@ -148,7 +148,7 @@ export const listChannelPermissions = tool({
 			)
 			.map((overwrite) =>
 				[
-					`${nameOf(guild, overwrite)} | ID: ${overwrite.id}`,
+					`${overwriteName(guild, overwrite)} | ID: ${overwrite.id}`,
 					`allow: ${describeBits(overwrite.allow.bitfield)}`,
 					`deny: ${describeBits(overwrite.deny.bitfield)}`,
 				].join(" | "),
@@ -193,7 +193,7 @@ export const removeChannelPermissions = destructiveTool({
 			);
 		const { allow, deny } = overwriteOf(channel, target_id);
 		requireGrantable(guild, channel, allow | deny);
-		const whose = `the permissions for ${nameOf(guild, overwrite)} (ID: ${target_id}) in ${channelName(channel)}`;
+		const whose = `the permissions for ${overwriteName(guild, overwrite)} (ID: ${target_id}) in ${channelName(channel)}`;
 		const lines = [
 			`Allowed: ${describeBits(allow)}`,
 			`Denied: ${describeBits(deny)}`,
@@ -231,7 +231,7 @@ export const syncChannelPermissions = destructiveTool({
 				`${channelName(channel)} is in no category. move_channel puts it into one. Nothing was done.`,
 			);
 		const parent = await find.currentChannel(guild, channel.parentId);
-		const changed = differing(channel, parent);
+		const changed = differingOverwrites(channel, parent);
 		if (changed.length === 0)
 			throw new ToolError(
 				`Nothing would change: ${channelName(channel)} has the permissions of ${channelName(parent)} already. Nothing was done.`,
@@ -289,7 +289,10 @@ export const copyChannelPermissions = destructiveTool({
 	plan(_, { guild, channel, target_channels }) {
 		const { permission_overwrites } = rawOverwrites(channel);
 		const changes = target_channels
-			.map((target) => ({ target, changed: differing(target, channel) }))
+			.map((target) => ({
+				target,
+				changed: differingOverwrites(target, channel),
+			}))
 			.filter(({ changed }) => changed.length > 0);
 		if (changes.length === 0)
 			throw new ToolError(

@@ -26,9 +26,9 @@ import {
 	eventName,
 	fieldsOf,
 	kinds,
-	requireFitting,
 	requireNextStatus,
 	scheduledEvent,
+	validateEvent,
 } from "../guild/scheduled-events.ts";
 import {
 	choice,
@@ -112,7 +112,7 @@ export const createScheduledEvent = tool({
 	}),
 	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
 		const { channel_id = "", location = "", scheduled_end_time = "" } = given;
-		requireFitting(
+		validateEvent(
 			guild,
 			{ ...given, channel_id, location, scheduled_end_time },
 			given,
@@ -175,7 +175,7 @@ export const editScheduledEvent = tool({
 		const changes = changesOf<EventFields>(before, asked, eventName(event));
 		requireNextStatus(event, status);
 		const after = changedEvent(before, changes);
-		requireFitting(guild, after, changes);
+		validateEvent(guild, after, changes);
 		requireEventPermissions(guild, event, before);
 		requireEventPermissions(guild, event, after);
 		const edited = (await discord.rest.patch(

@@ -14,7 +14,7 @@ import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { kindFields, kindName } from "../channels/channel-fields.ts";
 import { requireTags } from "../channels/forum-tags.ts";
-import { threadBorder, threadLines } from "../channels/thread-pages.ts";
+import { threadCursor, threadLines } from "../channels/thread-pages.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { botMember, requirePermissions } from "../discord/permissions.ts";
@@ -158,7 +158,7 @@ export const listThreads = tool({
 			false,
 		),
 		limit: limit(100, 50),
-		before: threadBorder,
+		before: threadCursor,
 	}),
 	run({ include_archived, limit, before }, { guild, channel }) {
 		if (include_archived && !channel)

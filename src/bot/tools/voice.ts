@@ -10,8 +10,8 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import {
 	categoryField,
-	createWith,
-	editWith,
+	createGuildChannel,
+	editGuildChannel,
 	kindFields,
 	nameField,
 } from "../channels/channel-fields.ts";
@@ -52,7 +52,7 @@ export const createVoiceChannel = tool({
 	}),
 	async run({ name, category_id, bitrate, user_limit }, { guild }) {
 		const fields = { name, category_id, bitrate, user_limit };
-		return `${await createWith(guild, "voice", fields)}.`;
+		return `${await createGuildChannel(guild, "voice", fields)}.`;
 	},
 });
 
@@ -71,7 +71,7 @@ export const createStageChannel = tool({
 		reason,
 	}),
 	async run({ name, category_id }, { guild }) {
-		return `${await createWith(guild, "stage", { name, category_id })}.`;
+		return `${await createGuildChannel(guild, "stage", { name, category_id })}.`;
 	},
 });
 
@@ -102,7 +102,7 @@ export const editVoiceChannel = tool({
 	run(args, { guild, channel }) {
 		const { name, bitrate, user_limit, rtc_region, category_id } = args;
 		const asked = { name, bitrate, user_limit, rtc_region, category_id };
-		return editWith(guild, channel, asked);
+		return editGuildChannel(guild, channel, asked);
 	},
 });
 

@@ -6,7 +6,7 @@ import { channelName, userName } from "../discord/describe.ts";
 import { anyChannel, channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { oneField } from "../discord/text.ts";
-import { webhook, webhookName, whyMute } from "../guild/webhooks.ts";
+import { webhook, webhookName, whyCannotSend } from "../guild/webhooks.ts";
 import {
 	allowedMentions,
 	content,
@@ -68,7 +68,7 @@ const kinds: Record<WebhookType, string> = {
 
 function webhookLine(data: APIWebhook): string {
 	const { user, source_channel, source_guild } = data;
-	const mute = whyMute(data.type, data.token);
+	const mute = whyCannotSend(data.type, data.token);
 	const source = [source_channel?.name, source_guild?.name]
 		.filter((name) => name !== undefined)
 		.map(oneField);
@@ -78,7 +78,7 @@ function webhookLine(data: APIWebhook): string {
 		`kind: ${kinds[data.type] ?? data.type}`,
 		...(source.length > 0 ? [`follows: ${source.join(" of ")}`] : []),
 		...(user ? [`by @${oneField(user.username)} (ID: ${user.id})`] : []),
-		mute === undefined ? "can be written by" : `cannot be written by: ${mute}`,
+		mute === undefined ? "can send messages" : `cannot send messages: ${mute}`,
 	].join(" | ");
 }
 
@@ -143,7 +143,7 @@ export const deleteWebhook = destructiveTool({
 	plan(_, { discord, webhook }) {
 		const what = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
 		return {
-			preview: `Would delete ${what}${webhook.maker ? `, made by ${userName(webhook.maker)}` : ""}: whoever writes by it no longer can. Its messages stay.`,
+			preview: `Would delete ${what}${webhook.creator ? `, made by ${userName(webhook.creator)}` : ""}: whoever writes by it no longer can. Its messages stay.`,
 			async act() {
 				await discord.rest.delete(Routes.webhook(webhook.id));
 				return `Deleted ${what}.`;
@@ -187,7 +187,7 @@ export const sendWebhookMessage = tool({
 	}),
 	async run(args, { webhook, thread }) {
 		const { content, username, avatar_url } = args;
-		const place = webhook.placeOf(thread);
+		const place = webhook.targetFor(thread);
 		const message = await webhook.send(
 			{
 				content,
@@ -227,9 +227,9 @@ export const editWebhookMessage = tool({
 		mentions,
 	}),
 	async run({ message_id, ...args }, { webhook, thread }) {
-		const place = webhook.placeOf(thread);
+		const place = webhook.targetFor(thread);
 		const given = { content: args.content, embeds: args.embeds };
-		const { content, embeds } = await webhook.message(message_id, place);
+		const { content, embeds } = await webhook.fetchMessage(message_id, place);
 		const what = `the message ${message_id} in ${channelName(place)}`;
 		const changes = changesOf<MessageFields>({ content, embeds }, given, what);
 		const allowed_mentions = allowedMentions(args.mentions);
@@ -254,8 +254,8 @@ export const deleteWebhookMessage = destructiveTool({
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject(sentByWebhook),
 	async plan({ message_id }, { webhook, thread }) {
-		const place = webhook.placeOf(thread);
-		const message = await webhook.message(message_id, place);
+		const place = webhook.targetFor(thread);
+		const message = await webhook.fetchMessage(message_id, place);
 		const what = `the message of ${messageHead(message)} in ${channelName(place)}.`;
 		return {
 			preview: `Would delete ${what}`,

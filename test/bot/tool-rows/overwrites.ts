@@ -117,7 +117,7 @@ export const overwritesRows: Record<string, Row> = {
 			also: ["ManageChannels"],
 		},
 		dryRun:
-			/^Would give 1 of 1 channel\(s\) the permissions of #thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): changes for 1 role\(s\) and member\(s\)\n- role @thing-\d+ \| ID: \d+ \| before: nothing \| after: allow none, deny SEND_MESSAGES$/m,
+			/^Would give 1 of 1 channel\(s\) the permissions of #thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): changes for 1 role\(s\) and member\(s\)\n- role @thing-\d+ \| ID: \d+ \| before: none \| after: allow none, deny SEND_MESSAGES$/m,
 	},
 	sync_channel_permissions: {
 		effect: "writes",
@@ -148,6 +148,6 @@ export const overwritesRows: Record<string, Row> = {
 			also: ["ManageChannels"],
 		},
 		dryRun:
-			/^Would give #thing-\d+ \(ID: \d+\) the permissions of #thing-\d+ \(ID: \d+\); that would change them for 1 role\(s\) and member\(s\):\nrole @thing-\d+ \| ID: \d+ \| before: nothing \| after: allow none, deny \S+$/m,
+			/^Would give #thing-\d+ \(ID: \d+\) the permissions of #thing-\d+ \(ID: \d+\); that would change them for 1 role\(s\) and member\(s\):\nrole @thing-\d+ \| ID: \d+ \| before: none \| after: allow none, deny \S+$/m,
 	},
 };

@@ -57,7 +57,7 @@ export const webhooksRows: Record<string, Row> = {
 				request: `GET /channels/${channel.id}/webhooks`,
 				answer: [
 					"1 webhook(s) in #",
-					`Crier | ID: ${hook.id} | channel: ${channel.id} | kind: incoming | by @alpha (ID: ${hook.user?.id}) | can be written by`,
+					`Crier | ID: ${hook.id} | channel: ${channel.id} | kind: incoming | by @alpha (ID: ${hook.user?.id}) | can send messages`,
 				],
 			};
 		},

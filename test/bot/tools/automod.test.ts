@@ -119,7 +119,10 @@ test("what does not go together is refused before Discord is asked, all of it at
 	await world.heard();
 	const words = { keyword_filter: ["soup"] };
 	const cases: [more: Args, faults: string[]][] = [
-		[{}, ["keyword_filter: a keyword rule needs some, or regex_patterns"]],
+		[
+			{},
+			["keyword_filter: keyword rules need keyword_filter or regex_patterns"],
+		],
 		[{ trigger_type: "keyword_preset" }, ["presets: is required in keyword_"]],
 		[{ trigger_type: "mention_spam" }, ["mention_total_limit: is required"]],
 		[
@@ -129,15 +132,15 @@ test("what does not go together is refused before Discord is asked, all of it at
 		[
 			{ ...words, alert_channel_id: alerts.id, duration_seconds: 60 },
 			[
-				"alert_channel_id: goes with the action send_alert_message",
-				"duration_seconds: goes with the action timeout",
+				"alert_channel_id: only for the action send_alert_message",
+				"duration_seconds: only for the action timeout",
 			],
 		],
 		[
 			{ ...words, actions: ["send_alert_message", "timeout"] },
 			[
-				"alert_channel_id: the action send_alert_message needs one",
-				"duration_seconds: the action timeout needs one",
+				"alert_channel_id: required by the action send_alert_message",
+				"duration_seconds: required by the action timeout",
 			],
 		],
 		[
@@ -145,7 +148,7 @@ test("what does not go together is refused before Discord is asked, all of it at
 				...{ trigger_type: "spam", actions: ["timeout"] },
 				duration_seconds: 60,
 			},
-			["actions: only keyword and mention_spam rules time out"],
+			["actions: only keyword and mention_spam rules can time out"],
 		],
 		[
 			{ ...words, allow_list: Array.from({ length: 101 }, (_, i) => `w${i}`) },
@@ -220,7 +223,7 @@ test("an edit sends what is given, with what Discord would else take away", asyn
 		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
 	});
 	const dangling = await edit(edited, { duration_seconds: 60 });
-	expect(dangling.text).toContain("goes with the action timeout");
+	expect(dangling.text).toContain("only for the action timeout");
 });
 
 test("an edit that would change nothing is refused, and so is one without fields", async () => {
@@ -240,7 +243,7 @@ test("an edit that would change nothing is refused, and so is one without fields
 	});
 	expect(same.text).toContain("Nothing would change");
 	const empty = await edit(edited, { keyword_filter: [] });
-	expect(empty.text).toContain("a keyword rule needs some");
+	expect(empty.text).toContain("keyword rules need keyword_filter");
 	expect(writes(world)).toEqual([]);
 });
 

@@ -165,7 +165,7 @@ describe("create_channel", () => {
 		],
 		[
 			{ channel_type: "voice", user_limit: 100 },
-			"a voice channel has at most 99",
+			"expected at most 99 for voice channels",
 		],
 		[{ topic: "t".repeat(1025) }, "topic: expected at most 1024"],
 		[{ channel_type: "thread" }, "channel_type: expected"],
@@ -277,7 +277,7 @@ describe("edit_channel", () => {
 			name: "General",
 		});
 		expect(isError).toBe(true);
-		expect(text).toStartWith("Nothing has changed: ");
+		expect(text).toStartWith("Nothing changed: ");
 	});
 
 	test("edits back to back build on one another, however late their events are", async () => {

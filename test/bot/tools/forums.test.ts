@@ -156,7 +156,7 @@ test("a long archive is looked through a part at a time for a tag", async () => 
 	const given = { tag_id: soup.id, include_archived: true };
 	const first = await call("list_forum_posts", given);
 	expect(first.text).toStartWith(
-		`There is no post with the tag ${soup.id} in #recipes (ID: ${forum.id}) as far as was looked.`,
+		`There is no post with the tag ${soup.id} in #recipes (ID: ${forum.id}) among the threads searched so far.`,
 	);
 	const before = /^next_before=(\S+)$/m.exec(first.text)?.[1];
 	const second = await call("list_forum_posts", { ...given, before });
@@ -207,7 +207,7 @@ test("a list of tags that changes nothing, or names what there is not, is refuse
 		"1 new, 1 changed, 1 deleted",
 	);
 	expect(await set([{ id: "123456789012345678", name: "x" }])).toContain(
-		"has no tag 123456789012345678. list_forum_tags shows",
+		"has no tag 123456789012345678. list_forum_tags lists",
 	);
 	expect(
 		await set([{ name: "x", emoji: "<:pan:123456789012345678>" }]),

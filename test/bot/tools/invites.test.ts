@@ -46,7 +46,7 @@ test("an invite is made as it is asked for, for a day if nothing is said", async
 	expect(await make({})).toContain(String(first?.code));
 	const other = { max_age_seconds: 0, max_uses: 3, temporary: true };
 	expect(await make({ ...other, unique: true })).toContain(
-		"| expires: never | used: 0 of 3 | for a visit only | created: ",
+		"| expires: never | used: 0 of 3 | temporary membership | created: ",
 	);
 	expect(invites.list({ channel_id: channel.id })).toHaveLength(2);
 	for (const bad of [{ max_age_seconds: 604_801 }, { max_uses: 101 }])

@@ -316,7 +316,7 @@ describe("list_channel_permissions", () => {
 		const { text } = await world.call("list_channel_permissions", {
 			channel_id: general.id,
 		});
-		expect(text).toContain(`someone who is no member | ID: ${zoe} | `);
+		expect(text).toContain(`someone who is not a member | ID: ${zoe} | `);
 	});
 });
 
@@ -376,10 +376,10 @@ describe("sync_channel_permissions", () => {
 			`Gave #staff (ID: ${staff.id}) the permissions of #Talk (ID: ${talk.id}); that changed them for 5 role(s) and member(s):`,
 		);
 		expect(lines).toContain(
-			`role @Regular | ID: ${regular} | before: nothing | after: allow VIEW_CHANNEL, SEND_MESSAGES, deny SPEAK`,
+			`role @Regular | ID: ${regular} | before: none | after: allow VIEW_CHANNEL, SEND_MESSAGES, deny SPEAK`,
 		);
 		expect(lines).toContain(
-			`role @Staff | ID: ${roleNamed(world, "Staff").id} | before: allow VIEW_CHANNEL, deny none | after: nothing`,
+			`role @Staff | ID: ${roleNamed(world, "Staff").id} | before: allow VIEW_CHANNEL, deny none | after: none`,
 		);
 		expect(staff.permission_overwrites).toEqual(talk.permission_overwrites);
 		expect((await sync(world, staff)).text).toStartWith(
@@ -473,10 +473,10 @@ describe("copy_channel_permissions", () => {
 			"Dry run: nothing was done.",
 			`Would give 2 of 3 channel(s) the permissions of #from (ID: ${from.id}):`,
 			`#other (ID: ${other.id}): changes for 2 role(s) and member(s)`,
-			`- role @Regular | ID: ${regular} | before: allow none, deny SPEAK | after: nothing`,
-			`- role @everyone | ID: ${world.guild.id} | before: nothing | after: allow none, deny SEND_MESSAGES`,
+			`- role @Regular | ID: ${regular} | before: allow none, deny SPEAK | after: none`,
+			`- role @everyone | ID: ${world.guild.id} | before: none | after: allow none, deny SEND_MESSAGES`,
 			`#more (ID: ${more.id}): changes for 1 role(s) and member(s)`,
-			`- role @everyone | ID: ${world.guild.id} | before: nothing | after: allow none, deny SEND_MESSAGES`,
+			`- role @everyone | ID: ${world.guild.id} | before: none | after: allow none, deny SEND_MESSAGES`,
 		]);
 		expect(writes(world)).toEqual([]);
 		const done = await copy({ dry_run: false });

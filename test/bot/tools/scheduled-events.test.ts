@@ -69,7 +69,7 @@ test("an event is scheduled for each kind of place, its times in UTC unless they
 	);
 	const spoken = await create({ entity_type: "voice", channel_id: voice.id });
 	expect(spoken.text).toContain(`| voice, in #Kitchen (ID: ${voice.id}) |`);
-	expect(spoken.text).toContain("| ends: not said |");
+	expect(spoken.text).toContain("| ends: not set |");
 	const staged = await create({ entity_type: "stage", channel_id: stage.id });
 	expect(staged.isError).toBe(false);
 	expect(scheduledEvents.in(world.guild)).toMatchObject([
@@ -87,12 +87,12 @@ test("what does not go together is refused before Discord is asked, all of it at
 		[
 			{ entity_type: "external", channel_id: voice.id },
 			[
-				"channel_id: an external",
-				"location: an external",
-				"scheduled_end_time: an ext",
+				"channel_id: external events",
+				"location: required for external",
+				"scheduled_end_time: required for ext",
 			],
 		],
-		[{ entity_type: "voice" }, ["channel_id: a voice event needs one"]],
+		[{ entity_type: "voice" }, ["channel_id: required for voice events"]],
 		[
 			{ entity_type: "voice", channel_id: voice.id, location: "x" },
 			["location: only external events have one"],
@@ -148,7 +148,7 @@ test("an event is moved from elsewhere into a channel and back", async () => {
 	const moved = event();
 	await world.heard();
 	const without = await edit(moved, { channel_id: voice.id });
-	expect(without.text).toContain("entity_type says what it becomes");
+	expect(without.text).toContain("entity_type changes the kind of event");
 	const into = await edit(moved, {
 		...{ entity_type: "voice", channel_id: voice.id },
 	});
@@ -160,7 +160,7 @@ test("an event is moved from elsewhere into a channel and back", async () => {
 		...{ entity_metadata: null, ...times },
 	});
 	const nowhere = await edit(moved, { entity_type: "external" });
-	expect(nowhere.text).toContain("location: an external event needs one");
+	expect(nowhere.text).toContain("location: required for external events");
 	const back = await edit(moved, {
 		...{ entity_type: "external", location: "The yard" },
 	});
@@ -219,7 +219,7 @@ test("an event begins, ends, and is then over; another status is refused with th
 	expect(held.status).toBe(Status.Completed);
 	const over = await edit(held, { name: "x" });
 	expect(over.text).toContain(
-		"is completed, and cannot be changed any more. Nothing was done",
+		"is completed and can no longer be changed. Nothing was done",
 	);
 	expect(writes(world)).toHaveLength(2);
 });

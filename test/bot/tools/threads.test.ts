@@ -202,7 +202,7 @@ test("without MANAGE_THREADS archived private threads are not listed, which is s
 		...{ channel_id: general.id, include_archived: true },
 	});
 	expect(named(text)).toBe("open");
-	expect(text).toContain("that takes MANAGE_THREADS");
+	expect(text).toContain("that requires MANAGE_THREADS");
 	const guildWide = await call("list_threads", { include_archived: true });
 	expect(guildWide.text).toContain("only together with channel_id");
 });

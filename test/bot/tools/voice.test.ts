@@ -109,7 +109,7 @@ describe("edit_voice_channel", () => {
 			});
 		expect((await limit(stage)).isError).toBe(false);
 		expect((await limit(channelNamed(world, "Lounge"))).text).toContain(
-			"user_limit: a voice channel has at most 99",
+			"user_limit: expected at most 99 for voice channels",
 		);
 		expect((await limit(channelNamed(world, "general"))).text).toContain(
 			"is no voice or stage channel. list_channels shows",

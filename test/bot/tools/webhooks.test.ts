@@ -166,7 +166,7 @@ test("a webhook is moved where the bot manages webhooks too, and nowhere else", 
 	expect(hook.channel_id).toBe(open.id);
 });
 
-test("what nothing can be written by says why; it is listed and deleted all the same", async () => {
+test("a webhook that cannot send messages says why, and can still be listed and deleted", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
 	const beta = platform.users.get(world.simulator.bot("beta").id) ?? null;
@@ -182,19 +182,23 @@ test("what nothing can be written by says why; it is listed and deleted all the 
 	const { text } = await world.call("list_webhooks");
 	expect(text.split("\n")).toEqual([
 		"4 webhook(s) in the guild, by id:",
-		expect.stringMatching(/^Crier \| ID: \d+ .* \| can be written by$/),
+		expect.stringMatching(/^Crier \| ID: \d+ .* \| can send messages$/),
 		expect.stringContaining(
-			"kind: follower | follows: wire of The Press | cannot be written by: it passes on",
+			"kind: follower | follows: wire of The Press | cannot send messages: it forwards",
 		),
-		expect.stringContaining("kind: application | cannot be written by: it ans"),
-		expect.stringContaining("cannot be written by: another application made"),
+		expect.stringContaining(
+			"kind: application | cannot send messages: it belongs",
+		),
+		expect.stringContaining(
+			"cannot send messages: another application created",
+		),
 	]);
 	for (const { id } of [follower, application, foreign]) {
 		const sent = await world.call("send_webhook_message", {
 			...{ webhook_id: id, content: "x" },
 		});
 		expect(sent.isError).toBe(true);
-		expect(sent.text).toContain("create_webhook makes one of the bot's own");
+		expect(sent.text).toContain("create_webhook creates one that can");
 	}
 	const gone = await world.call("delete_webhook", { webhook_id: follower.id });
 	expect(gone.isError).toBe(false);
@@ -235,9 +239,11 @@ test("a thread has to be the channel's own, and a forum takes no message beside 
 		});
 	for (const { name, id } of [other, asides])
 		expect((await send(hook.id, id)).text).toContain(
-			`#${name} (ID: ${id}) is no thread of #notes`,
+			`#${name} (ID: ${id}) is not a thread of #notes`,
 		);
-	expect((await send(poster.id)).text).toContain("pass its id as thread_id");
+	expect((await send(poster.id)).text).toContain(
+		"pass the id of a post as thread_id",
+	);
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
