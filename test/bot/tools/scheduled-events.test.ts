@@ -99,7 +99,7 @@ test("what does not go together is refused before Discord is asked, all of it at
 		],
 		[
 			{ entity_type: "stage", channel_id: voice.id },
-			["channel_id: a stage event needs a stage channel, and #Kitchen"],
+			["channel_id: a stage event needs a stage channel, but #Kitchen"],
 		],
 		[
 			{
