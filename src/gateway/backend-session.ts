@@ -1,6 +1,6 @@
-// The one MCP session with a bot: opened when it is needed, replaced in place when the bot has lost it.
+// The one MCP session with a bot: opened when it is needed, replaced when the bot has lost it.
 //
-// A lost session is what the bot refused before it ran anything, so that request is sent once more in a new one.
+// A bot refuses a request in a lost session before it runs anything, so the request is sent once more in a new one.
 // Nothing else is sent again here.
 
 import type { Signal } from "../lib/signal.ts";
@@ -13,9 +13,9 @@ import {
 	SessionNotFound,
 } from "../mcp/client.ts";
 
-/** How long opening a session may take. */
+/** Timeout of opening a session. */
 export const handshakeTimeoutMs = 5_000;
-const goodbyeTimeoutMs = 1_000;
+const disconnectTimeoutMs = 1_000;
 
 /** A request to send in the session. */
 export interface SessionRequest extends RequestOptions {
@@ -26,9 +26,9 @@ export interface SessionRequest extends RequestOptions {
 
 export interface BackendSessionOptions {
 	client: Client;
-	/** Is told that a session was opened in the place of a lost one. */
+	/** Called when a session has replaced a lost one. */
 	onReplaced(): void;
-	/** Is told that a request is sent again, in a new session. */
+	/** Called when a request is sent again, in a new session. */
 	onResent(): void;
 }
 
@@ -44,12 +44,12 @@ export class BackendSession {
 		this.#options = options;
 	}
 
-	/** How many sessions were opened so far; the current one is the last of them. */
+	/** How many sessions were opened so far. */
 	get generation(): number {
 		return this.#generation;
 	}
 
-	/** What the bot says of its version; undefined until it has. */
+	/** The bot's version; undefined until a session was opened. */
 	get serverVersion(): string | undefined {
 		return this.#serverVersion;
 	}
@@ -72,37 +72,37 @@ export class BackendSession {
 			if (!(error instanceof SessionNotFound)) throw error;
 		}
 		this.#options.onResent();
-		// However many calls ran into it: the first replaces the session, the others find the new one.
+		// Of all calls that found it lost, the first replaces the session, and the others use the new one.
 		if (this.#current === session) this.#current = undefined;
 		const fresh = await this.#get(signal);
 		try {
 			return await this.#send(fresh, request, signal);
 		} catch (error) {
-			// In a session just opened, the words are not about the session: a tool may be called so.
+			// In a session just opened, the error is not about the session but perhaps about a tool of that name.
 			if (error instanceof SessionNotFound && error.response)
 				return error.response;
 			throw error;
 		}
 	}
 
-	/** Leaves the session to the calls that are under way in it: the next request opens another. */
+	/** The next request opens another session; calls in flight go on in this one. */
 	leave(): void {
 		this.#current = undefined;
 	}
 
-	/** Ends the session, so that the next request opens another. Never rejects: one that is not ended runs out by itself. */
+	/** Ends the session, so that the next request opens another. Never rejects: an unended session expires by itself. */
 	async end(): Promise<void> {
 		const session = this.#current;
 		this.#current = undefined;
 		if (!session?.id) return;
-		const signal = AbortSignal.timeout(goodbyeTimeoutMs);
+		const signal = AbortSignal.timeout(disconnectTimeoutMs);
 		await this.#options.client.disconnect(session, signal).catch(() => {});
 	}
 
 	/** Ends the session for good. Never rejects. */
 	async close(): Promise<void> {
 		this.#closed = true;
-		// One that is being opened is ours to end as well.
+		// A session that is being opened has to be ended, too.
 		await this.#opening?.catch(() => {});
 		await this.end();
 	}
@@ -117,9 +117,9 @@ export class BackendSession {
 		return client.request(session, method, params, signal, request);
 	}
 
-	/** The session, opened if there is none. However many ask at once, one is opened. */
+	/** The session, opened if there is none. Concurrent calls open one. */
 	#get(signal: Signal): ClientSession | Promise<ClientSession> {
-		// Before anything is begun that nobody would wait for.
+		// Nobody would wait for the session.
 		if (signal.aborted) throw notBegun(signal);
 		if (this.#closed)
 			throw new ClientError("the gateway is stopping", "unsent");
@@ -132,7 +132,7 @@ export class BackendSession {
 
 	async #open(): Promise<ClientSession> {
 		try {
-			// Not under the first caller's signal: the others would fail with it.
+			// Not with the first caller's signal: the other callers would fail with it.
 			const signal = AbortSignal.timeout(handshakeTimeoutMs);
 			const session = await this.#options.client.connect(signal);
 			this.#current = session;
@@ -141,7 +141,7 @@ export class BackendSession {
 			if (this.#generation > 1) this.#options.onReplaced();
 			return session;
 		} catch (cause) {
-			// Whatever became of the handshake, the request that needed it was not sent.
+			// However far the handshake got, the request that needed it was not sent.
 			throw new ClientError((cause as Error).message, "unsent", { cause });
 		}
 	}

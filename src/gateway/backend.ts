@@ -1,10 +1,10 @@
-// One bot seen from here: its state, what it has to offer, and its calls.
+// One bot as the gateway sees it: its tools and guilds, and the calls to it.
 //
-// A bot that is not known to be there has to show that it is before a call is sent, so that nobody is left in doubt about a
-// call to a bot that was away: a new session where it was offline, a tools/list after a call that brought no answer.
+// Before a call is sent, a bot that may be away has to respond, so that no call ends with an unknown outcome because its
+// bot was away: with a new session if it was offline, with a tools/list after a call without a response.
 //
-// A call is sent again only where it cannot have been carried out, or where it changes nothing: a request in a lost
-// session (backend-session.ts), one that never left, and once more a tool that only reads.
+// A call is sent again only if it cannot have been carried out or changes nothing: a request in a lost session
+// (backend-session.ts), one that never left, and once a tool that only reads.
 
 import { ByteBudget } from "../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../lib/http.ts";
@@ -38,37 +38,37 @@ import type { BackendMetrics } from "./metrics.ts";
 import type { Pins } from "./pins.ts";
 import { describeDropped } from "./status.ts";
 
-/** How long a whole round of refresh may take. */
+/** Timeout of a whole refresh. */
 const refreshTimeoutMs = handshakeTimeoutMs;
-/** How long a bot has to show that it is there. */
+/** Timeout of a check. */
 const checkTimeoutMs = 2_000;
-/** How long a call waits for one of those in flight to end. */
+/** How long a call may wait for others to end. */
 const maxQueueMs = 2_000;
-/** Connections beside those of calls: for refreshes, checks and cancellations. */
+/** Connections in addition to those for calls: for refreshes, checks and cancellations. */
 const spareConnections = 8;
-/** Of a bot's tools/list; what comes after that is not listed. */
+/** Limits of a bot's tools/list; the rest is not listed. */
 const maxPages = 100;
 const maxTools = 500;
-/** Of all pages of a tools/list, and of each answer to a request of our own. */
+/** Limit of all pages of a tools/list, and of each response to the gateway's own requests. */
 const maxOwnBytes = 2 * 1024 * 1024;
-/** Of answers that have begun and not ended, from all bots. Few are larger than a packet, and none is larger than 16 MiB. */
-const maxAnswerBytes = 64 * 1024 * 1024;
-/** How much of a fault is shown. */
+/** Limit of unfinished responses, all bots together. Few are larger than a packet, and none is larger than 16 MiB. */
+const maxUnfinishedBytes = 64 * 1024 * 1024;
+/** Longer reasons are cut. */
 const maxReasonLength = 300;
 
 export interface BackendOptions {
 	instance: Instance;
 	token: string;
 	info: { name: string; version: string };
-	/** How many calls it may be busy with at once. */
+	/** Concurrent calls to it. */
 	maxInFlight: number;
 	metrics: BackendMetrics;
-	/** What all backends share; a budget of its own where nothing is said. */
+	/** Shared by all backends. Default: a budget of its own. */
 	budget?: ByteBudget;
 	log: Log;
-	/** Is told when its state, its tools or its guilds are others than before. */
+	/** Called when its state, tools or guilds may have changed. */
 	onChange(): void;
-	/** What carries requests to an endpoint; our own client where nothing is said. */
+	/** Makes what sends requests to an endpoint. Default: http-client.ts, and fetch for https. */
 	connect?: ((endpoint: string, budget: ByteBudget) => Send) | undefined;
 }
 
@@ -79,24 +79,24 @@ export interface ForwardedCall extends SessionRequest {
 	tool: string;
 }
 
-/** The room for the answers of all backends that are on their way. */
-export function createAnswerBudget(): ByteBudget {
-	return new ByteBudget(maxAnswerBytes);
+/** Limits the unfinished responses of all backends together. */
+export function createResponseBudget(): ByteBudget {
+	return new ByteBudget(maxUnfinishedBytes);
 }
 
 export class Backend {
 	readonly name: string;
 	readonly url: string;
 	readonly pins: Pins;
-	/** Of every answer of its own; always the same object. */
+	/** Headers of every response from it; always the same object. */
 	readonly responseHeaders: Record<string, string>;
-	/** The guilds that it serves, id → name, as last known: they outlive its going offline. */
+	/** The guilds that it serves, id → name, as last known, also while it is offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
-	/** Those that it listed though they are pinned to others. */
+	/** Guilds that it listed although they are pinned to other instances. */
 	ignoredGuilds: readonly string[] = [];
-	/** Its tools as last known; undefined until it has answered once. */
+	/** Its tools as last known; undefined until the first response. */
 	tools: readonly ListedTool[] | undefined;
-	/** Those that it has and that are not among them. */
+	/** Its tools that are not listed. */
 	dropped: readonly DroppedTool[] = [];
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
@@ -110,7 +110,7 @@ export class Backend {
 
 	constructor(options: BackendOptions) {
 		const { instance, token, info, maxInFlight, metrics, log } = options;
-		const { budget = createAnswerBudget() } = options;
+		const { budget = createResponseBudget() } = options;
 		this.name = instance.name;
 		this.url = instance.url;
 		this.pins = instance;
@@ -140,7 +140,7 @@ export class Backend {
 				send: this.#http?.send ?? connect(url, budget),
 				token,
 				info,
-				// Bots accept loopback names only, whatever name we reach them by.
+				// Bots only accept loopback names, whatever name is used to reach them.
 				host: "localhost:9090",
 			}),
 			onReplaced: () => {
@@ -155,7 +155,7 @@ export class Backend {
 		return this.health.state;
 	}
 
-	/** How many calls it is busy with. */
+	/** Calls in flight. */
 	get inFlight(): number {
 		return this.#inFlight.held;
 	}
@@ -186,12 +186,12 @@ export class Backend {
 		}
 	}
 
-	/** Whether this tool changes nothing, as the bot has it. */
+	/** Whether the bot says that this tool changes nothing. */
 	isReadOnly(tool: string): boolean {
 		return this.#readOnly.has(tool);
 	}
 
-	/** Whether it answers a `tools/list` within 2 s: that is what online means. However many ask, it is asked once. Never rejects. */
+	/** Updates the state: online means that the bot answers a `tools/list` within 2 s. Concurrent checks are one. Never rejects. */
 	check(): Promise<BackendState> {
 		this.#checking ??= this.#check().finally(() => {
 			this.#checking = undefined;
@@ -199,7 +199,7 @@ export class Backend {
 		return this.#checking;
 	}
 
-	/** Brings state, tools and guilds up to date, in a new session if need be, within 5 s. However many ask, it is done once. Never rejects. */
+	/** Updates state, tools and guilds within 5 s, in a new session if necessary. Concurrent refreshes are one. Never rejects. */
 	refresh(): Promise<void> {
 		this.#refreshing ??= this.#refresh().finally(() => {
 			this.#refreshing = undefined;
@@ -215,7 +215,7 @@ export class Backend {
 		this.#http?.close();
 	}
 
-	/** A call was answered: the bot is there. Throws a ClientError where it was no answer. */
+	/** Updates health after a response. Throws a ClientError if the response is empty. */
 	#answered(response: ClientResponse): ClientResponse {
 		checkResult(response);
 		// What it offers may have changed in the meantime.
@@ -224,7 +224,7 @@ export class Backend {
 		return response;
 	}
 
-	/** Whether a call whose outcome is unknown changes nothing, and may be sent again. */
+	/** Whether a failed call may be sent again: its outcome is unknown, but it changes nothing. */
 	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
 		const lost = error instanceof ClientError && error.reached === "unknown";
 		return lost && !signal.aborted && this.isReadOnly(tool);
@@ -285,13 +285,13 @@ export class Backend {
 		}
 	}
 
-	/** All its tools. A session that answers wrongly is given up for a new one, once. */
+	/** All its tools. If the bot refuses in the current session, once more in a new one. */
 	async #tools(signal: Signal): Promise<OfferedTools> {
 		const open = this.session.open;
 		try {
 			return await this.#toolPages(signal);
 		} catch (error) {
-			// A connection that was lost says nothing of the session, in which calls may be under way.
+			// A lost connection says nothing about the session, in which calls may be in flight.
 			const wrong = error instanceof ClientError && error.reached === "refused";
 			if (!open || !wrong || signal.aborted) throw error;
 			void this.session.end();
@@ -299,7 +299,7 @@ export class Backend {
 		}
 	}
 
-	/** The tools of all pages; of a list without end, or beyond all measure, those that come first. */
+	/** The tools of all pages, up to the limits. */
 	async #toolPages(signal: Signal): Promise<OfferedTools> {
 		const tools: ListedTool[] = [];
 		const dropped: DroppedTool[] = [];
@@ -316,7 +316,7 @@ export class Backend {
 			const { text, result } = await this.#listTools(params, signal);
 			bytes += Buffer.byteLength(text);
 			if (bytes > maxOwnBytes) return cut(`${maxOwnBytes} bytes`);
-			// Those that are dropped count as well: each is looked at, and named.
+			// Dropped ones count as well: each is parsed and named.
 			const left = maxTools - tools.length - dropped.length;
 			const read = readTools(text, left + 1);
 			tools.push(...read.tools);
@@ -346,7 +346,7 @@ export class Backend {
 		);
 	}
 
-	/** What is pinned to others is left out, and said once. */
+	/** Guilds that are pinned to other instances are left out, and logged once. */
 	#setGuilds(listed: Map<string, string>): void {
 		this.ignoredGuilds = [...this.pins.barred].filter((id) =>
 			listed.delete(id),
@@ -383,7 +383,7 @@ export class Backend {
 		this.health.setOffline(this.reasonOf(error));
 	}
 
-	/** Why something failed, for people, on one line. Some of the words may be a bot's, and quote what we sent. */
+	/** Why something failed, for people, on one line. Parts may come from the bot and quote what we sent, such as the token. */
 	reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
 		const text = error.message.replaceAll(this.#options.token, "[token]");
@@ -391,7 +391,7 @@ export class Backend {
 	}
 }
 
-/** A result of a tool has something in it; an empty one is an answer that was lost. */
+/** Throws a ClientError for a result without content: it was lost on the way. */
 function checkResult(response: ClientResponse): void {
 	if (response.event) return;
 	const { message } = response;

@@ -1,4 +1,4 @@
-// One `tools/call`: where it goes, what comes of it, and the line and the figures that say so afterwards.
+// One `tools/call`: routing, forwarding, errors, and its log line and metrics.
 
 import { type Deadlines, stopped, timeIsUp } from "../lib/deadlines.ts";
 import type { Log } from "../lib/log.ts";
@@ -27,30 +27,30 @@ import type { GatewayConfig } from "./config.ts";
 import { forwardedParams } from "./forward.ts";
 import { GuildSearch } from "./guild-search.ts";
 import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
-import { RouteError, type RouteFault, route } from "./routing.ts";
+import { RouteError, type RouteErrorKind, route } from "./routing.ts";
 import { describeInstances } from "./status.ts";
 
 export interface CallsOptions {
 	config: GatewayConfig;
 	backends: readonly Backend[];
-	/** The catalogue as it is now. */
+	/** The current catalogue. */
 	catalog(): Catalog;
 	metrics: GatewayMetrics;
 	log: Log;
-	/** What ends the calls that are under way. */
+	/** End calls that take too long. */
 	deadlines: Deadlines;
 }
 
-/** What is known of a call while it is under way. */
+/** What is known about a call so far. */
 interface CallRecord {
-	/** What we call it, here and to the bot. */
+	/** Its id in our log and in the bot's. */
 	requestId: string;
 	tool: string;
 	backend: Backend | undefined;
 	outcome: CallOutcome;
 }
 
-const outcomeOf: Record<RouteFault, CallOutcome> = {
+const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
 	InstanceNotFound: "not_routed",
 	GuildNotFound: "not_routed",
 	GuildPinned: "not_routed",
@@ -62,7 +62,7 @@ const outcomeOf: Record<RouteFault, CallOutcome> = {
 	Overloaded: "overloaded",
 };
 
-/** Outcomes that an operator should look at. */
+/** Outcomes that are logged as warnings. */
 const troubles: ReadonlySet<CallOutcome> = new Set([
 	"offline",
 	"http_error",
@@ -71,17 +71,17 @@ const troubles: ReadonlySet<CallOutcome> = new Set([
 	"overloaded",
 ]);
 
-/** Answers a `tools/call`. Throws an RpcError where it is the caller's fault. */
+/** Returns what answers a `tools/call`. It rejects with an RpcError for an invalid call. */
 export function createCalls(
 	options: CallsOptions,
 ): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
 	const { config, backends, catalog, metrics, log, deadlines } = options;
 	const guildSearch = new GuildSearch(backends);
-	// Told apart from the ids of the gateway that ran before.
+	// Keeps request ids apart from those before a restart.
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
 
-	/** The backend that the arguments name; undefined where nobody is known to serve the guild that they name. */
+	/** The backend for these arguments; undefined if no backend is known to serve their guild. */
 	function target(args: JsonObject): Backend | undefined {
 		try {
 			return route(args, backends, config.defaultInstance);
@@ -92,7 +92,7 @@ export function createCalls(
 		}
 	}
 
-	/** The same, once the guild was looked for. */
+	/** The same after asking all backends for the guild. */
 	async function searchedTarget(
 		args: JsonObject,
 		signal: Signal,
@@ -101,7 +101,7 @@ export function createCalls(
 		return route(args, backends, config.defaultInstance);
 	}
 
-	/** The answer to a call that failed; rethrows what is the caller's fault, or ours. */
+	/** The response to a failed call; throws if the call was invalid or the error is a bug. */
 	function failed(
 		error: unknown,
 		request: RpcRequest,
@@ -111,17 +111,17 @@ export function createCalls(
 	): RpcResponse {
 		if (caller.signal?.aborted && !(error instanceof RpcError)) {
 			record.outcome = "given_up";
-			// Nobody reads this.
+			// The client is gone: nobody reads this.
 			return failure(request, caller, "The caller has gone.");
 		}
-		const fault = callFault(error, record, signal);
+		const fault = errorOf(error, record, signal);
 		if (!(fault instanceof RouteError)) throw fault;
 		record.outcome = outcomeOf[fault.kind];
 		return failure(request, caller, fault.message);
 	}
 
-	/** What a call that brought no response becomes, by how far it got; any other error is left as it is. */
-	function callFault(
+	/** The error for a call without a response, by how far it got; any other error is returned as it is. */
+	function errorOf(
 		error: unknown,
 		{ backend, tool }: CallRecord,
 		{ reason: ended }: Signal,
@@ -133,7 +133,7 @@ export function createCalls(
 				`${name} is busy (${error.message}); nothing was done. Try again in a few seconds.`,
 				backends,
 			);
-		// Its turn had not come when its time was up.
+		// It was still queued when its time was up.
 		const waiting = error === ended;
 		if (!(error instanceof ClientError) && !waiting) return error;
 		const reason =
@@ -198,7 +198,7 @@ export function createCalls(
 		};
 		const signal = deadlines.begin(caller.signal);
 		try {
-			// Before anything is decided by a key: what stands twice could be read two ways.
+			// First of all, since it refuses duplicate keys, which parsers read in different ways.
 			const params = forwardedParams(request);
 			const { name, args } = readToolCall(request.params);
 			record.tool = name;
@@ -276,7 +276,7 @@ function failure(
 	return ownResponse(request, caller, errorResult(message), "tool_error");
 }
 
-/** A response as the stateless revision wants it: it says that its result is complete, where a bot of ours does not. */
+/** A response for the stateless revision, which requires `resultType`. */
 function completed(response: string): string {
 	const result = findMember(readMembers(response), "result");
 	if (!result) return response;

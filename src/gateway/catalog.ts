@@ -1,5 +1,5 @@
-// The tools/list that clients see: one bot's tools, `instance` added to each, and `list_instances`.
-// Schemas are passed on as text: what we do not know in them stays as it is.
+// The tools/list that clients see: the bots' tools, with `instance` added to each, and `list_instances`.
+// Schemas are passed on as text, so that unknown keywords stay as they are.
 
 import { shownName } from "../lib/text.ts";
 import type { JsonObject } from "../mcp/json-rpc.ts";
@@ -27,24 +27,24 @@ export interface ListedTool {
 	name: string;
 	/** As the bot wrote it: JSON text. */
 	text: string;
-	/** Whether it changes nothing, as the bot has it. */
+	/** Whether the bot says that it changes nothing. */
 	readOnly: boolean;
 }
 
 /** A tool that a bot lists and the gateway does not, and why. */
 export interface DroppedTool {
-	/** Fit to be shown. */
+	/** Escaped and cut, for logs and clients. */
 	name: string;
 	reason: string;
 }
 
-/** What a bot offers, as far as clients can take it. */
+/** A bot's tools, without those that clients would refuse. */
 export interface OfferedTools {
 	tools: readonly ListedTool[];
 	dropped: readonly DroppedTool[];
 }
 
-/** A bot, and its tools as last known; undefined until it has answered once. */
+/** A bot, and its tools as last known; undefined until the first response. */
 export interface CatalogSource {
 	name: string;
 	tools: readonly ListedTool[] | undefined;
@@ -55,19 +55,19 @@ export interface Catalog {
 	list: string;
 	/** Every tool in it, by name. */
 	names: ReadonlySet<string>;
-	/** How a bot differs from what is listed, by its name; those that do not are absent. */
+	/** Differences between a bot and the list, by the bot's name. Bots without any are absent. */
 	skew: ReadonlyMap<string, Skew>;
 }
 
-/** The names of tools that a bot does not have, and of those that it has in another version than the one listed. */
+/** The names of tools that a bot lacks, and of those that it has in another version. */
 export interface Skew {
 	lacks: string[];
 	differs: string[];
 }
 
 /**
- * One catalogue from the bots' tools: the first one's, and what only later ones have. Where bots differ, the first
- * that has a tool describes it, and its description says who lacks it.
+ * One catalogue of all bots' tools. If bots differ, the first that has a tool describes it, and the description names
+ * those without it.
  */
 export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	const known = sources.map(({ name, tools }) => ({
@@ -82,7 +82,7 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	const skew = new Map<string, Skew>();
 	const lackedBy = new Map<string, string[]>();
 	for (const { name: source, byName } of known) {
-		// Of one that has never answered nothing is known.
+		// Nothing is known yet about a bot that has never responded.
 		if (!byName) continue;
 		const lacks: string[] = [];
 		const differs: string[] = [];
@@ -107,7 +107,7 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	};
 }
 
-/** The first `max` tools in a backend's answer to `tools/list`. A tool that clients refuse is dropped. */
+/** The first `max` tools in a response to `tools/list`. Tools that clients would refuse are dropped. */
 export function readTools(text: string, max: number): OfferedTools {
 	const tools: ListedTool[] = [];
 	const dropped: DroppedTool[] = [];
@@ -127,7 +127,7 @@ export function readTools(text: string, max: number): OfferedTools {
 	return { tools, dropped };
 }
 
-/** Each of the first `max` tools in a response to `tools/list`, as it is written. */
+/** The text of each of the first `max` tools in a response to `tools/list`. */
 function toolTexts(text: string, max: number): string[] {
 	const result = findMember(readMembers(text), "result");
 	if (!result || text[result.start] !== "{") return [];
@@ -138,7 +138,7 @@ function toolTexts(text: string, max: number): string[] {
 	);
 }
 
-/** A tool's text, whose description says which instances do not have it. */
+/** A tool's text, with the instances that lack it in its description. */
 function withLack(tool: string, instances: readonly string[]): string {
 	const { description } = JSON.parse(tool) as JsonObject;
 	const lack = `(Not available on: ${instances.join(", ")}.)`;
@@ -156,7 +156,7 @@ function withInstance(tool: string): string {
 	);
 }
 
-/** An object's text with one member changed, or added at its end; `change` is given the member's value if that is an object. */
+/** An object's text with one member changed, or added at its end. `change` gets the member's value if that is an object. */
 function setMember(
 	object: string,
 	key: string,

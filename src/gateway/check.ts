@@ -1,5 +1,5 @@
-// `gateway --check`: whether the gateway can listen, and every bot behind it answers, found out by asking them as the
-// gateway does: a session with each, its tools, its guilds. Nothing is changed on either side.
+// `gateway --check`: whether the gateway can listen and every bot behind it responds: it opens a session with each and
+// asks for tools and guilds, as the gateway does. Nothing is changed.
 
 import {
 	type Check,
@@ -18,18 +18,18 @@ import { pinVariable } from "./pins.ts";
 import { findGuild } from "./routing.ts";
 import { describeDropped, describePins } from "./status.ts";
 
-/** What a backend tells a log is in its line of the list. */
+/** What backends log is part of the check's own output. */
 const silent: Log = createLog({ format: "text", level: "error" }, () => {});
 
-/** A bot, and the answers that are on their way. */
+/** A bot that is being asked. */
 interface Asked {
 	instance: Instance;
 	backend: Backend;
-	/** Resolves when all that it has to say is known, or why it is not. */
+	/** Resolves when it has responded or failed to. */
 	answered: Promise<void>;
 }
 
-/** Runs the checks, on all bots at the same time. Resolves with whether all have passed, when every session has ended. */
+/** Checks all bots concurrently. Resolves with whether all checks have passed, after every session has ended. */
 export async function checkGateway(
 	config: GatewayConfig,
 	log: Log,
@@ -131,7 +131,7 @@ function pinnedTo({ name, pinned }: Instance): string {
 	return pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
 }
 
-/** Why a bot could not be asked, and what to do about it. */
+/** Why a bot did not respond, and what to do about it. */
 function explain(reason: string, instance: Instance): CheckFailed {
 	const { name, url, endpoint } = instance;
 	if (/HTTP 404/.test(reason))
@@ -155,7 +155,7 @@ function nextStep(reason: string, name: string, url: string): string {
 	return `Is it a bot of ours that listens at ${url}? Look at its log.`;
 }
 
-/** A guild that two bots serve is no fault, but calls by guild_id go to one of them. */
+/** Two bots may serve a guild, but calls by guild_id go to one of them: a warning. */
 async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
 	await Promise.all(asked.map(({ answered }) => answered));
 	const backends = asked.map(({ backend }) => backend);

@@ -1,20 +1,20 @@
-// What of a client's `tools/call` goes to a backend: all of it, byte for byte, but for what was meant for us.
+// What the gateway forwards of a client's `tools/call`: every byte but those that were meant for the gateway.
 
 import { duplicateKey, type RpcRequest } from "../mcp/json-rpc.ts";
 import { MemberReader, readMembers, rewriteObject } from "../mcp/json-text.ts";
 
-/** Of `_meta`: the client's own protocol state, and a token for progress that we do not pass on. */
+/** Members of `_meta` for the gateway: the client's protocol state, and a token for progress, which is not forwarded. */
 const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
 
 /**
  * The params to forward, as JSON text: without `arguments.instance`, without our part of `_meta`, and with `{}` for
- * absent arguments. Throws an RpcError where a key stands twice that decides what is called and where.
+ * absent arguments. Throws an RpcError for a duplicate key that decides what is called and where.
  */
 export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";
 	let forwarded = "";
 	let copied = paramsAt;
-	/** Everything up to here, and something else in the place of what follows. */
+	/** Copies everything up to `start`, and then `by` in place of the text up to `end`. */
 	const replace = (start: number, end: number, by: string) => {
 		forwarded += text.slice(copied, start) + by;
 		copied = end;
@@ -35,7 +35,7 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 			hasArguments = true;
 			const instance = isObject ? findInstance(text, start, id) : undefined;
 			if (instance) replace(instance.from, instance.to, "");
-			// Those that are neither absent nor an object are refused when they are read.
+			// null; anything but null and an object is refused by readToolCall.
 			else if (!isObject) replace(start, end, "{}");
 		} else if (isObject && members.is("_meta"))
 			replace(start, end, withoutOwn(members.value));

@@ -16,7 +16,11 @@ import { notFound } from "../mcp/http-response.ts";
 import { countRequest, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
-import { Backend, type BackendOptions, createAnswerBudget } from "./backend.ts";
+import {
+	Backend,
+	type BackendOptions,
+	createResponseBudget,
+} from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -25,7 +29,7 @@ import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
 
 const maxBodyBytes = 64 * 1024;
-/** How long the answers to calls that are given up may take to leave. */
+/** How long the responses to cancelled calls may take to be sent. */
 const shutdownGraceMs = 500;
 const info = { name: "guildhall-gateway", title: "Guildhall", version };
 const instructions =
@@ -45,7 +49,7 @@ export interface Gateway {
 }
 
 export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
-	/** After the first bot has shown its tools, how much longer the first tools/list waits for the others'. */
+	/** How much longer the first tools/list waits for other bots after the first one has listed its tools. Default 1,000. */
 	firstCatalogGraceMs?: number;
 }
 
@@ -64,7 +68,7 @@ export function createGateway(
 		toolsListBytes: () => Buffer.byteLength(catalog.list),
 		refreshAgeSeconds: () => (performance.now() - refreshedAt) / 1000,
 	});
-	const budget = createAnswerBudget();
+	const budget = createResponseBudget();
 	const backends = config.instances.map(
 		(instance) =>
 			new Backend({

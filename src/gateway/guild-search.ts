@@ -1,12 +1,12 @@
-// A guild that nobody is known to serve: a bot may have joined it, or logged in, since the maps were made.
+// Searches for a guild that no bot is known to serve: one may have joined it, or logged in, since the last refresh.
 
 import type { Signal } from "../lib/signal.ts";
 import type { Backend } from "./backend.ts";
 import { findGuild } from "./routing.ts";
 
-/** At most so often is everyone asked because of a guild that nobody knows: anyone may name one. */
+/** Pause between two searches: anyone may name unknown guilds. */
 const minIntervalMs = 10_000;
-/** How many calls may wait for that at once. */
+/** Calls that may wait for a search at once. */
 const maxWaiting = 1_000;
 
 export class GuildSearch {
@@ -20,9 +20,8 @@ export class GuildSearch {
 	}
 
 	/**
-	 * Asks every bot for its guilds, once for all who search meanwhile, and resolves as soon as one turns out to serve
-	 * this guild, or all have answered, or the signal fires. Within 10 s of the last round it resolves at once, and so it
-	 * does for who comes when a thousand wait.
+	 * Refreshes every bot, once for all concurrent searches. Resolves as soon as one of them serves this guild, all have
+	 * responded, or the signal fires; at once within 10 s after the last search, or if 1,000 calls wait already.
 	 */
 	async search(guildId: string, signal: Signal): Promise<void> {
 		const round = this.#join();

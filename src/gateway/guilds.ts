@@ -3,16 +3,16 @@
 import { onOneLine } from "../lib/text.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 
-/** Names are shown again in `list_instances`, so they are kept short. */
+/** `list_instances` shows the names: longer ones are cut. */
 const maxNameLength = 100;
 
-/** How many are kept. Discord has at most 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding */
+/** More are ignored. Discord allows at most 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding */
 const maxGuilds = 10_000;
 
-/** How much of a line is looked at, from its end: a bot of another make may write what it likes. */
+/** Only the end of a line is parsed: a bot that is not ours may write lines of any length. */
 const maxTailLength = 1_000;
 
-/** Guild id → name, of the first 10,000 in a response. Throws where it is an error or holds no text: then nothing is known. */
+/** Guild id → name, of the first 10,000 in a response. Throws if it is an error or has no content. */
 export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
 	if (!isObject(result) || !Array.isArray(result.content))
@@ -31,7 +31,7 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	return guilds;
 }
 
-/** At the end of a line an id cannot be forged by a guild's name; elsewhere the last long number is the best guess. */
+/** An id at the end of a line cannot be forged by a guild's name. Without one, the last long number is a guess. */
 function readLine(line: string): { id: string; name: string } | undefined {
 	const tail = line.slice(-maxTailLength);
 	const match =

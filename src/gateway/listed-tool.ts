@@ -1,5 +1,5 @@
-// Which of a bot's tools can be listed. Official clients check the whole list at once: a single tool that they refuse takes
-// the tools of all bots from them. What is checked here is what they refuse:
+// Which of a bot's tools can be listed. Official clients validate the whole list at once, so a single tool that they
+// refuse would hide the tools of all bots. What they refuse is checked here:
 // - Claude, names: https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1063
 //   and names of arguments: https://github.com/freee/freee-mcp/issues/15
 // - the TypeScript SDK (ToolSchema in src/types.ts of 1.29) and the Python SDK (Tool in mcp/types.py), the members
@@ -11,7 +11,7 @@ import { onOneLine } from "../lib/text.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 import { readMembers } from "../mcp/json-text.ts";
 
-/** Less than the 128 at which the parsers of Rust clients stop, with the list around the tool. */
+/** With the list around it, less than the 128 levels that parsers of Rust clients accept. */
 const maxDepth = 64;
 
 const anyObject = v.custom<JsonObject>(isObject, "expected an object");
@@ -21,7 +21,7 @@ const text = v.optional(v.string());
 const flag = v.optional(v.boolean());
 const texts = v.optional(v.array(v.string()));
 
-/** An object of objects. v.record does not look at "constructor", "prototype" and "__proto__". */
+/** An object of objects. v.record skips "constructor", "prototype" and "__proto__". */
 const objects = (name: RegExp) =>
 	v.pipe(
 		anyObject,
@@ -112,7 +112,7 @@ export function readListedTool(
 	return { name: output.name, readOnly };
 }
 
-/** Of what the bot wrote there is at most the name of a property in it. */
+/** It quotes nothing from the bot but the name of a property. */
 function describeIssue(issue: v.BaseIssue<unknown>): string {
 	const fault =
 		issue.received === "undefined"
@@ -124,7 +124,7 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 	return path ? `${onOneLine(path, 100)}: ${fault}` : fault;
 }
 
-/** Whether a key stands twice in a tool, or in one of its objects: a deeper one is a schema, which parsers leave as it is. */
+/** Whether a tool or one of its objects has a duplicate key. Deeper objects are schemas, which parsers leave as they are. */
 function repeatsKey(json: string, isTool = true): boolean {
 	const members = readMembers(json);
 	if (new Set(members.map(({ key }) => key)).size < members.length) return true;
@@ -136,7 +136,7 @@ function repeatsKey(json: string, isTool = true): boolean {
 	);
 }
 
-/** What parsers stumble over in a value, wherever it stands. */
+/** What some parsers refuse in a value, at any depth. */
 function valueFault(value: unknown, depthLeft: number): string | undefined {
 	if (typeof value === "string" && !value.isWellFormed())
 		return "has a lone surrogate";

@@ -1,10 +1,10 @@
-// What a gateway counts. https://prometheus.io/docs/practices/naming/
-// Labels are bounded: names of instances, of tools in the catalogue, and words of ours.
+// The gateway's metrics. https://prometheus.io/docs/practices/naming/
+// Labels are bounded: names of instances, tools in the catalogue, and fixed words.
 
 import type { Counter, Histogram } from "../lib/metrics.ts";
 import { createServerMetrics, type ServerMetrics } from "../mcp/metrics.ts";
 
-/** What becomes of a call. */
+/** The outcome of a call. */
 export type CallOutcome =
 	| "ok"
 	/** A tool's result with `isError`. */
@@ -14,18 +14,18 @@ export type CallOutcome =
 	/** The bot refused it with an HTTP status. */
 	| "http_error"
 	| "offline"
-	/** No answer came back from a tool that only reads. */
+	/** No response from a tool that only reads. */
 	| "no_answer"
 	| "outcome_unknown"
 	| "overloaded"
-	/** It named no bot that there is. */
+	/** It named no existing bot. */
 	| "not_routed"
-	/** Its arguments or its shape were at fault. */
+	/** Invalid arguments or parameters. */
 	| "invalid"
-	/** Whoever sent it has gone. */
+	/** The client has gone. */
 	| "given_up";
 
-/** What a backend counts itself. */
+/** The metrics of a backend. */
 export interface BackendMetrics {
 	/** By instance. */
 	reinitialisations: Counter;
@@ -44,7 +44,7 @@ export interface GatewayMetrics extends BackendMetrics, ServerMetrics {
 	callSeconds: Histogram;
 }
 
-/** What is read when it is asked for. */
+/** Values that are read for each scrape. */
 export interface GatewayGauges {
 	backends(): Iterable<{ name: string; online: boolean; inFlight: number }>;
 	toolsListBytes(): number;

@@ -1,24 +1,24 @@
-// GUILDS_<NAME>: the guilds that an operator pins to an instance. Without it a guild belongs to whichever bot lists it,
-// and all bots are believed.
+// GUILDS_<NAME>: guilds that an operator pins to an instance. Without it a guild belongs to the first bot that lists it,
+// and the gateway trusts all bots.
 
 import { didYouMean, shown } from "../lib/config.ts";
 
-/** What an instance's pins and those of the others mean for it. */
+/** Pins, from the view of one instance. */
 export interface Pins {
-	/** The guilds that are pinned to it: calls by guild_id go to it, whatever it lists. */
+	/** Pinned to it: calls with their guild_id go to it, even if it does not list them. */
 	pinned: ReadonlySet<string>;
-	/** The guilds that are pinned to others alone: it is not asked about them, whatever it lists. */
+	/** Pinned only to others: calls with their guild_id never go to it, even if it lists them. */
 	barred: ReadonlySet<string>;
 }
 
 const prefix = "GUILDS_";
 
-/** The variable that pins guilds to this instance: a shell knows capital letters, digits and _. */
+/** The variable that pins guilds to this instance, made of what a shell allows: capital letters, digits and _. */
 export function pinVariable(name: string): string {
 	return prefix + name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 }
 
-/** These instances with their pins in `env`, in the same order; and all that is wrong with those. */
+/** These instances with their pins from `env`, in the same order, and all faults in the pins. */
 export function pinGuilds<Named extends { name: string }>(
 	instances: readonly Named[],
 	env: Readonly<Record<string, string>>,

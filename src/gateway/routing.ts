@@ -5,7 +5,7 @@ import type { JsonObject } from "../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
 
-export type RouteFault =
+export type RouteErrorKind =
 	| "InstanceNotFound"
 	| "GuildNotFound"
 	| "GuildPinned"
@@ -16,10 +16,10 @@ export type RouteFault =
 	| "OutcomeUnknown"
 	| "Overloaded";
 
-/** Why no backend gave the answer. The kind is part of the text, for whoever reads it by program. */
+/** Why no backend answered the call. The text contains the kind, for programs. */
 export class RouteError extends ToolError {
 	constructor(
-		readonly kind: RouteFault,
+		readonly kind: RouteErrorKind,
 		detail: string,
 		backends: readonly Backend[],
 	) {
@@ -29,8 +29,8 @@ export class RouteError extends ToolError {
 }
 
 /**
- * The first backend, in the order of INSTANCES, that this guild is pinned to; without a pin, the first that serves it as
- * far as is known.
+ * The first backend, in the order of INSTANCES, that this guild is pinned to; without a pin, the first that is known to
+ * serve it.
  */
 export function findGuild(
 	backends: readonly Backend[],
@@ -43,8 +43,8 @@ export function findGuild(
 }
 
 /**
- * The backend that `instance` names, else the one that serves `guild_id`, else the default. Throws a RouteError, also
- * where `instance` names another backend than the guild is pinned to.
+ * The backend that `instance` names, else the one that serves `guild_id`, else the default. Throws a RouteError if there
+ * is none, or if the guild is pinned to another backend than `instance`.
  */
 export function route(
 	args: JsonObject,

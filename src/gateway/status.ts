@@ -1,4 +1,4 @@
-// What there is to see of the backends: for a model in `list_instances`, for an operator in /status.
+// The backends as `list_instances` shows them to a model and /status to an operator.
 
 import { version } from "../lib/program.ts";
 import { shownName } from "../lib/text.ts";
@@ -7,12 +7,12 @@ import type { BackendState } from "./backend-health.ts";
 import type { Catalog, DroppedTool, Skew } from "./catalog.ts";
 import { findGuild } from "./routing.ts";
 
-/** How many tools are listed by name where bots differ. */
+/** How many tools are named where bots differ. */
 const maxNames = 40;
-/** How many guilds of a bot are listed: it may say that it is in any number. */
+/** How many guilds of a bot are listed: a bot may claim any number. */
 const maxGuilds = 1_000;
 
-/** The text of `list_instances`: a count line, then one line per backend, asked now how it is. */
+/** The text of `list_instances`: a count line, then one line per backend, after a check of each. */
 export async function describeInstances(
 	backends: readonly Backend[],
 	catalog: () => Catalog,
@@ -44,7 +44,7 @@ function describeGuilds(
 		const first = findGuild(backends, id);
 		const elsewhere =
 			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
-		// A name with the marks of a list in it could pass for two guilds.
+		// A name with a comma or parenthesis in it could look like two guilds.
 		const isPlain = !/[,()|"]/.test(name.normalize("NFKC"));
 		const shown = isPlain ? name : JSON.stringify(name);
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
@@ -56,7 +56,7 @@ function describeGuilds(
 	return [list, ...describePins(backend)].join(" | ");
 }
 
-/** Where the pins and the guilds that a bot lists differ. */
+/** Differences between the pins and the guilds that a bot lists. */
 export function describePins({
 	guilds,
 	ignoredGuilds,
@@ -80,7 +80,7 @@ function describeSkew({ lacks, differs }: Skew): string[] {
 	];
 }
 
-/** The tools of a bot that are not listed, each with the reason; empty where there are none. */
+/** The tools of a bot that are not listed, each with the reason; empty if there are none. */
 export function describeDropped(dropped: readonly DroppedTool[]): string {
 	return listSome(
 		dropped.slice(0, maxNames).map(({ name, reason }) => `${name} (${reason})`),
@@ -88,7 +88,7 @@ export function describeDropped(dropped: readonly DroppedTool[]): string {
 	);
 }
 
-/** Names of tools, which a bot may choose as it likes. */
+/** Names of tools, escaped: a bot may choose any. */
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
@@ -153,7 +153,7 @@ function describeState(state: BackendState) {
 	};
 }
 
-/** A time of the monotonic clock as the other clock has it now. */
+/** A time of the monotonic clock, converted with the current offset of the wall clock. */
 function isoTime(monotonicMs: number): string {
 	return new Date(Date.now() - (performance.now() - monotonicMs)).toISOString();
 }

@@ -1,5 +1,5 @@
-// Who may speak to an HTTP server of ours: the checks that come before anything is read, and what a browser has to be
-// told so that a page from a listed origin may call us (CORS).
+// Access to our HTTP servers: the checks before a body is read, and the headers that let a web page from a listed origin
+// call us (CORS).
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 // https://fetch.spec.whatwg.org/#http-cors-protocol
 
@@ -8,13 +8,13 @@ import type { ListenOptions } from "../lib/listen.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Whether a Host header names this machine's loopback; its port does not matter. */
+/** Whether a Host header names this machine's loopback, with any port. */
 export function isLoopbackHost(host: string | null): boolean {
 	const name = hostName(host);
 	return name !== undefined && loopbackNames.has(name);
 }
 
-/** The name in a Host header, in lower case; undefined for what is none, two of them in one included. */
+/** The name in a Host header, in lower case; undefined if it is invalid, such as two joined headers. */
 function hostName(host: string | null): string | undefined {
 	const match = host?.match(/^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i);
 	return match?.[1]?.toLowerCase();
@@ -25,15 +25,14 @@ export function isLoopbackAddress(address: string): boolean {
 	return /^(localhost|::1|127(\.\d{1,3}){3})$/.test(address);
 }
 
-/** Names that a server of ours is called by; "any" where they cannot be known. */
+/** Host names that clients may use; "any" if they cannot be known. */
 export type AllowedHosts = readonly string[] | "any";
 
 type Check = (request: Request) => Response | undefined;
 
 /**
  * A check that answers 403 to a Host header that names neither this machine's loopback nor one of `allowed` (without
- * port, in lower case): a web page may have been tricked into calling us (DNS rebinding). One that is no name at all is
- * refused always.
+ * port, in lower case), as DNS rebinding makes a browser send. An invalid header is always refused.
  */
 export function createHostCheck(allowed: AllowedHosts): Check {
 	return (request) => {
@@ -48,8 +47,8 @@ export function createHostCheck(allowed: AllowedHosts): Check {
 
 /**
  * A check that answers 403 to a page whose origin is not one of `allowed`, and 204 to the preflight of one that is: a
- * browser sends that without the token. `allowLoopback`: pages of this machine pass too, without being listed. Programs
- * send no Origin.
+ * browser sends that without the token. `allowLoopback`: pages of this machine pass without being listed. Programs send
+ * no Origin.
  */
 export function createOriginCheck(
 	allowed: readonly string[],
@@ -77,7 +76,7 @@ const preflightHeaders = {
 	// Last-Event-ID and Mcp-Session-Id are of the revisions with sessions, Mcp-Method and Mcp-Name of the stateless one.
 	"Access-Control-Allow-Headers":
 		"Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id",
-	// The longest that Chromium keeps it.
+	// Chromium's maximum.
 	"Access-Control-Max-Age": "7200",
 };
 
@@ -93,7 +92,7 @@ export function withCors(
 	return async (request, http) => {
 		const response = await respond(request, http);
 		const { headers } = response;
-		// The same request from another origin has another response.
+		// The same request from another origin gets another response.
 		headers.append("Vary", "Origin");
 		const origin = request.headers.get("origin");
 		if (origin === null || !allowed.includes(origin.toLowerCase()))
@@ -108,9 +107,9 @@ export function withCors(
 }
 
 /**
- * A check that answers 401 to a request without `Authorization: Bearer <token>`. The challenge names an error only where
- * a token was sent (RFC 6750, section 3.1). Digests are compared, in constant time, so that neither the token's
- * characters nor its length show in the time it takes.
+ * A check that answers 401 to a request without `Authorization: Bearer <token>`. The challenge names an error only if a
+ * token was sent (RFC 6750, section 3.1). Digests are compared, in constant time, so that timing reveals neither the
+ * token's characters nor its length.
  */
 export function createBearerCheck(token: string): Check {
 	const expected = digest(token);

@@ -1,6 +1,6 @@
-// The client's end of streamable HTTP: the gateway's backends and the tests use it.
+// The client side of streamable HTTP, for the gateway's backends and the tests.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
-// It opens a session and sends requests in it. When to do so again is its user's decision.
+// It opens a session and sends requests in it, and never repeats one.
 
 import {
 	HttpFailure,
@@ -17,23 +17,23 @@ import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
 import { readEvents } from "./sse.ts";
 
-/** The longest answer that is read, in characters. */
-const maxAnswerLength = 16 * 1024 * 1024;
+/** The longest response that is read, in characters. */
+const maxResponseLength = 16 * 1024 * 1024;
 /** A longer answer is parsed only if it has no more than `maxValues`: see `hasMoreValues`. */
 const freeAnswerLength = 1024 * 1024;
 const maxValues = 500_000;
-/** Of the answer to `initialize`, which is a few hundred bytes and instructions. */
+/** Limit of the response to `initialize`, which is a few hundred bytes and instructions. */
 const maxHandshakeBytes = 256 * 1024;
-/** How much of an answer without a response in it is read for its words, in characters. */
-const maxFaultLength = 64 * 1024;
+/** How much of an HTTP response without a JSON-RPC response is searched for an error message, in characters. */
+const maxErrorLength = 64 * 1024;
 
 const cancelTimeoutMs = 1_000;
 
-/** The client's side of a session. A server without sessions gives no id, and a careless one no version. */
+/** The client's side of a session. Servers without sessions give no id, and some no version. */
 export interface ClientSession {
 	id: string | undefined;
 	protocolVersion: string | undefined;
-	/** What the server says of its own version. */
+	/** The server's own version. */
 	serverVersion?: string | undefined;
 }
 
@@ -42,15 +42,15 @@ export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
 	/**
-	 * The event that it came in, where that is of the plainest kind: then it was not parsed. With another id given to it,
-	 * text and message are of no use.
+	 * The event that it came in, if that has the usual form: then it was not parsed. After `event.withId`, text and
+	 * message cannot be read.
 	 */
 	readonly event?: PlainEvent;
 }
 
 /**
- * A request that brought no response. `reached` says how far it got: "unsent" never left, "refused" was answered
- * with a status that says it was not carried out, and of "unknown" nothing can be said.
+ * A request without a response. `reached` says how far it got: "unsent" never left, "refused" got a status that says
+ * that it was not carried out, "unknown" may or may not have been carried out.
  */
 export class ClientError extends Error {
 	override name = "ClientError";
@@ -64,7 +64,7 @@ export class ClientError extends Error {
 }
 
 /**
- * The server does not know the session (any more): the request was not carried out, and a new session is due.
+ * The server does not know the session (any more): the request was not carried out, and needs a new session.
  * `response` is the JSON-RPC error that said so, if one did.
  */
 export class SessionNotFound extends ClientError {
@@ -78,7 +78,7 @@ export class SessionNotFound extends ClientError {
 }
 
 export interface ClientOptions {
-	/** Carries requests to the MCP endpoint. */
+	/** Sends requests to the MCP endpoint. */
 	send: Send;
 	token?: string;
 	/** The Host header to send instead of the URL's. */
@@ -87,9 +87,9 @@ export interface ClientOptions {
 }
 
 export interface RequestOptions {
-	/** What we call the request in our log. */
+	/** Our id for the request, for logs. */
 	requestId?: string | undefined;
-	/** Of the answer. A larger one is no answer. */
+	/** A larger response fails the request. */
 	maxBodyBytes?: number | undefined;
 }
 
@@ -97,7 +97,8 @@ export interface Client {
 	/** `initialize`, then `notifications/initialized`. Rejects as `request` does. */
 	connect(signal: Signal): Promise<ClientSession>;
 	/**
-	 * Sends one request. `params` is JSON text. Rejects with a ClientError. The server is told when a `tools/call` is given up because the signal fires.
+	 * Sends one request. `params` is JSON text. Rejects with a ClientError. When the signal fires, a `tools/call` is
+	 * cancelled at the server.
 	 */
 	request(
 		session: ClientSession,
@@ -129,7 +130,7 @@ export function createClient(options: ClientOptions): Client {
 			}),
 		}));
 
-	/** Sends one request; `onHead` is told of its answer before that is read. */
+	/** Sends one request. `onHead` is called with the HTTP response before its body is read. */
 	async function exchange(
 		session: ClientSession | undefined,
 		method: string,
@@ -164,7 +165,7 @@ export function createClient(options: ClientOptions): Client {
 			try {
 				return await readResponse(response, id);
 			} finally {
-				// The answer is complete; a stream that stays open is of no use.
+				// The response is complete; the server may keep the stream open.
 				response.discard();
 			}
 		} catch (cause) {
@@ -175,8 +176,8 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/** Sends what is answered with a status alone. */
-	async function tell(
+	/** Sends what is answered with only a status. */
+	async function notify(
 		method: "POST" | "DELETE",
 		session: ClientSession,
 		body: string | undefined,
@@ -192,11 +193,11 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/** Tells the server that nobody waits for the answer any more. Whether that arrives makes no difference to us. */
+	/** Tells the server that nobody waits for the response any more. It makes no difference to us whether that arrives. */
 	async function cancel(session: ClientSession, id: number): Promise<void> {
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
 		const signal = AbortSignal.timeout(cancelTimeoutMs);
-		await tell("POST", session, body, signal).catch(() => {});
+		await notify("POST", session, body, signal).catch(() => {});
 	}
 
 	return {
@@ -232,28 +233,28 @@ export function createClient(options: ClientOptions): Client {
 					? visibleAscii(serverInfo.version)
 					: undefined,
 			};
-			const status = await tell(
+			const status = await notify(
 				"POST",
 				session,
 				'{"jsonrpc":"2.0","method":"notifications/initialized"}',
 				signal,
 			);
 			if (status < 300) return session;
-			// It was opened, and will not be used.
+			// The session was opened, and will not be used.
 			const ending = AbortSignal.timeout(cancelTimeoutMs);
-			tell("DELETE", session, undefined, ending).catch(() => {});
+			notify("DELETE", session, undefined, ending).catch(() => {});
 			throw new ClientError(
 				`notifications/initialized was answered HTTP ${status}`,
 				"refused",
 			);
 		},
 		async disconnect(session, signal) {
-			await tell("DELETE", session, undefined, signal);
+			await notify("DELETE", session, undefined, signal);
 		},
 	};
 }
 
-/** A short word that can stand in a header and in a log; undefined for anything else. */
+/** The value, if it can stand in a header and in a log. */
 function visibleAscii(value: unknown): string | undefined {
 	return typeof value === "string" && /^[\x21-\x7e]{1,64}$/.test(value)
 		? value
@@ -269,8 +270,8 @@ export function withId(text: string, id: string): string {
 }
 
 /**
- * The response where it is one event with a tool's result in the form that nearly everyone writes. Then it is not parsed,
- * which is most of the cost of a long one. What is in any other form goes the long way.
+ * The response, if it is one event with a tool's result in the form that nearly every server writes. It is not parsed,
+ * which would be most of the cost of a long one. Any other form is read by readResponse.
  */
 function readPlain(
 	bytes: Uint8Array,
@@ -317,19 +318,19 @@ async function readResponse(
 			);
 		const message = parseResponse(text, id);
 		if (!message) {
-			if (seen.length < maxFaultLength) seen += text;
+			if (seen.length < maxErrorLength) seen += text;
 			continue;
 		}
-		const repeated = repeatedKey(text);
-		if (repeated)
+		const duplicate = duplicateKey(text);
+		if (duplicate)
 			throw new ClientError(
-				`the answer has the key "${repeated}" twice`,
+				`duplicate key "${duplicate}" in the response`,
 				"unknown",
 			);
 		const found = { text, message };
 		if (saysLostSession(message.error, response.status))
 			throw new SessionNotFound(response.status, found);
-		// A result under a status that says otherwise is not to be relied on.
+		// A result with an error status is not reliable.
 		if (!isObject(message.error) && response.status >= 400) break;
 		return found;
 	}
@@ -341,7 +342,7 @@ async function readResponse(
 	const refusal = response.status < 500;
 	if (refusal && lostSession.test(seen))
 		throw new SessionNotFound(response.status);
-	// 4xx says that the request was at fault and not carried out; 408 does not say how far it got.
+	// 4xx means that the request was refused and not carried out; 408 does not say how far it got.
 	const refused = refusal && response.status !== 408;
 	throw new ClientError(
 		describeStatus(response.status),
@@ -356,7 +357,8 @@ function describeStatus(status: number): string {
 }
 
 async function* eventTexts(body: AsyncIterable<Uint8Array>) {
-	for await (const event of readEvents(body, maxAnswerLength)) yield event.data;
+	for await (const event of readEvents(body, maxResponseLength))
+		yield event.data;
 }
 
 async function* bodyText(body: AsyncIterable<Uint8Array>) {
@@ -364,23 +366,23 @@ async function* bodyText(body: AsyncIterable<Uint8Array>) {
 	let text = "";
 	for await (const chunk of body) {
 		text += decoder.decode(chunk, { stream: true });
-		if (text.length > maxAnswerLength)
+		if (text.length > maxResponseLength)
 			throw new RangeError(
-				`the body is longer than ${maxAnswerLength} characters`,
+				`the body is longer than ${maxResponseLength} characters`,
 			);
 	}
 	yield text + decoder.decode();
 }
 
 /**
- * The response with our id, or an error whose id could not be read; undefined for anything else, be it a notification
- * or no JSON at all.
+ * The response with our id, or an error whose id could not be read; undefined for anything else, such as a notification
+ * or invalid JSON.
  */
 function parseResponse(
 	text: string,
 	id: number,
 ): ClientResponse["message"] | undefined {
-	// What it says where it is no JSON is judged by the status.
+	// undefined for invalid JSON: then the HTTP status decides.
 	const message = parseJson(text);
 	if (!isObject(message)) return undefined;
 	const answers = isObject(message.result) || isObject(message.error);
@@ -394,7 +396,7 @@ function parseResponse(
 const decisiveKeys = new Set(["id", "result", "error"]);
 
 /** A duplicate key of a response among `id`, `result` and `error`: clients differ in which of the two they read. */
-function repeatedKey(text: string): string | undefined {
+function duplicateKey(text: string): string | undefined {
 	const seen = new Set<string>();
 	for (const { key } of readMembers(text)) {
 		if (seen.has(key)) return key;
@@ -406,8 +408,8 @@ function repeatedKey(text: string): string | undefined {
 const lostSession = /session not found/i;
 
 /**
- * Whether a JSON-RPC error is about the session. Under 4xx it was refused anyway; otherwise the words may come from a
- * tool that ran, and have to stand at the beginning, after nothing but a label such as "Bad Request: ".
+ * Whether a JSON-RPC error says that the session is lost. With 4xx the request was refused anyway; otherwise the text may
+ * come from a tool that ran, and has to begin with it, except for a label such as "Bad Request: ".
  */
 function saysLostSession(error: unknown, status: number): boolean {
 	const message = isObject(error) ? error.message : undefined;

@@ -1,5 +1,5 @@
-// The part of Valibot that tools describe their arguments with, as JSON Schema 2020-12.
-// What is not in the list below throws when the program starts, so that no schema is published half.
+// Converts the part of Valibot that tools use for arguments to JSON Schema 2020-12.
+// Anything else throws at the start of the program, so that no incomplete schema is published.
 // https://json-schema.org/draft/2020-12
 
 import * as v from "valibot";
@@ -12,22 +12,21 @@ export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
 }
 
 /**
- * JSON Schema keywords for what a transformation hides. A number that is clamped, say, is published with the range
- * that it is clamped into.
+ * JSON Schema keywords for what a transformation hides, such as the range of a number that is clamped.
  */
 export function published<T>(keywords: JsonSchema) {
 	return v.metadata<T, { jsonSchema: JsonSchema }>({ jsonSchema: keywords });
 }
 
 /**
- * A JSON Schema in place of the one that would follow: where it would cost every client more than it tells a model, this
- * one says less, and what is wrong is said by the refusal. It has to allow all that is accepted.
+ * A shorter JSON Schema in place of the converted one, where that would cost every client more than it helps a model. It
+ * has to allow everything that is accepted; errors explain the rest.
  */
 export function publishedAs<T>(schema: JsonSchema) {
 	return v.metadata<T, { whole: JsonSchema }>({ whole: schema });
 }
 
-/** A Valibot schema or action, seen as the data that it is. */
+/** A Valibot schema or action as plain data. */
 interface Node {
 	kind: "schema" | "validation" | "transformation" | "metadata";
 	type: string;

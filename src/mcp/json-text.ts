@@ -1,7 +1,7 @@
-// Where the members of a JSON object stand in its text, so that a message can be passed on with one member changed
-// and every other byte kept: numbers beyond 2^53, `1.0`, the order of keys. Only for text that JSON.parse has accepted.
+// Finds the members of a JSON object in its text, so that a message can be passed on with one member changed and every
+// other byte kept: numbers beyond 2^53, `1.0`, the order of keys. Only for text that JSON.parse has accepted.
 
-/** One member of an object: its key, where it begins, and where its value begins and ends. */
+/** A member of an object: its key, its start, and start and end of its value. */
 export interface Member {
 	key: string;
 	from: number;
@@ -18,16 +18,15 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Goes through the members of the object whose `{` is the first thing at or after `position`, in the order of the text.
- * It stands at one member at a time and copies nothing: lists of members, made three times for a call, cost the gateway
- * 8 % of a call, and half as much memory again.
+ * Iterates over the members of the object that begins at or after `position`, in the order of the text. It copies
+ * nothing: lists of members, made three times for a call, cost the gateway 8 % of a call, and half as much memory again.
  */
 export class MemberReader {
-	/** Where the member begins, and where its value begins and ends. */
+	/** Start of the member, and start and end of its value. */
 	from = 0;
 	start = 0;
 	end = 0;
-	/** Where the next member begins, or the object's `}` stands. */
+	/** Start of the next member, or of the object's `}`. */
 	after: number;
 	readonly #text: string;
 	#keyEnd = 0;
@@ -37,7 +36,7 @@ export class MemberReader {
 		this.after = skipOpening(text, position, openBrace);
 	}
 
-	/** Goes on to the next member; false: there is none. */
+	/** Moves to the next member; false if there is none. */
 	next(): boolean {
 		const text = this.#text;
 		const from = this.after;
@@ -52,12 +51,12 @@ export class MemberReader {
 		return true;
 	}
 
-	/** Whether this is the member's key, however it is written; a key without a backslash. */
+	/** Whether this is the member's key, with or without escapes. `key` contains no backslash. */
 	is(key: string): boolean {
 		const from = this.from + 1;
 		const length = this.#keyEnd - 1 - from;
 		if (length === key.length) return this.#text.startsWith(key, from);
-		// An escape is longer than what it means.
+		// An escape is longer than the character that it stands for.
 		return length > key.length && this.#hasEscape() && this.key === key;
 	}
 
@@ -71,13 +70,13 @@ export class MemberReader {
 		return readString(this.#text, this.from, this.#keyEnd);
 	}
 
-	/** The member's value, as it is written. */
+	/** The text of the member's value. */
 	get value(): string {
 		return this.#text.slice(this.start, this.end);
 	}
 }
 
-/** All members of the object whose `{` is the first thing at or after `position`. */
+/** All members of the object that begins at or after `position`. */
 export function readMembers(text: string, position = 0): Member[] {
 	const members: Member[] = [];
 	const reader = new MemberReader(text, position);
@@ -88,7 +87,7 @@ export function readMembers(text: string, position = 0): Member[] {
 	return members;
 }
 
-/** Where each element of the array whose `[` is the first thing at or after `position` begins and ends; of the first `max`. */
+/** Start and end of each of the first `max` elements of the array that begins at or after `position`. */
 export function readElements(
 	text: string,
 	position = 0,
@@ -105,7 +104,7 @@ export function readElements(
 	return elements;
 }
 
-/** The member called `key`; the last one where several are, as JSON.parse has it. */
+/** The member called `key`; the last of several, as in JSON.parse. */
 export function findMember(
 	members: readonly Member[],
 	key: string,
@@ -113,7 +112,7 @@ export function findMember(
 	return members.findLast((member) => member.key === key);
 }
 
-/** An object's text again, without the members for which `drop` says so, and with `added` members (as text) at its end. */
+/** An object's text without the members that `drop` selects, and with `added` members (as text) at its end. */
 export function rewriteObject(
 	text: string,
 	members: readonly Member[],
@@ -131,7 +130,7 @@ function readString(text: string, start: number, end: number): string {
 	return raw.includes("\\") ? JSON.parse(text.slice(start, end)) : raw;
 }
 
-/** Where the first thing stands after the opening character. Anything else in its place would be read without end. */
+/** Start of the first token after the opening character. Throws if that is missing: the scan would not end. */
 function skipOpening(text: string, position: number, opening: number): number {
 	const at = skipSpace(text, position);
 	if (text.charCodeAt(at) !== opening)
@@ -140,7 +139,7 @@ function skipOpening(text: string, position: number, opening: number): number {
 }
 
 function skipSpace(text: string, at: number): number {
-	// Space, tab and line breaks: all that JSON calls white space is at or below U+0020.
+	// All white space of JSON is at or below U+0020.
 	while (text.charCodeAt(at) <= 0x20) at++;
 	return at;
 }

@@ -5,7 +5,7 @@ import { PlainSignal, type Signal } from "../lib/signal.ts";
 
 const cancelled = new DOMException("the client cancelled it", "AbortError");
 
-/** A session, and the requests in it that are being answered. */
+/** A session, and its requests in flight. */
 export class Session {
 	/** Unpredictable: a UUID from the system's random source. */
 	readonly id: string = crypto.randomUUID();
@@ -21,7 +21,7 @@ export class Session {
 		readonly clientName: string,
 	) {}
 
-	/** Notes a request by its id, as JSON text. Its signal fires when the client cancels it; `end` forgets it. */
+	/** Registers a request by its id, as JSON text. The signal fires when the client cancels it; `end` removes it. */
 	begin(id: string): { signal: Signal; end(): void } {
 		const key = idKey(JSON.parse(id));
 		const signal = new PlainSignal();
@@ -36,7 +36,7 @@ export class Session {
 		};
 	}
 
-	/** Cancels the request with this id. Where several have it, nobody can say which is meant, and none is. */
+	/** Cancels the request with this id. If several have it, it is ambiguous, and none is cancelled. */
 	cancel(requestId: unknown): void {
 		const [request, ...others] = this.#inFlight.get(idKey(requestId)) ?? [];
 		if (others.length === 0) request?.abort(cancelled);
@@ -50,11 +50,11 @@ function idKey(id: unknown): string {
 
 export interface SessionLimits {
 	idleTimeoutMs: number;
-	/** With this many open, a new one ends the one used least recently. */
+	/** At this number a new session ends the least recently used one. */
 	maxSessions: number;
 }
 
-/** Clients seldom say goodbye, so idleness and number are both bounded. */
+/** Clients seldom end their sessions, so idle time and number are limited. */
 export class Sessions {
 	// In order of last use: find() moves a session to the end.
 	readonly #sessions = new Map<string, Session>();

@@ -6,7 +6,7 @@ export interface SseEvent {
 	data: string;
 }
 
-/** What stands before the JSON text in a frame. */
+/** The part of a frame before the JSON text. */
 export const messageOpening = "event: message\ndata: ";
 
 /** A frame that carries one JSON text. */
@@ -14,17 +14,17 @@ export function encodeMessage(json: string): string {
 	return `${messageOpening}${onOneLine(json)}\n\n`;
 }
 
-/** JSON text as it stands in a frame. It has line breaks only between its tokens, where a space says the same. */
+/** JSON text for a frame. It has line breaks only between tokens, where a space means the same. */
 export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
-/** Of a stream. Millions of short lines would take the time of everybody else. */
+/** Limit of a stream: millions of short lines would delay all other responses. */
 const maxLines = 100_000;
 
 /**
- * The events of a byte stream, however its bytes are split. Throws a RangeError when one event needs more than
- * `maxEventLength` UTF-16 units, or the stream has more than 100,000 lines. What stands after the last empty line was cut off and is no event.
+ * The events of a byte stream, split anywhere. Throws a RangeError when an event is longer than `maxEventLength` UTF-16
+ * units, or the stream has more than 100,000 lines. Text after the last empty line was cut off and is ignored.
  */
 export async function* readEvents(
 	stream: AsyncIterable<Uint8Array>,

@@ -1,4 +1,4 @@
-// A tool: what a model is told of it, and how a call becomes a result.
+// A tool: its listing, and how a call becomes a result.
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools
 
 import * as v from "valibot";
@@ -7,7 +7,7 @@ import type { Signal } from "../lib/signal.ts";
 import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
-/** What a call does to the world: the hint in the description and the annotations follow from it. */
+/** What a call does. The hint in the description and the annotations follow from it. */
 export type Effect = "read" | "write" | "destructive";
 
 /** The text of an answer, or its lines. */
@@ -18,7 +18,7 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	name: string;
 	/** For people: a few words. */
 	title: string;
-	/** For a model: what it does, what it needs, what it answers. */
+	/** For a model: what it does, what it needs, what it returns. */
 	description: string;
 	effect: Effect;
 	/** Whether a second equal call changes nothing more. Reads always are. */
@@ -33,15 +33,15 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 
 /** One call of a tool. */
 export interface ToolCall {
-	/** Fires when the caller no longer waits: what has not been begun by then is not wanted. Undefined where they cannot say so. */
+	/** Fires when the caller no longer waits: nothing new should be begun. Undefined if the caller cannot say so. */
 	signal: Signal | undefined;
-	/** Tells a caller who asked for it how far the tool is. `progress` grows; `total` is where it ends, if known. */
+	/** Reports progress to a caller that asked for it. `progress` has to grow; `total` is its final value, if known. */
 	reportProgress(progress: number, total?: number, message?: string): void;
 }
 
 export interface Tool<Context> {
 	name: string;
-	/** Other names that it can be called by, which are not listed. */
+	/** Other names for calls, which are not listed. */
 	aliases?: readonly string[];
 	/** The entry in `tools/list`. */
 	listing: JsonObject & { inputSchema: JsonSchema };
@@ -52,7 +52,7 @@ export interface Tool<Context> {
 	call(args: JsonObject, context: Context, call: ToolCall): Promise<string>;
 }
 
-/** What went wrong, for the model: the message says what, shows the value, and gives the next step. */
+/** An error for the model: the message says what is wrong, shows the value, and gives the next step. */
 export class ToolError extends Error {
 	override name = "ToolError";
 }
@@ -72,7 +72,7 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			title,
 			description: reads ? description : `${privilegedHint} ${description}`,
 			inputSchema: toJsonSchema(input),
-			// Left out is what clients assume anyway.
+			// Values that clients assume by default are left out.
 			annotations: reads
 				? { readOnlyHint: true }
 				: {
@@ -95,10 +95,10 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 	};
 }
 
-/** Clients in the field stop reading an event at 1 MiB; this leaves room for what stands around the text. */
+/** Some clients stop reading an event at 1 MiB; this leaves room for the rest of the response. */
 const maxTextBytes = 1024 * 1024 - 4096;
 
-/** A result with one text item, as JSON text. Text that is too long for a client is cut at a line, and says so. */
+/** A result with one text item, as JSON text. Text that is too long for clients is cut at a line break, with a note. */
 export function textResult(output: ToolOutput): string {
 	const text = typeof output === "string" ? output : output.join("\n");
 	const encoded = encode(text);
@@ -111,7 +111,7 @@ function encode(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }] });
 }
 
-/** As many whole lines of `text` as fit, or as much of its first line, and how to get the rest. */
+/** As many lines of `text` as fit, or the start of its first line, and how to get the rest. */
 function cut(text: string): string {
 	let kept = text;
 	for (let bytes = Infinity; bytes > maxTextBytes; ) {
@@ -124,18 +124,18 @@ function cut(text: string): string {
 	return `${kept.toWellFormed()}\n[Cut here: the whole answer has ${text.length} characters. Ask for less at a time, with a smaller limit, and go on from the last id shown, with after or before.]`;
 }
 
-/** A result that says what went wrong, as JSON text. */
+/** A result with `isError`, as JSON text. */
 export function errorResult(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }], isError: true });
 }
 
 /** Whether a result of a tool, as `tool()` makes it, is one with `isError`. */
 export function isErrorResult(result: string): boolean {
-	// No text can end so: within a string a quotation mark is escaped.
+	// Text cannot end like this: quotation marks in a string are escaped.
 	return result.endsWith('],"isError":true}');
 }
 
-/** The name and the arguments that a `tools/call` asks for; arguments that are absent or null are `{}`. */
+/** Name and arguments of a `tools/call`. Absent arguments and null are `{}`. */
 export function readToolCall(params: JsonObject): {
 	name: string;
 	args: JsonObject;
@@ -149,7 +149,7 @@ export function readToolCall(params: JsonObject): {
 	return { name, args };
 }
 
-/** The error for parameters that do not match; each fault begins with the name of its field. */
+/** The error for invalid parameters; each fault begins with the name of its field. */
 export function invalidParameters(faults: readonly string[]): RpcError {
 	return new RpcError(
 		errorCode.invalidParams,

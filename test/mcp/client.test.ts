@@ -226,7 +226,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 					expect(error).toMatchObject({
 						reached: "unknown",
 						message: expect.stringMatching(
-							/^the answer has the key "\w+" twice$/,
+							/^duplicate key "\w+" in the response$/,
 						),
 					});
 				}

@@ -11,7 +11,7 @@ const space = 0x20;
 const comma = 0x2c;
 const closeBrace = 0x7d;
 
-/** How a result ends, and whether it is an error then. */
+/** The endings of a result, and whether it is an error. */
 const endings = [
 	{ text: "]}}\n\n", isError: false },
 	{ text: '],"isError":false}}\n\n', isError: false },
@@ -20,13 +20,13 @@ const endings = [
 
 const longestEnding = Math.max(...endings.map(({ text }) => text.length));
 const isErrorKey = Buffer.from('"isError"');
-/** The beginning of a key that is not an object's first, where only spaces stand between tokens. */
+/** The beginning of a key that is not an object's first, with only spaces between tokens. */
 const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
 
 export class PlainEvent {
 	private constructor(
 		private readonly bytes: Buffer,
-		/** Where the id stands. */
+		/** Position of the id. */
 		private readonly idStart: number,
 		private readonly idEnd: number,
 		/** Whether the result has `isError`. */
@@ -47,7 +47,7 @@ export class PlainEvent {
 		if (buffer.indexOf(lineFeed, messageOpening.length) !== length - 2)
 			return undefined;
 		if (buffer.indexOf(carriageReturn) !== -1) return undefined;
-		// In a string it would have escapes before its quotation marks.
+		// Within a string, its quotation marks would be escaped.
 		const said = buffer.indexOf(isErrorKey);
 		if (said !== -1 && said < length - ending.text.length) return undefined;
 		if (mayHaveMoreMembers(buffer, start.length)) return undefined;
@@ -65,8 +65,8 @@ export class PlainEvent {
 	}
 
 	/**
-	 * The event with another id, given as JSON text: in its own bytes where there is room, so that it
-	 * is of no use after that. A copy costs the gateway a fifth of what it takes for an answer of 48 KB.
+	 * The event with another id, given as JSON text. It is written into the event's own bytes if there is room, so the
+	 * event cannot be read afterwards. A copy takes a fifth of the gateway's time for a result of 48 KB.
 	 */
 	withId(id: string): Uint8Array {
 		const { bytes, idStart, idEnd } = this;
@@ -88,9 +88,9 @@ export class PlainEvent {
 }
 
 /**
- * Whether a member may follow the result in the response, such as a second `id`, which would make it the answer to another
- * call. Before its key stand an object's end and a comma. Within a string a backslash stands before a quotation mark, so
- * text is hardly ever taken for that, and JSON without it has no such member, however a key is written.
+ * Whether a member may follow the result in the response, such as a second `id`, which would make it the response to
+ * another call. Before such a key there are an object's end and a comma. Text is hardly ever mistaken for that, since
+ * quotation marks in strings are escaped; JSON without it has no such member.
  */
 function mayHaveMoreMembers(bytes: Buffer, from: number): boolean {
 	const skipSpaces = (at: number) => {
