@@ -32,14 +32,14 @@ void launcherEnd().then(() => process.kill(process.pid, "SIGTERM"));
 
 await runProgram(
 	() => {
-		const { settings, faults } = parseSettings(
+		const { settings, issues } = parseSettings(
 			v.object({
 				"gateway-port": v.optional(port, "9100"),
 				"gateway-bind-addr": v.optional(v.string(), "127.0.0.1"),
 			}),
 			values,
 		);
-		if (!settings) throw new ConfigError("the command line", faults);
+		if (!settings) throw new ConfigError("the command line", issues);
 		return { ...settings, log: { format: "text", level: "info" } as const };
 	},
 	async (settings) => {

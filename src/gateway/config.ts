@@ -2,11 +2,12 @@
 
 import * as v from "valibot";
 import {
-	baseUrlFault,
+	baseUrlIssue,
 	ConfigError,
 	checkSettings,
-	describeFault,
 	didYouMean,
+	formatIssue,
+	formatValue,
 	hostList,
 	integer,
 	isPlaceholder,
@@ -15,7 +16,6 @@ import {
 	parseSettings,
 	port,
 	secret,
-	shown,
 	trimEnv,
 } from "../lib/config.ts";
 import type { HealthAddress } from "../lib/health.ts";
@@ -155,30 +155,28 @@ const environment = v.pipe(
 				INSTANCES.some(({ name }) => name === DEFAULT_INSTANCE),
 			({ input: { INSTANCES, DEFAULT_INSTANCE = "" } }) => {
 				const names = INSTANCES.map(({ name }) => name);
-				return `expected a name from INSTANCES, received ${shown(DEFAULT_INSTANCE)}${didYouMean(DEFAULT_INSTANCE, names)}`;
+				return `expected a name from INSTANCES, received ${formatValue(DEFAULT_INSTANCE)}${didYouMean(DEFAULT_INSTANCE, names)}`;
 			},
 		),
 		["DEFAULT_INSTANCE"],
 	),
 );
 
-/** The configuration in `env`. Throws a ConfigError with every fault. */
+/** The configuration in `env`. Throws a ConfigError with every issue. */
 export function readConfig(
 	env: Record<string, string | undefined>,
 ): GatewayConfig {
 	const given = trimEnv(env);
-	const { settings, faults } = checkSettings(environment, given);
+	const { settings, issues } = checkSettings(environment, given);
 	const listed = v.safeParse(variables.INSTANCES, given.INSTANCES);
-	// Where INSTANCES is at fault, nobody knows which names there are.
+	// Without valid INSTANCES the names are unknown.
 	const pins = listed.success
 		? pinGuilds(listed.output, given)
-		: { instances: [], faults: [] };
-	if (!settings || pins.faults.length > 0)
+		: { instances: [], issues: [] };
+	if (!settings || pins.issues.length > 0)
 		throw new ConfigError("the environment", [
-			...nameNearMisses(faults, given, Object.keys(variables)).map(
-				describeFault,
-			),
-			...pins.faults,
+			...nameNearMisses(issues, given, Object.keys(variables)).map(formatIssue),
+			...pins.issues,
 		]);
 	const warnings: string[] = [];
 	if (settings.MCP_AUTH_TOKEN.length < minTokenLength)
@@ -203,12 +201,12 @@ export function readConfig(
 	};
 }
 
-/** Where the gateway with this environment says whether it is ready. Throws a ConfigError for a fault in that alone. */
+/** Where the gateway with this environment says whether it is ready. Throws a ConfigError for an issue in that alone. */
 export function readHealthAddress(
 	env: Record<string, string | undefined>,
 ): HealthAddress {
-	const { settings, faults } = parseSettings(v.object(address), trimEnv(env));
-	if (!settings) throw new ConfigError("the environment", faults);
+	const { settings, issues } = parseSettings(v.object(address), trimEnv(env));
+	if (!settings) throw new ConfigError("the environment", issues);
 	return {
 		hostname: settings.GATEWAY_BIND_ADDR,
 		port: settings.GATEWAY_PORT,
@@ -223,30 +221,30 @@ function readInstances({
 }: v.RawTransformContext<string>): Entry[] {
 	const instances: Entry[] = [];
 	for (const [index, text] of dataset.value.split(",").entries()) {
-		const fault = (message: string) =>
+		const issue = (message: string) =>
 			addIssue({ message: `entry ${index + 1}: ${message}` });
 		const entry = text.trim();
 		const equals = entry.indexOf("=");
 		if (entry === "") {
-			fault("is empty");
+			issue("is empty");
 			continue;
 		}
 		if (equals < 0) {
-			fault("expected name=url, such as alpha=http://127.0.0.1:9090");
+			issue("expected name=url, such as alpha=http://127.0.0.1:9090");
 			continue;
 		}
 		const name = entry.slice(0, equals).trim();
 		const url = entry.slice(equals + 1).trim();
 		const urlFault = /[\s;][\w.-]+=/.test(url)
-			? `expected a comma between two entries, received ${shown(url)}`
-			: baseUrlFault(url);
+			? `expected a comma between two entries, received ${formatValue(url)}`
+			: baseUrlIssue(url);
 		if (!/^[A-Za-z0-9._-]+$/.test(name))
-			fault(
+			issue(
 				`a name is made of letters, digits, ".", "_" and "-", received ${JSON.stringify(name)}`,
 			);
 		else if (instances.some((instance) => instance.name === name))
-			fault(`duplicate name ${JSON.stringify(name)}`);
-		if (urlFault) fault(urlFault);
+			issue(`duplicate name ${JSON.stringify(name)}`);
+		if (urlFault) issue(urlFault);
 		const base = url.replace(/\/+$/, "").replace(/\/mcp$/, "");
 		instances.push({ name, url, endpoint: `${base}/mcp` });
 	}

@@ -1,7 +1,11 @@
 // One keep-alive connection: sends a request at a time and fills the Exchange that it returned for it.
 // It is told what happens to its socket, and knows neither its pool nor who reads the response.
 
-import { describeFault, HttpFailure, type Progress } from "../lib/http.ts";
+import {
+	describeConnectionError,
+	HttpFailure,
+	type Progress,
+} from "../lib/http.ts";
 import {
 	ParseError,
 	type ParserEvent,
@@ -247,6 +251,6 @@ function connectionLost({ progress }: Exchange, cause: unknown): HttpFailure {
 			? "the connection was lost in the middle of the answer"
 			: cause === undefined
 				? "the connection was lost"
-				: describeFault(cause);
+				: describeConnectionError(cause);
 	return new HttpFailure(message, progress, { cause });
 }

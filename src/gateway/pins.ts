@@ -1,7 +1,7 @@
 // GUILDS_<NAME>: guilds that an operator pins to an instance. Without it a guild belongs to the first bot that lists it,
 // and the gateway trusts all bots.
 
-import { didYouMean, shown } from "../lib/config.ts";
+import { didYouMean, formatValue } from "../lib/config.ts";
 
 /** Pins, from the view of one instance. */
 export interface Pins {
@@ -22,9 +22,9 @@ export function pinVariable(name: string): string {
 export function pinGuilds<Named extends { name: string }>(
 	instances: readonly Named[],
 	env: Readonly<Record<string, string>>,
-): { instances: (Named & Pins)[]; faults: string[] } {
+): { instances: (Named & Pins)[]; issues: string[] } {
 	const variables = instances.map(({ name }) => pinVariable(name));
-	const faults: string[] = [];
+	const issues: string[] = [];
 	const byVariable = new Map<string, Set<string>>();
 	for (const [variable, value] of Object.entries(env)) {
 		if (!variable.startsWith(prefix)) continue;
@@ -32,18 +32,18 @@ export function pinGuilds<Named extends { name: string }>(
 			.map(({ name }) => name)
 			.filter((name) => pinVariable(name) === variable);
 		if (owners.length === 0)
-			faults.push(
+			issues.push(
 				`${variable}: no instance in INSTANCES is called so${didYouMean(variable, variables)}`,
 			);
 		if (owners.length > 1)
-			faults.push(
+			issues.push(
 				`${variable}: means both ${owners.join(" and ")}: rename one of them in INSTANCES`,
 			);
 		const ids = value.split(",").map((id) => id.trim());
 		const wrong = ids.find((id) => !/^\d{17,20}$/.test(id));
 		if (wrong !== undefined)
-			faults.push(
-				`${variable}: expected guild ids of 17 to 20 digits, separated by commas, received ${shown(wrong)}`,
+			issues.push(
+				`${variable}: expected guild ids of 17 to 20 digits, separated by commas, received ${formatValue(wrong)}`,
 			);
 		byVariable.set(variable, new Set(ids));
 	}
@@ -53,6 +53,6 @@ export function pinGuilds<Named extends { name: string }>(
 			const pinned = byVariable.get(pinVariable(instance.name)) ?? new Set();
 			return { ...instance, pinned, barred: all.difference(pinned) };
 		}),
-		faults,
+		issues,
 	};
 }

@@ -71,7 +71,7 @@ export async function runChecks(
 				return { outcome: "skipped", culprit } as const;
 			}
 		try {
-			// What is known at once is told in the order of the list, also where it is a fault.
+			// What is known at once is told in the order of the list, also where it is an issue.
 			const found = await Promise.resolve().then(() => check.run());
 			if (typeof found === "object") {
 				say("!", `${title}: ${found.warning}`);
@@ -126,8 +126,8 @@ export async function tryListening(
 		return "free";
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
-		const fault = error.faults.join("; ");
-		if (fault.includes(" is already in use: ")) return "in use";
-		throw new CheckFailed(fault);
+		const issue = error.issues.join("; ");
+		if (issue.includes(" is already in use: ")) return "in use";
+		throw new CheckFailed(issue);
 	}
 }

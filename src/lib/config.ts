@@ -1,4 +1,4 @@
-// Reading what an operator wrote: every fault at once, and no secret in any of them.
+// Reading what an operator wrote: every issue at once, and no secret in any of them.
 
 import * as v from "valibot";
 import { escapeInJson } from "./text.ts";
@@ -7,62 +7,62 @@ import { escapeInJson } from "./text.ts";
 export class ConfigError extends Error {
 	override name = "ConfigError";
 
-	/** `source` is where the faults are: a file, or "the environment". */
+	/** `source` is where the issues are: a file, or "the environment". */
 	constructor(
 		readonly source: string,
-		readonly faults: readonly string[],
+		readonly issues: readonly string[],
 	) {
-		const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
+		const count = issues.length === 1 ? "1 error" : `${issues.length} errors`;
 		super(
-			`${source} has ${count}:\n${faults.map((fault) => `  ${fault}`).join("\n")}`,
+			`${source} has ${count}:\n${issues.map((issue) => `  ${issue}`).join("\n")}`,
 		);
 	}
 }
 
 /** What is wrong with one setting. The path leads to it; the message says what was expected, and what was found. */
-export interface Fault {
+export interface ConfigIssue {
 	path: readonly string[];
 	message: string;
 }
 
-/** The result of one parse: settings, or the faults that stand in their way. */
+/** The result of one parse: settings, or the issues that stand in their way. */
 export type Parsed<T, F = string> =
-	| { settings: T; faults: [] }
-	| { settings: undefined; faults: F[] };
+	| { settings: T; issues: [] }
+	| { settings: undefined; issues: F[] };
 
-/** As `checkSettings`, with each fault as one line that begins with its key. */
+/** As `checkSettings`, with each issue as one line that begins with its key. */
 export function parseSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>> {
-	const { settings, faults } = checkSettings(schema, values);
-	return faults.length === 0
-		? { settings: settings as v.InferOutput<S>, faults: [] }
-		: { settings: undefined, faults: faults.map(describeFault) };
+	const { settings, issues } = checkSettings(schema, values);
+	return issues.length === 0
+		? { settings: settings as v.InferOutput<S>, issues: [] }
+		: { settings: undefined, issues: issues.map(formatIssue) };
 }
 
 /**
- * Settings from `values`, checked by `schema`: all that is wrong, at once. A fault shows what was found, but for values
+ * Settings from `values`, checked by `schema`: all that is wrong, at once. A issue shows what was found, but for values
  * of keys that hold secrets, and for what is so long that it may be one.
  */
 export function checkSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
->(schema: S, values: unknown): Parsed<v.InferOutput<S>, Fault> {
+>(schema: S, values: unknown): Parsed<v.InferOutput<S>, ConfigIssue> {
 	// Valibot's own messages are replaced below; those of our schemas stay.
 	const result = v.safeParse(schema, values, { message: () => "" });
 	const unknown = unknownKeys(schema, values);
 	if (result.success && unknown.length === 0)
-		return { settings: result.output, faults: [] };
-	const faults = [
-		...otherIssues(result.issues ?? [], unknown).map(toFault),
+		return { settings: result.output, issues: [] };
+	const issues = [
+		...otherIssues(result.issues ?? [], unknown).map(toConfigIssue),
 		...unknown.map(({ path, known }) => ({
 			path,
 			message: `${unknownKey}${didYouMean(path.at(-1) ?? "", known)}`,
 		})),
 	];
-	return { settings: undefined, faults };
+	return { settings: undefined, issues };
 }
 
-export function describeFault({ path, message }: Fault): string {
+export function formatIssue({ path, message }: ConfigIssue): string {
 	return `${path.join(".") || "it"}: ${message}`;
 }
 
@@ -95,7 +95,7 @@ export function unknownKeys(
 ): UnknownKey[] {
 	const { type, entries, wrapped, item, value } = schema as SchemaParts;
 	if (wrapped) return unknownKeys(wrapped, values, path);
-	// What is neither a list nor an object where one belongs is another fault.
+	// What is neither a list nor an object where one belongs is another issue.
 	if (item && Array.isArray(values))
 		return values.flatMap((value, index) =>
 			unknownKeys(item, value, [...path, String(index)]),
@@ -162,7 +162,7 @@ export function sectionsWith(
 	];
 }
 
-function toFault(issue: v.BaseIssue<unknown>): Fault {
+function toConfigIssue(issue: v.BaseIssue<unknown>): ConfigIssue {
 	const path = (issue.path ?? []).map(({ key }) => String(key));
 	return { path, message: describeIssue(issue, path.at(-1) ?? "") };
 }
@@ -191,9 +191,10 @@ function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	if (typeof input !== "string") {
 		const isWord = ["number", "bigint", "boolean"].includes(typeof input);
 		if (!isWord || expected !== "string") return "";
-		return `; put it in quotation marks: ${shown(String(input))}`;
+		return `; put it in quotation marks: ${formatValue(String(input))}`;
 	}
-	if (expected === "Array") return `; put it in brackets: [${shown(input)}]`;
+	if (expected === "Array")
+		return `; put it in brackets: [${formatValue(input)}]`;
 	const isBare =
 		expected === "boolean"
 			? /^(true|false)$/.test(input)
@@ -212,15 +213,15 @@ export function isPlaceholder(value: unknown): value is string {
 }
 
 /**
- * The faults, those of keys where a placeholder still stands told as such. `values` are those before placeholders were left
+ * The issues, those of keys where a placeholder still stands told as such. `values` are those before placeholders were left
  * out; `describe` says which placeholder it is, and what belongs there.
  */
 export function namePlaceholders(
-	faults: readonly Fault[],
+	issues: readonly ConfigIssue[],
 	values: unknown,
 	describe: (path: readonly string[], placeholder: string) => string,
-): Fault[] {
-	return faults.map(({ path, message }) => {
+): ConfigIssue[] {
+	return issues.map(({ path, message }) => {
 		const value = path.reduce<unknown>(
 			(within, key) => (Object(within) as Record<string, unknown>)[key],
 			values,
@@ -253,8 +254,8 @@ export function masked(text: string): string {
 	);
 }
 
-/** A value to show in a fault, with what nobody sees in it as an escape: it may be the fault. */
-export function shown(value: unknown): string {
+/** A value to show in an issue, with what nobody sees in it as an escape: it may be the issue. */
+export function formatValue(value: unknown): string {
 	return masked(escapeInJson(JSON.stringify(value) ?? "nothing"));
 }
 
@@ -274,14 +275,14 @@ function nearest(word: string, known: readonly string[]): string | undefined {
 		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
-/** The faults, those of missing variables with one that is set and nobody reads, where its name is close to theirs. */
+/** The issues, those of missing variables with one that is set and nobody reads, where its name is close to theirs. */
 export function nameNearMisses(
-	faults: readonly Fault[],
+	issues: readonly ConfigIssue[],
 	env: Readonly<Record<string, string>>,
 	known: readonly string[],
-): Fault[] {
+): ConfigIssue[] {
 	const unread = Object.keys(env).filter((name) => !known.includes(name));
-	return faults.map(({ path, message }) => {
+	return issues.map(({ path, message }) => {
 		const near =
 			message === "is required" ? nearest(path.join(), unread) : undefined;
 		return {
@@ -330,7 +331,7 @@ export const secret = v.pipe(
 	v.string(),
 	v.regex(/^[\x21-\x7e]+$/, ({ input }) => {
 		const [odd] = /^(?:(Bot|Bearer) |[“”‘’„«»])/i.exec(input) ?? [];
-		const next = odd ? `; leave out ${shown(odd)} at its beginning` : "";
+		const next = odd ? `; leave out ${formatValue(odd)} at its beginning` : "";
 		return `expected visible ASCII without spaces${next}`;
 	}),
 );
@@ -342,7 +343,7 @@ export function integer(min: number, max: number) {
 		v.string(),
 		v.regex(
 			/^\d{1,15}$/,
-			({ input }) => `${message}, received ${shown(input)}`,
+			({ input }) => `${message}, received ${formatValue(input)}`,
 		),
 		v.transform(Number),
 		v.minValue(min, ({ input }) => `${message}, received ${input}`),
@@ -363,7 +364,7 @@ function nameList(isName: (name: string) => boolean, what: string) {
 		v.check(
 			(names) => names.every(isName),
 			({ input }) =>
-				`expected ${what}, separated by commas, received ${shown(input.find((name) => !isName(name)))}`,
+				`expected ${what}, separated by commas, received ${formatValue(input.find((name) => !isName(name)))}`,
 		),
 	);
 }
@@ -384,22 +385,22 @@ export const originList = nameList(
 export const baseUrl = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
-		const fault = baseUrlFault(dataset.value);
-		if (fault === undefined) return dataset.value.replace(/\/+$/, "");
-		addIssue({ message: fault });
+		const issue = baseUrlIssue(dataset.value);
+		if (issue === undefined) return dataset.value.replace(/\/+$/, "");
+		addIssue({ message: issue });
 		return NEVER;
 	}),
 );
 
 /** What is wrong with `text` as a base URL; undefined when nothing is. The text itself is not shown when it holds credentials. */
-export function baseUrlFault(text: string): string | undefined {
+export function baseUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
 	// Also where it is no URL: what stands before the @ may be a password.
 	if (text.includes("@"))
 		return "expected a URL without a user name and password";
 	if (!url || !/^https?:\/\//i.test(text))
-		return `expected a URL that begins http:// or https://, received ${shown(text)}`;
+		return `expected a URL that begins http:// or https://, received ${formatValue(text)}`;
 	if (url.search || url.hash || text.includes("?") || text.includes("#"))
-		return `expected a URL without ? and #, received ${shown(text)}`;
+		return `expected a URL without ? and #, received ${formatValue(text)}`;
 	return undefined;
 }

@@ -1,8 +1,8 @@
 // `--health`: one program asks another, which runs with the same settings on the same machine, whether it is ready. It is
 // for places with neither a shell nor curl.
 
-import { ConfigError, shown } from "./config.ts";
-import { describeFault } from "./http.ts";
+import { ConfigError, formatValue } from "./config.ts";
+import { describeConnectionError } from "./http.ts";
 import { reachableHost } from "./listen.ts";
 
 /** Where a program listens, by its settings, and the path that says whether it is ready. */
@@ -49,7 +49,7 @@ export async function askHealth(
 		const late = error instanceof Error && error.name === "TimeoutError";
 		const why = late
 			? `no answer within ${timeout / 1_000} s`
-			: describeFault(error);
+			: describeConnectionError(error);
 		return { ready: false, line: line(false, url, why) };
 	}
 }
@@ -82,7 +82,7 @@ async function firstLine({ body }: Response): Promise<string> {
 		if (text.length > shownLength || text.includes("\n")) break;
 	}
 	const [first = ""] = text.split(/\r?\n/);
-	return shown(
+	return formatValue(
 		first.slice(0, shownLength).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "),
 	);
 }

@@ -81,7 +81,9 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 		const fail = (cause: unknown, progress: Progress) => {
 			if (own.signal.aborted) throw own.signal.reason;
 			if (signal.aborted) throw givenUp(signal, progress);
-			throw new HttpFailure(describeFault(cause), progress, { cause });
+			throw new HttpFailure(describeConnectionError(cause), progress, {
+				cause,
+			});
 		};
 		const response = await fetch(url, {
 			method,
@@ -160,7 +162,7 @@ async function* limitBody(
 }
 
 /** What happened to a connection, in words of ours: Bun's are for programmers. */
-export function describeFault(cause: unknown): string {
+export function describeConnectionError(cause: unknown): string {
 	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
 	if (syscall === "getaddrinfo") return "the host name is not known";
 	if (code === "ConnectionRefused" || code === "ECONNREFUSED")

@@ -7,7 +7,7 @@ export interface ListenOptions {
 	hostname: string;
 	/** 0 asks the system for a free one. */
 	port: number;
-	/** What the operator calls the two, for the fault when they cannot be had. */
+	/** What the operator calls the two, for the issue when they cannot be had. */
 	settings: { hostname: string; port: string };
 	fetch(
 		request: Request,
@@ -48,11 +48,11 @@ export function listen(options: ListenOptions): Listener {
 		});
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code ?? String(error);
-		const fault =
+		const issue =
 			code === "EADDRINUSE"
 				? `${settings.port}: ${hostname}:${port} is already in use: stop the program that has it, or give ${settings.port} another value`
 				: `${settings.hostname}, ${settings.port}: cannot listen on ${hostname}:${port} (${code})`;
-		throw new ConfigError("the environment", [fault]);
+		throw new ConfigError("the environment", [issue]);
 	}
 	const given = http.port ?? port;
 	return {

@@ -28,7 +28,7 @@ const json = values.json === true;
 
 await runProgram(
 	() => {
-		const { settings, faults } = parseSettings(
+		const { settings, issues } = parseSettings(
 			v.object({
 				port: v.optional(port, "9200"),
 				"game-port": v.optional(port, "0"),
@@ -36,7 +36,7 @@ await runProgram(
 			}),
 			values,
 		);
-		if (!settings) throw new ConfigError("the command line", faults);
+		if (!settings) throw new ConfigError("the command line", issues);
 		const format = json ? "json" : "text";
 		return { ...settings, log: { format, level: "info" } as const };
 	},

@@ -225,13 +225,13 @@ function read(files: Record<string, string>) {
 	}
 }
 
-test("with everything switched on, the example has no fault but what is left to fill in", () => {
-	let faults: readonly string[] = [];
+test("with everything switched on, the example has no issue but what is left to fill in", () => {
+	let issues: readonly string[] = [];
 	try {
 		read(switchedOn());
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
-		faults = error.faults;
+		issues = error.issues;
 	}
 	const required = keys
 		.filter(({ section, name }) => {
@@ -241,8 +241,8 @@ test("with everything switched on, the example has no fault but what is left to 
 			return isPlaceholder(entry?.value.replace(/^"/, ""));
 		})
 		.filter(({ required }) => required);
-	const said = faults.map((fault) =>
-		fault.replace(/ "your-.*|: put the key.*/s, ""),
+	const said = issues.map((issue) =>
+		issue.replace(/ "your-.*|: put the key.*/s, ""),
 	);
 	expect(said.sort()).toEqual(
 		[
@@ -254,8 +254,8 @@ test("with everything switched on, the example has no fault but what is left to 
 			"config.toml: ai.providers.mine.api_key_env: names MINE_API_KEY, which is not set",
 		].sort(),
 	);
-	for (const fault of faults)
-		expect(fault).toMatch(/What belongs there: \S|set: put /);
+	for (const issue of issues)
+		expect(issue).toMatch(/What belongs there: \S|set: put /);
 });
 
 test("with everything switched on and filled in, the example can be read", () => {

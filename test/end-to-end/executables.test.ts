@@ -80,7 +80,7 @@ describe.skipIf(executables === undefined)("the executables", () => {
 		const again = await place.run("bot", ["--new-instance", "alpha"]);
 		expect([again.code, again.lines[0]]).toEqual([
 			1,
-			`${place.path}/instances has 1 fault:`,
+			`${place.path}/instances has 1 error:`,
 		]);
 
 		const file = join(directory, ".env");

@@ -73,7 +73,7 @@ test("a fault in what says where to ask is told on stderr, with exit 1", async (
 	expect(await ask("src/gateway/main.ts", { GATEWAY_PORT: "x" })).toEqual({
 		code: 1,
 		lines: [
-			"the environment has 1 fault:",
+			"the environment has 1 error:",
 			'  GATEWAY_PORT: expected a whole number from 0 to 65535, received "x"',
 		],
 	});

@@ -228,6 +228,6 @@ describe("as a program", () => {
 	test("a fault of configuration is told as at a start", async () => {
 		const { code, lines } = await runCheck({ INSTANCES: "alpha" });
 		expect(code).toBe(1);
-		expect(lines[0]).toBe("the environment has 2 faults:");
+		expect(lines[0]).toBe("the environment has 2 errors:");
 	});
 });

@@ -10,15 +10,15 @@ const read = (env: Record<string, string | undefined> = {}) =>
 		...env,
 	});
 
-/** The faults, by line; none if there are none. */
-function faults(env: Record<string, string | undefined>): string[] {
+/** The issues, by line; none if there are none. */
+function issues(env: Record<string, string | undefined>): string[] {
 	try {
 		read(env);
 		return [];
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
 		expect(error.source).toBe("the environment");
-		return [...error.faults];
+		return [...error.issues];
 	}
 }
 
@@ -158,7 +158,7 @@ describe("GUILDS_<NAME>", () => {
 		]);
 	});
 
-	test.each<[env: Record<string, string>, faults: string[]]>([
+	test.each<[env: Record<string, string>, issues: string[]]>([
 		[
 			{ GUILDS_ALHPA: guildA },
 			[
@@ -204,19 +204,19 @@ describe("GUILDS_<NAME>", () => {
 				expect.stringMatching(/^GUILDS_ALPHA: /),
 			],
 		],
-		// Where INSTANCES is at fault, nobody knows who is meant.
+		// Where INSTANCES is at issue, nobody knows who is meant.
 		[{ INSTANCES: "alpha", GUILDS_ALPHA: guildA }, [noUrl]],
-	])("%j is a fault", (env, expected) => {
-		expect(faults(env)).toEqual(expected);
+	])("%j is an issue", (env, expected) => {
+		expect(issues(env)).toEqual(expected);
 	});
 
 	test("is no matter between two names that are written alike, where it is not set", () => {
-		expect(faults({ INSTANCES: "a-b=http://a,a_b=http://b" })).toEqual([]);
+		expect(issues({ INSTANCES: "a-b=http://a,a_b=http://b" })).toEqual([]);
 	});
 });
 
-describe("every fault is found", () => {
-	test.each<[INSTANCES: string | undefined, faults: string[]]>([
+describe("every issue is found", () => {
+	test.each<[INSTANCES: string | undefined, issues: string[]]>([
 		[undefined, ["INSTANCES: is required"]],
 		["", ["INSTANCES: is required"]],
 		[" ", ["INSTANCES: is required"]],
@@ -227,7 +227,7 @@ describe("every fault is found", () => {
 		["http://a:9090", [noUrl]],
 		["a=http://a,a=http://b", ['INSTANCES: entry 2: duplicate name "a"']],
 	])("in INSTANCES=%j", (INSTANCES, expected) => {
-		expect(faults({ INSTANCES })).toEqual(expected);
+		expect(issues({ INSTANCES })).toEqual(expected);
 	});
 
 	test.each([
@@ -249,13 +249,13 @@ describe("every fault is found", () => {
 		],
 		...["a=http://a?x", "a=http://a#x", "a=http://a b", "a=unix:/x"],
 	])("in INSTANCES=%j", (INSTANCES) => {
-		expect(faults({ INSTANCES })).toEqual([
+		expect(issues({ INSTANCES })).toEqual([
 			expect.stringMatching(/^INSTANCES: entry 1: (a name is|expected a URL)/),
 		]);
 	});
 
 	test("names that differ in case differ", () => {
-		expect(faults({ INSTANCES: "a=http://a,A=http://a" })).toEqual([]);
+		expect(issues({ INSTANCES: "a=http://a,A=http://a" })).toEqual([]);
 	});
 
 	test.each<[name: string, value: string]>([
@@ -270,7 +270,7 @@ describe("every fault is found", () => {
 		["DEFAULT_INSTANCE", "gamma"],
 		["DEFAULT_INSTANCE", "Alpha"],
 	])("in %s=%j", (name, value) => {
-		expect(faults({ [name]: value })).toEqual([
+		expect(issues({ [name]: value })).toEqual([
 			expect.stringMatching(new RegExp(`^${name}: expected `)),
 		]);
 	});
@@ -283,12 +283,12 @@ describe("every fault is found", () => {
 		"tökën-tökën-tökën",
 		"a\u0007b",
 	])("in MCP_AUTH_TOKEN=%j", (MCP_AUTH_TOKEN) => {
-		expect(faults({ MCP_AUTH_TOKEN })).toEqual([
+		expect(issues({ MCP_AUTH_TOKEN })).toEqual([
 			expect.stringMatching(/^MCP_AUTH_TOKEN: (is required|expected visible)/),
 		]);
 	});
 
-	test.each<[env: Record<string, string | undefined>, fault: string]>([
+	test.each<[env: Record<string, string | undefined>, issue: string]>([
 		[
 			{ INSTANCES: undefined, INSTANCE: "a=http://a" },
 			"INSTANCES: is required; INSTANCE is set: is it meant to be this one?",
@@ -317,18 +317,18 @@ describe("every fault is found", () => {
 			{ LOG_LEVEL: "warning" },
 			'LOG_LEVEL: expected ("debug" | "info" | "warn" | "error"), received "warning"; did you mean warn?',
 		],
-	])("of the commonest in %j, with what to do", (env, fault) => {
-		expect(faults(env)).toEqual([fault]);
+	])("of the commonest in %j, with what to do", (env, issue) => {
+		expect(issues(env)).toEqual([issue]);
 	});
 
 	test("at once", () => {
 		expect(
-			faults({
+			issues({
 				INSTANCES: "a=http://a,,b=x",
 				MCP_AUTH_TOKEN: "",
 				GATEWAY_PORT: "x",
 				REFRESH_INTERVAL_SECONDS: "x",
-			}).map((fault) => fault.replace(/(: entry \d)?: .*/, "$1")),
+			}).map((issue) => issue.replace(/(: entry \d)?: .*/, "$1")),
 		).toEqual([
 			"INSTANCES: entry 2",
 			"INSTANCES: entry 3",
@@ -340,7 +340,7 @@ describe("every fault is found", () => {
 
 	test("at once, the default instance's beside others'", () => {
 		expect(
-			faults({
+			issues({
 				MCP_AUTH_TOKEN: "",
 				GATEWAY_PORT: "x",
 				DEFAULT_INSTANCE: "gamma",
@@ -349,9 +349,9 @@ describe("every fault is found", () => {
 	});
 });
 
-test("no fault shows a token or credentials", () => {
+test("no issue shows a token or credentials", () => {
 	const secret = "hunter2 hunter2";
-	const shown = faults({
+	const shown = issues({
 		INSTANCES: "a=http://ada:hunter2@a,b=http://hunter2@b/?x",
 		MCP_AUTH_TOKEN: secret,
 		DEFAULT_INSTANCE: "gamma",

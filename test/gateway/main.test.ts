@@ -37,7 +37,7 @@ test("without an environment it says every fault on stderr and exits 1", async (
 	expect(await child.stdout.text()).toBe("");
 	expect(await child.stderr.text()).toBe(
 		[
-			"the environment has 3 faults:",
+			"the environment has 3 errors:",
 			"  INSTANCES: is required",
 			"  MCP_AUTH_TOKEN: is required",
 			'  GATEWAY_PORT: expected a whole number from 0 to 65535, received "x"',

@@ -21,8 +21,8 @@ describe("parseSettings", () => {
 		nested: v.strictObject({ deep: v.boolean() }),
 	});
 
-	test("every fault is found at once, each under its key", () => {
-		const { faults } = parseSettings(schema, {
+	test("every issue is found at once, each under its key", () => {
+		const { issues } = parseSettings(schema, {
 			TOKEN: secret,
 			PORT: "70000",
 			MODE: secret,
@@ -30,7 +30,7 @@ describe("parseSettings", () => {
 			modes: secret,
 			stray: secret,
 		});
-		expect(faults.toSorted()).toEqual([
+		expect(issues.toSorted()).toEqual([
 			'MODE: expected ("fast" | "slow"), received "[31 characters]"',
 			"NAME: is required",
 			"PORT: expected a whole number from 0 to 65535, received 70000",
@@ -52,20 +52,20 @@ describe("parseSettings", () => {
 
 	test("they are found in tables whose keys may be any", () => {
 		const named = v.record(v.string(), v.strictObject({ size: v.number() }));
-		const { faults } = parseSettings(v.object({ named }), {
+		const { issues } = parseSettings(v.object({ named }), {
 			named: { a: { size: 1 }, b: { sizee: 1, size: 2 }, c: { size: 3, x: 1 } },
 		});
-		expect(faults).toEqual([
+		expect(issues).toEqual([
 			"named.b.sizee: is not a known key; did you mean size?",
 			"named.c.x: is not a known key",
 		]);
 	});
 
 	test("a number of tokens is no secret", () => {
-		const { faults } = parseSettings(v.object({ max_tokens: v.number() }), {
+		const { issues } = parseSettings(v.object({ max_tokens: v.number() }), {
 			max_tokens: "many",
 		});
-		expect(faults).toEqual(['max_tokens: expected a number, received "many"']);
+		expect(issues).toEqual(['max_tokens: expected a number, received "many"']);
 	});
 
 	test.each([
@@ -76,26 +76,26 @@ describe("parseSettings", () => {
 		"DB_PASSWORD",
 		"DATABASE_URL",
 	])("the value of %s is not shown, however short", (key) => {
-		const { faults } = parseSettings(
+		const { issues } = parseSettings(
 			v.strictObject({ [key]: v.picklist(["a"]) }),
 			{ [key]: "hunter2" },
 		);
-		expect(faults).toEqual([`${key}: expected "a"`]);
+		expect(issues).toEqual([`${key}: expected "a"`]);
 	});
 
-	test("no fault shows a value that may be a secret", () => {
-		const { faults } = parseSettings(schema, {
+	test("no issue shows a value that may be a secret", () => {
+		const { issues } = parseSettings(schema, {
 			TOKEN: secret,
 			PORT: [secret],
 			NAME: { [secret]: secret },
 			MODE: secret,
 			nested: secret,
 		});
-		expect(faults).toHaveLength(5);
-		expect(faults.join()).not.toContain(secret);
+		expect(issues).toHaveLength(5);
+		expect(issues.join()).not.toContain(secret);
 	});
 
-	test("without faults there are settings", () => {
+	test("without issues there are settings", () => {
 		const settings = { TOKEN: secret.repeat(2), PORT: "1", NAME: "n" };
 		expect(
 			parseSettings(schema, {
@@ -105,17 +105,17 @@ describe("parseSettings", () => {
 			}),
 		).toEqual({
 			settings: { ...settings, PORT: 1, MODE: "fast", nested: { deep: true } },
-			faults: [],
+			issues: [],
 		});
 	});
 });
 
 test("a ConfigError says where, how many and what", () => {
 	expect(new ConfigError("a.toml", ["x: y"]).message).toBe(
-		"a.toml has 1 fault:\n  x: y",
+		"a.toml has 1 error:\n  x: y",
 	);
 	expect(new ConfigError("the environment", ["a", "b"]).message).toBe(
-		"the environment has 2 faults:\n  a\n  b",
+		"the environment has 2 errors:\n  a\n  b",
 	);
 });
 

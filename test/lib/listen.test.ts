@@ -20,7 +20,7 @@ function start(fetch: (request: Request) => Response | Promise<Response>) {
 	};
 }
 
-test("a port that is taken is a fault of the setting's", () => {
+test("a port that is taken is an issue of the setting's", () => {
 	const taken = Bun.listen({
 		hostname: "127.0.0.1",
 		port: 0,
@@ -41,7 +41,7 @@ test("a port that is taken is a fault of the setting's", () => {
 	taken.stop(true);
 });
 
-test("a fault of the handler's is logged, and its words stay here", async () => {
+test("an issue of the handler's is logged, and its words stay here", async () => {
 	await using server = start(() => {
 		throw new Error("inside information");
 	});

@@ -131,10 +131,10 @@ describe("settings", () => {
 		{ LOG_FORMAT: "" },
 		{ LOG_LEVEL: "loud" },
 		{ LOG_LEVEL: "INFO" },
-	])("%j is a fault that names the choices", (settings) => {
-		const { faults } = parseSettings(schema, settings);
-		expect(faults).toHaveLength(1);
-		expect(faults[0]).toMatch(
+	])("%j is an issue that names the choices", (settings) => {
+		const { issues } = parseSettings(schema, settings);
+		expect(issues).toHaveLength(1);
+		expect(issues[0]).toMatch(
 			/^LOG_FORMAT: expected \("text" \| "json"\), received ".*"$|^LOG_LEVEL: expected \("debug" \| "info" \| "warn" \| "error"\), received ("loud"|"INFO"; did you mean info\?)$/,
 		);
 	});

@@ -15,8 +15,8 @@ function configure() {
 		throw new ConfigError("the environment", ["A: is required", "B: is bad"]);
 	if (mode === "configure-error") throw new Error("no luck");
 	const schema = v.object(logSettings);
-	const { settings, faults } = parseSettings(schema, trimEnv(process.env));
-	if (!settings) throw new ConfigError("the environment", faults);
+	const { settings, issues } = parseSettings(schema, trimEnv(process.env));
+	if (!settings) throw new ConfigError("the environment", issues);
 	return { log: readLogOptions(settings) };
 }
 

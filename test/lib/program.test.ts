@@ -106,7 +106,7 @@ describe("the start", () => {
 		expect(await child.end()).toEqual({
 			code: 1,
 			stdout: "",
-			stderr: "the environment has 2 faults:\n  A: is required\n  B: is bad\n",
+			stderr: "the environment has 2 errors:\n  A: is required\n  B: is bad\n",
 		});
 	});
 
@@ -145,7 +145,7 @@ describe("the start", () => {
 			code: 1,
 			stdout: "",
 			stderr:
-				'the environment has 2 faults:\n  LOG_FORMAT: expected ("text" | "json"), received "xml"\n  LOG_LEVEL: expected ("debug" | "info" | "warn" | "error"), received "loud"\n',
+				'the environment has 2 errors:\n  LOG_FORMAT: expected ("text" | "json"), received "xml"\n  LOG_LEVEL: expected ("debug" | "info" | "warn" | "error"), received "loud"\n',
 		});
 	});
 });

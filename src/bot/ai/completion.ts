@@ -2,7 +2,7 @@
 // https://platform.openai.com/docs/api-reference/chat-streaming
 
 import * as v from "valibot";
-import { describeFault } from "../../lib/http.ts";
+import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import { readEvents } from "../../mcp/sse.ts";
 import type { AiProvider } from "../config/ai-providers.ts";
@@ -103,7 +103,10 @@ async function send(
 			keepalive: false,
 		}),
 		(cause) =>
-			new AiError("unavailable", { detail: describeFault(cause), cause }),
+			new AiError("unavailable", {
+				detail: describeConnectionError(cause),
+				cause,
+			}),
 	);
 }
 
@@ -175,7 +178,8 @@ async function* bytesOf(
 	for (;;) {
 		const { done, value } = await patience.within(
 			reader.read(),
-			(cause) => new AiError("cut", { detail: describeFault(cause), cause }),
+			(cause) =>
+				new AiError("cut", { detail: describeConnectionError(cause), cause }),
 		);
 		if (done) return;
 		length += value.length;

@@ -1,6 +1,6 @@
 // The AI providers: those that are known by name, those of config.toml, and which of them are asked, in which order.
 
-import { didYouMean, type Fault } from "../../lib/config.ts";
+import { type ConfigIssue, didYouMean } from "../../lib/config.ts";
 import type { TomlValues } from "./toml.ts";
 
 /** How the longest answer is asked for: most take the first, OpenAI's newer models only the second. */
@@ -123,21 +123,21 @@ export function chooseProviders(
 }
 
 /** What is wrong with [ai] beyond the form of its keys, whatever stands there. */
-export function aiFaults(values: TomlValues, apiKeys: ApiKeys): Fault[] {
+export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 	const ai = Object(values.ai) as Record<string, unknown>;
 	const providers = Object(ai.providers) as Record<string, ProviderSettings>;
 	const order: unknown[] = Array.isArray(ai.order) ? ai.order : [];
 	const names = namesOf(providers);
-	const fault = (message: string): Fault => ({
+	const issue = (message: string): ConfigIssue => ({
 		path: ["ai", "order"],
 		message,
 	});
 	const ofOrder = order.flatMap((name, index) => {
 		if (typeof name !== "string") return []; // The schema says so.
-		if (order.indexOf(name) < index) return [fault(`names ${name} twice`)];
+		if (order.indexOf(name) < index) return [issue(`names ${name} twice`)];
 		if (!names.includes(name))
 			return [
-				fault(
+				issue(
 					`names ${JSON.stringify(name)}, and there is no such provider${didYouMean(name, names)}`,
 				),
 			];
@@ -145,7 +145,7 @@ export function aiFaults(values: TomlValues, apiKeys: ApiKeys): Fault[] {
 		return variable === undefined || apiKeys[variable] !== undefined
 			? []
 			: [
-					fault(
+					issue(
 						`names ${name}, whose key is not there: set ${variable} in .env`,
 					),
 				];
@@ -175,7 +175,7 @@ export function keyVariables(values: TomlValues): string[] {
 }
 
 /** What is wrong with the variable that a section names for its key: without it the provider would never be asked. */
-function keyless(name: string, own: unknown, apiKeys: ApiKeys): Fault[] {
+function keyless(name: string, own: unknown, apiKeys: ApiKeys): ConfigIssue[] {
 	const { api_key_env: variable } = Object(own) as { api_key_env?: unknown };
 	if (!isKeyName(variable) || apiKeys[variable] !== undefined) return [];
 	return [
@@ -190,7 +190,7 @@ function keyless(name: string, own: unknown, apiKeys: ApiKeys): Fault[] {
 function incomplete(
 	name: string,
 	providers: Record<string, ProviderSettings>,
-): Fault[] {
+): ConfigIssue[] {
 	const { url, model } = settingsOf(name, ownOf(providers, name));
 	const missing = [
 		...(url === undefined ? ["url"] : []),

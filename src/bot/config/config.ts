@@ -6,10 +6,10 @@ import { parseEnv } from "node:util";
 import * as v from "valibot";
 import {
 	ConfigError,
+	type ConfigIssue,
 	checkSettings,
-	describeFault,
 	didYouMean,
-	type Fault,
+	formatIssue,
 	isPlaceholder,
 	masked,
 	nameNearMisses,
@@ -23,8 +23,8 @@ import {
 import type { HealthAddress } from "../../lib/health.ts";
 import { type LogOptions, readLogOptions } from "../../lib/log.ts";
 import { runs } from "../../lib/program.ts";
-import { storeFaults } from "../store/settings.ts";
-import { aiFaults, apiKeyPattern, keyVariables } from "./ai-providers.ts";
+import { storeIssues } from "../store/settings.ts";
+import { aiIssues, apiKeyPattern, keyVariables } from "./ai-providers.ts";
 import { describePlaceholder } from "./example.ts";
 import {
 	address,
@@ -35,7 +35,7 @@ import {
 	variables,
 } from "./settings.ts";
 import { readToml, type TomlValues } from "./toml.ts";
-import { denyFaults, type NamedTool } from "./tool-choice.ts";
+import { denyIssues, type NamedTool } from "./tool-choice.ts";
 
 export interface BotConfig {
 	/** The instance's directory. */
@@ -92,7 +92,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const makesOne = `${runs("bot")} --new-instance <name> makes one`;
 
-/** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every fault. `tools` are those that may be denied, whatever is switched on. */
+/** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every issue. `tools` are those that may be denied, whatever is switched on. */
 export function readConfig(
 	env: Record<string, string | undefined>,
 	tools: readonly NamedTool[],
@@ -110,23 +110,23 @@ export function readConfig(
 	const { apiKeys, settings, ...variables } = readVariables(directory, env);
 	const file = readTomlFile(join(directory, "config.toml"), (values, off) => [
 		...missingSections(values, off),
-		...aiFaults(values, apiKeys),
-		...denyFaults(values, tools),
+		...aiIssues(values, apiKeys),
+		...denyIssues(values, tools),
 	]);
-	const faults = variables.faultsBeside(keyVariables(file.values));
+	const issues = variables.issuesBeside(keyVariables(file.values));
 	const personality = readPersonality(directory, file.values.personality_file);
 	const unmet =
 		file.settings && settings ? unmetNeeds(file.settings, settings) : [];
 	if (
 		!file.settings ||
 		!settings ||
-		faults.length + personality.faults.length + unmet.length > 0
+		issues.length + personality.issues.length + unmet.length > 0
 	)
 		throw new ConfigError(directory, [
-			...faults,
+			...issues,
 			...variables.named(unmet),
-			...[...file.faults, ...personality.faults].map(
-				(fault) => `config.toml: ${fault}`,
+			...[...file.issues, ...personality.issues].map(
+				(issue) => `config.toml: ${issue}`,
 			),
 		]);
 	const { command_prefix, command_root } = file.settings;
@@ -170,11 +170,11 @@ export function readHealthAddress(
 ): HealthAddress {
 	const directory = env.CONFIG_DIR?.trim();
 	const { all, file } = mergeVariables(directory, env);
-	const { settings, faults } = parseSettings(v.object(address), all);
-	if (!settings || file.faults.length > 0)
+	const { settings, issues } = parseSettings(v.object(address), all);
+	if (!settings || file.issues.length > 0)
 		throw new ConfigError(directory ?? "the environment", [
-			...file.faults,
-			...faults,
+			...file.issues,
+			...issues,
 		]);
 	return {
 		hostname: settings.MCP_BIND_ADDR,
@@ -197,7 +197,7 @@ export function readsMessages({
 function unmetNeeds(
 	{ features, game, mcp }: TomlSettings,
 	settings: v.InferOutput<typeof environment>,
-): Fault[] {
+): ConfigIssue[] {
 	const { GUILD_ID } = settings;
 	const message = "is not among mcp.guilds, so no tool may touch it";
 	const outside =
@@ -210,7 +210,7 @@ function unmetNeeds(
 function unmetByGame(
 	{ features, game }: Pick<TomlSettings, "features" | "game">,
 	settings: v.InferOutput<typeof environment>,
-): Fault[] {
+): ConfigIssue[] {
 	if (!features.game || !(game?.donator_sync || game?.chargeback)) return [];
 	const names = ["GAME_VERIFY_URL", "GAME_VERIFY_SECRET"] as const;
 	return names
@@ -221,54 +221,52 @@ function unmetByGame(
 		}));
 }
 
-/** The variables of .env and of the environment, which wins. Each fault names where the value stands. */
+/** The variables of .env and of the environment, which wins. Each issue names where the value stands. */
 function readVariables(
 	directory: string,
 	env: Record<string, string | undefined>,
 ) {
 	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
-	const { settings, faults } = checkSettings(environment, all);
+	const { settings, issues } = checkSettings(environment, all);
 	const missing = nameNearMisses(
-		faults,
+		issues,
 		trimEnv(env),
 		Object.keys(variables),
-	).map((fault) => nameLine(fault, file.text));
+	).map((issue) => nameLine(issue, file.text));
 	const apiKeys = Object.fromEntries(
 		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
 	);
-	const ofKeys = checkSettings(v.record(v.string(), secret), apiKeys).faults;
-	const storage = storeFaults({
+	const ofKeys = checkSettings(v.record(v.string(), secret), apiKeys).issues;
+	const storage = storeIssues({
 		databaseUrl: all.DATABASE_URL,
 		schema: all.DB_SCHEMA,
 	});
 	/** Faults as lines that begin with the file where each value stands. */
-	const named = (faults: readonly Fault[]) =>
-		namePlaceholders(faults, raw, (...at) =>
+	const named = (issues: readonly ConfigIssue[]) =>
+		namePlaceholders(issues, raw, (...at) =>
 			describePlaceholder(".env", ...at),
-		).map(
-			(fault) => `${sourceOf(fault.path[0] ?? "")}: ${describeFault(fault)}`,
-		);
+		).map((issue) => `${sourceOf(issue.path[0] ?? "")}: ${formatIssue(issue)}`);
 	return {
 		settings,
 		apiKeys,
 		named,
 		/** All of them, where these are the keys of AI providers that somebody asks for. */
-		faultsBeside: (keys: readonly string[]) => [
-			...file.faults,
+		issuesBeside: (keys: readonly string[]) => [
+			...file.issues,
 			...(file.isAbsent && missing.some(isMissing)
 				? [`.env: ${absent(join(directory, ".env"))}`]
 				: []),
 			...named([...missing, ...ofKeys]),
 			...storage.map(
-				(fault) => `${sourceOf(fault.split(":", 1)[0] ?? "")}: ${fault}`,
+				(issue) => `${sourceOf(issue.split(":", 1)[0] ?? "")}: ${issue}`,
 			),
 			...unknownVariables(Object.keys(file.variables), keys),
 		],
 	};
 }
 
-/** The fault of a missing variable, with the line of .env that names it and sets nothing. */
-function nameLine({ path, message }: Fault, text: string): Fault {
+/** The issue of a missing variable, with the line of .env that names it and sets nothing. */
+function nameLine({ path, message }: ConfigIssue, text: string): ConfigIssue {
 	const [name = ""] = path;
 	const names = new RegExp(
 		`^(?!\\s*(?:export\\s+)?${name}\\s*[=:]).*\\b${name}\\b`,
@@ -283,7 +281,8 @@ function nameLine({ path, message }: Fault, text: string): Fault {
 	};
 }
 
-const isMissing = ({ message }: Fault) => message.startsWith("is required");
+const isMissing = ({ message }: ConfigIssue) =>
+	message.startsWith("is required");
 
 /** What of these variables in .env nobody reads; `keys` are those that AI providers ask for. */
 function unknownVariables(
@@ -309,7 +308,7 @@ function mergeVariables(
 ) {
 	const file = directory
 		? readEnvFile(join(directory, ".env"))
-		: { variables: {}, faults: [], text: "", isAbsent: true };
+		: { variables: {}, issues: [], text: "", isAbsent: true };
 	const inFile = trimEnv(file.variables);
 	const inProcess = trimEnv(env);
 	const all = {
@@ -334,14 +333,14 @@ function withoutPlaceholders(env: Record<string, string>) {
 /** The variables in a file; none where there is no file, for then the environment may have them all. */
 function readEnvFile(path: string): {
 	variables: Record<string, string | undefined>;
-	faults: string[];
+	issues: string[];
 	text: string;
 	isAbsent: boolean;
 } {
-	const { text = "", fault, isAbsent = false } = readText(path);
+	const { text = "", issue, isAbsent = false } = readText(path);
 	return {
 		variables: parseEnv(text),
-		faults: fault === undefined ? [] : [`.env: ${fault}`],
+		issues: issue === undefined ? [] : [`.env: ${issue}`],
 		text,
 		isAbsent,
 	};
@@ -349,14 +348,14 @@ function readEnvFile(path: string): {
 
 function readTomlFile(
 	path: string,
-	check: (values: TomlValues, off: ReadonlySet<string>) => Fault[],
+	check: (values: TomlValues, off: ReadonlySet<string>) => ConfigIssue[],
 ): Parsed<TomlSettings> & { values: TomlValues } {
-	const { text, fault } = readText(path);
+	const { text, issue } = readText(path);
 	if (text !== undefined) return readToml(toml, text, check);
 	return {
 		settings: undefined,
 		values: {},
-		faults: [fault ?? absent(path)],
+		issues: [issue ?? absent(path)],
 	};
 }
 
@@ -364,17 +363,17 @@ function readTomlFile(
 function readPersonality(directory: string, name: unknown) {
 	const named = typeof name === "string";
 	const path = resolve(directory, named ? name : "personality.txt");
-	const { text, fault } = readText(path);
+	const { text, issue } = readText(path);
 	const missing =
 		named && text === undefined ? "there is no such file" : undefined;
 	const tooLong =
 		Buffer.byteLength(text ?? "") > maxPersonalityBytes
 			? `is longer than ${maxPersonalityBytes / 1024} KiB`
 			: undefined;
-	const wrong = fault ?? missing ?? tooLong;
+	const wrong = issue ?? missing ?? tooLong;
 	return {
 		text,
-		faults:
+		issues:
 			wrong === undefined
 				? []
 				: [`personality_file: ${JSON.stringify(path)}: ${wrong}`],
@@ -391,7 +390,7 @@ function absent(path: string): string {
 /** The text of a file, or why it cannot be read; neither where there is no such file. */
 function readText(path: string): {
 	text?: string | undefined;
-	fault?: string | undefined;
+	issue?: string | undefined;
 	isAbsent?: boolean;
 } {
 	try {
@@ -400,10 +399,10 @@ function readText(path: string): {
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
 		if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-			return { fault: "it is no UTF-8 text; save it as UTF-8 in your editor" };
+			return { issue: "it is no UTF-8 text; save it as UTF-8 in your editor" };
 		return code === "ENOENT"
 			? { isAbsent: true }
-			: { fault: unreadable(error) };
+			: { issue: unreadable(error) };
 	}
 }
 

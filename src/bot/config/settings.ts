@@ -4,12 +4,12 @@
 import * as v from "valibot";
 import {
 	baseUrl,
-	type Fault,
+	type ConfigIssue,
+	formatValue,
 	hostList,
 	originList,
 	port,
 	secret,
-	shown,
 } from "../../lib/config.ts";
 import { describeVariables } from "../../lib/help.ts";
 import { logSettings } from "../../lib/log.ts";
@@ -34,7 +34,7 @@ const snowflake = v.pipe(
 	v.regex(/^\d{17,20}$/, ({ input }) => {
 		const [id] = /\d{17,20}/.exec(input) ?? [];
 		const next = id === undefined ? "" : `; leave out all but ${id}`;
-		return `expected an id of 17 to 20 digits, received ${shown(input)}${next}`;
+		return `expected an id of 17 to 20 digits, received ${formatValue(input)}${next}`;
 	}),
 );
 
@@ -156,13 +156,13 @@ export const environment = v.pipe(
 
 /** One word, as people type it in chat. */
 function word(min: number, max: number) {
-	const fault = ({ input }: { input: string }) =>
-		`expected ${min} to ${max} characters without white space, received ${shown(input)}`;
+	const issue = ({ input }: { input: string }) =>
+		`expected ${min} to ${max} characters without white space, received ${formatValue(input)}`;
 	return v.pipe(
 		v.string(),
-		v.minLength(min, fault),
-		v.maxLength(max, fault),
-		v.regex(/^\S*$/, fault),
+		v.minLength(min, issue),
+		v.maxLength(max, issue),
+		v.regex(/^\S*$/, issue),
 	);
 }
 
@@ -181,19 +181,19 @@ function templateOf(known: readonly string[]) {
 		v.check(
 			(input) => unknownPlaceholders(input, known).length === 0,
 			({ input }) =>
-				`expected no other braces than ${known.map((name) => `{${name}}`).join(", ")}, received ${unknownPlaceholders(input, known).map(shown).join(", ")}`,
+				`expected no other braces than ${known.map((name) => `{${name}}`).join(", ")}, received ${unknownPlaceholders(input, known).map(formatValue).join(", ")}`,
 		),
 	);
 }
 
 function whole(min: number, max: number) {
-	const fault = ({ input }: { input: number }) =>
+	const issue = ({ input }: { input: number }) =>
 		`expected a whole number from ${min} to ${max}, received ${input}`;
 	return v.pipe(
 		v.number(),
-		v.integer(fault),
-		v.minValue(min, fault),
-		v.maxValue(max, fault),
+		v.integer(issue),
+		v.minValue(min, issue),
+		v.maxValue(max, issue),
 	);
 }
 
@@ -209,7 +209,7 @@ const duration = v.pipe(
 		if (count && unit)
 			return Number(count) * unitMs[unit as keyof typeof unitMs];
 		addIssue({
-			message: `expected a duration such as "30m", "12h" or "3d", received ${shown(dataset.value)}`,
+			message: `expected a duration such as "30m", "12h" or "3d", received ${formatValue(dataset.value)}`,
 		});
 		return NEVER;
 	}),
@@ -220,7 +220,7 @@ const timezone = v.pipe(
 	v.check(
 		isTimezone,
 		({ input }) =>
-			`expected an IANA time zone such as "Europe/Berlin", received ${shown(input)}`,
+			`expected an IANA time zone such as "Europe/Berlin", received ${formatValue(input)}`,
 	),
 );
 
@@ -235,7 +235,7 @@ function isTimezone(name: string): boolean {
 	}
 }
 
-/** A check of a whole section, whose fault is that of one key. */
+/** A check of a whole section, whose issue is that of one key. */
 function needs<Section extends Record<string, unknown>>(
 	key: keyof Section & string,
 	isMet: (section: Section) => boolean,
@@ -265,7 +265,7 @@ const providerUrl = v.pipe(
 	v.check(
 		isPrivateEnough,
 		({ input }) =>
-			`expected https://; http:// only for this machine and private networks, received ${shown(input)}`,
+			`expected https://; http:// only for this machine and private networks, received ${formatValue(input)}`,
 	),
 );
 
@@ -447,7 +447,7 @@ export type TomlSettings = v.InferOutput<typeof toml>;
 export function missingSections(
 	values: TomlValues,
 	off: ReadonlySet<string>,
-): Fault[] {
+): ConfigIssue[] {
 	const features = Object(values.features) as Record<string, unknown>;
 	return sectionNames
 		.filter((name) => features[name] === true && values[name] === undefined)

@@ -1,11 +1,12 @@
-// config.toml: its text → settings, or faults that show the line.
+// config.toml: its text → settings, or issues that show the line.
 
 import { parse, TomlError } from "smol-toml";
 import type * as v from "valibot";
 import {
+	type ConfigIssue,
 	checkSettings,
-	describeFault,
-	type Fault,
+	formatIssue,
+	formatValue,
 	holdsSecret,
 	isPlaceholder,
 	masked,
@@ -13,7 +14,6 @@ import {
 	type Parsed,
 	sectionAt,
 	sectionsWith,
-	shown,
 	unknownKey,
 } from "../../lib/config.ts";
 import { describePlaceholder } from "./example.ts";
@@ -22,14 +22,17 @@ import { describePlaceholder } from "./example.ts";
 export type TomlValues = Readonly<Record<string, unknown>>;
 
 /**
- * Settings from TOML text, and what stands in it. A fault names its key, and shows its line with a caret. A value that
+ * Settings from TOML text, and what stands in it. An issue names its key, and shows its line with a caret. A value that
  * begins "your-" was never filled in, and counts as unset. `check` finds what a schema does not: it is given whatever
- * stands there, so that no fault hides another, and the names of the sections that are commented out.
+ * stands there, so that no issue hides another, and the names of the sections that are commented out.
  */
 export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
 	text: string,
-	check: (values: TomlValues, off: ReadonlySet<string>) => Fault[] = () => [],
+	check: (
+		values: TomlValues,
+		off: ReadonlySet<string>,
+	) => ConfigIssue[] = () => [],
 ): Parsed<v.InferOutput<S>> & { values: TomlValues } {
 	let raw: TomlValues;
 	try {
@@ -39,38 +42,38 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 		if (!(error instanceof TomlError)) throw error;
 		return {
 			settings: undefined,
-			faults: [describeSyntaxFault(text, error)],
+			issues: [describeSyntaxFault(text, error)],
 			values: {},
 		};
 	}
 	const values = withoutPlaceholders(raw) as TomlValues;
 	const parsed = checkSettings(schema, values);
 	const stray = strayKeys(schema, text);
-	const isStray = ({ path }: Fault) =>
+	const isStray = ({ path }: ConfigIssue) =>
 		stray.some((one) => isSame(one.path, path));
-	const faults = [
+	const issues = [
 		...stray,
 		...namePlaceholders(
-			parsed.faults
-				.filter((fault) => !isStray(fault))
-				.map((fault) => withSection(schema, fault)),
+			parsed.issues
+				.filter((issue) => !isStray(issue))
+				.map((issue) => withSection(schema, issue)),
 			raw,
 			(...at) => describePlaceholder("config.toml", ...at),
 		),
 		...check(values, sectionsOff(text)),
 	];
-	if (faults.length === 0)
+	if (issues.length === 0)
 		return {
 			settings: parsed.settings as v.InferOutput<S>,
-			faults: [],
+			issues: [],
 			values,
 		};
 	return {
 		settings: undefined,
 		values,
-		faults: faults.map((fault) => {
-			const shown = showPlace(text, fault.path);
-			return shown ? `${describeFault(fault)}\n${shown}` : describeFault(fault);
+		issues: issues.map((issue) => {
+			const shown = showPlace(text, issue.path);
+			return shown ? `${formatIssue(issue)}\n${shown}` : formatIssue(issue);
 		}),
 	};
 }
@@ -102,7 +105,7 @@ function showLine({ number, line, column }: Place): string {
 	return `${margin}${shown}\n${" ".repeat(margin.length)}${line.slice(0, column).replace(/[^\t]/g, " ")}^`;
 }
 
-/** The parser shows the lines around a fault, whatever stands in them; here it is the line itself. */
+/** The parser shows the lines around an issue, whatever stands in them; here it is the line itself. */
 function describeSyntaxFault(text: string, error: TomlError): string {
 	const [summary = ""] = error.message.split("\n");
 	const line = text.split(/\r?\n/)[error.line - 1] ?? "";
@@ -153,8 +156,8 @@ function explainValue(text: string, place: Place): string | undefined {
 	const found = holdsSecret(line)
 		? ""
 		: `, received ${masked(token) || "nothing"}`;
-	const fault = { path, message: `${valueAdvice(token, line)}${found}` };
-	const said = keys === undefined ? fault.message : describeFault(fault);
+	const issue = { path, message: `${valueAdvice(token, line)}${found}` };
+	const said = keys === undefined ? issue.message : formatIssue(issue);
 	return `${said}\n${showLine({ ...place, column: start })}`;
 }
 
@@ -175,7 +178,7 @@ function valueAdvice(token: string, line: string): string {
 		return 'expected straight quotation marks, such as "text"';
 	if (/^(true|yes|on|false|no|off)$/i.test(token))
 		return `expected true or false, in small letters: ${/^(true|yes|on)$/i.test(token) ? "true" : "false"}`;
-	const quoted = holdsSecret(line) ? "" : `: ${shown(token)}`;
+	const quoted = holdsSecret(line) ? "" : `: ${formatValue(token)}`;
 	return `expected a value that TOML knows; put a text in quotation marks${quoted}`;
 }
 
@@ -269,7 +272,7 @@ function sectionsOff(text: string): ReadonlySet<string> {
 }
 
 /** Keys that were switched on while the header above them was not: they stand in another section, or in none. */
-function strayKeys(schema: object, text: string): Fault[] {
+function strayKeys(schema: object, text: string): ConfigIssue[] {
 	return Array.from(readLines(text)).flatMap(({ table, keys, off }) => {
 		const [key] = keys ?? [];
 		if (key === undefined || !off) return [];
@@ -282,20 +285,20 @@ function strayKeys(schema: object, text: string): Fault[] {
 	});
 }
 
-/** The fault of an unknown key, with the one section that has such a key. */
-function withSection(schema: object, fault: Fault): Fault {
-	if (!fault.message.startsWith(unknownKey)) return fault;
-	const key = fault.path.at(-1) ?? "";
-	if (holdsSecret(key) && fault.message === unknownKey)
+/** The issue of an unknown key, with the one section that has such a key. */
+function withSection(schema: object, issue: ConfigIssue): ConfigIssue {
+	if (!issue.message.startsWith(unknownKey)) return issue;
+	const key = issue.path.at(-1) ?? "";
+	if (holdsSecret(key) && issue.message === unknownKey)
 		return {
-			...fault,
+			...issue,
 			message: `${unknownKey} here; secrets belong into .env`,
 		};
 	const [section, ...others] = sectionsWith(schema, key);
-	if (section === undefined || others.length > 0) return fault;
+	if (section === undefined || others.length > 0) return issue;
 	const where =
 		section.length === 0 ? "the top of the file" : `[${section.join(".")}]`;
-	return { ...fault, message: `${unknownKey} here; it belongs to ${where}` };
+	return { ...issue, message: `${unknownKey} here; it belongs to ${where}` };
 }
 
 function readKeys(text: string): string[] {

@@ -1,7 +1,7 @@
 // Which tools a configuration may choose: the names of toolsets, and the checks of `mcp.toolsets` and `mcp.tools.deny`.
 
 import * as v from "valibot";
-import { didYouMean, type Fault, shown } from "../../lib/config.ts";
+import { type ConfigIssue, didYouMean, formatValue } from "../../lib/config.ts";
 import type { TomlValues } from "./toml.ts";
 
 export const toolsetNames = [
@@ -36,14 +36,14 @@ export const toolsetChoice = v.union(
 	[v.literal("all"), v.array(v.picklist(choices))],
 	({ input }) => {
 		if (typeof input === "string" && isChoice(input))
-			return `expected a list, received ${shown(input)}; put it in brackets: [${shown(input)}]`;
+			return `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`;
 		const given: unknown[] = Array.isArray(input) ? input : [input];
 		if (given.includes("all"))
 			return 'expected "all" alone, without brackets: toolsets = "all"';
 		const wrong = given.find((name) => !isChoice(name));
 		const meant = typeof wrong === "string" ? didYouMean(wrong, choices) : "";
 		const next = meant || `; expected "all" or a list of ${choices.join(", ")}`;
-		return `there is no toolset ${shown(wrong)}${next}`;
+		return `there is no toolset ${formatValue(wrong)}${next}`;
 	},
 );
 
@@ -64,10 +64,10 @@ export interface NamedTool {
 }
 
 /** What is wrong with the names of tools in `mcp.tools.deny`, whatever stands there. */
-export function denyFaults(
+export function denyIssues(
 	values: TomlValues,
 	tools: readonly NamedTool[],
-): Fault[] {
+): ConfigIssue[] {
 	const names = tools.map(({ name }) => name);
 	const { deny } = Object(Object(values.mcp).tools) as { deny?: unknown };
 	if (!Array.isArray(deny)) return [];
@@ -78,7 +78,7 @@ export function denyFaults(
 		const next = meant
 			? `; it is another name of ${meant.name}`
 			: didYouMean(name, names);
-		const message = `there is no tool ${shown(name)}${next}`;
+		const message = `there is no tool ${formatValue(name)}${next}`;
 		return [{ path: ["mcp", "tools", "deny"], message }];
 	});
 }

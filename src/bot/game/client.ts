@@ -2,7 +2,7 @@
 // The contract: README.md beside this file.
 
 import * as v from "valibot";
-import { describeFault } from "../../lib/http.ts";
+import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { oneLine } from "../discord/text.ts";
@@ -127,7 +127,7 @@ export function createGameClient({
 			throw new GameServerError(
 				signal.aborted
 					? `no answer within ${timeoutMs / 1000} seconds`
-					: describeFault(cause),
+					: describeConnectionError(cause),
 				{ cause },
 			);
 		}

@@ -123,8 +123,8 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 
 function invitation(path: string): string[] {
 	const read = (name: string) => readFileSync(join(path, name), "utf8");
-	const { settings, faults } = readToml(toml, read("config.toml"));
-	if (!settings) throw new ConfigError(join(path, "config.toml"), faults);
+	const { settings, issues } = readToml(toml, read("config.toml"));
+	if (!settings) throw new ConfigError(join(path, "config.toml"), issues);
 	const { CLIENT_ID } = parseEnv(read(".env"));
 	const clientId = isPlaceholder(CLIENT_ID) ? undefined : CLIENT_ID;
 	const permissions = invitePermissions(settings);

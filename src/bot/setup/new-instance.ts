@@ -18,8 +18,8 @@ import { parseEnv } from "node:util";
 import * as v from "valibot";
 import {
 	ConfigError,
+	formatValue,
 	isPlaceholder,
-	shown,
 	trimEnv,
 } from "../../lib/config.ts";
 import { commentAbove } from "../config/example.ts";
@@ -63,8 +63,8 @@ export function makeInstance(
 	directory: string,
 	example: ReadonlyMap<string, string>,
 ): NewInstance {
-	const fault = nameFault(name);
-	if (fault) throw new ConfigError("the command line", [`name: ${fault}`]);
+	const issue = nameFault(name);
+	if (issue) throw new ConfigError("the command line", [`name: ${issue}`]);
 	const texts = new Map(example);
 	const others = readInstances(directory);
 	const path = join(directory, name);
@@ -98,17 +98,17 @@ export function makeInstance(
 
 function nameFault(name: string): string | undefined {
 	if (!namePattern.test(name))
-		return `expected 1 to 40 letters, digits, ".", "_" and "-", the first neither "." nor "-", received ${shown(name)}`;
+		return `expected 1 to 40 letters, digits, ".", "_" and "-", the first neither "." nor "-", received ${formatValue(name)}`;
 	if (name.toLowerCase() === "example")
-		return `${shown(name)} is the directory that others are made from; expected another name`;
+		return `${formatValue(name)} is the directory that others are made from; expected another name`;
 	if (isPlaceholder(name))
-		return `what begins "your-" counts as not filled in; expected another name, received ${shown(name)}`;
+		return `what begins "your-" counts as not filled in; expected another name, received ${formatValue(name)}`;
 	return undefined;
 }
 
 /** The instances in a directory, by name; none where there is no directory. Throws a ConfigError for what cannot be read. */
 export function readInstances(directory: string): Instance[] {
-	const faults: string[] = [];
+	const issues: string[] = [];
 	/** What is not there, is not an instance; what is there and is shut may be one. */
 	const attempt = <T>(path: string, read: (path: string) => T) => {
 		try {
@@ -117,7 +117,7 @@ export function readInstances(directory: string): Instance[] {
 			const { code } = error as NodeJS.ErrnoException;
 			const isAbsent =
 				code === "ENOENT" || (code === "ENOTDIR" && path !== directory);
-			if (!isAbsent) faults.push(`${path}: cannot be read (${code})`);
+			if (!isAbsent) issues.push(`${path}: cannot be read (${code})`);
 			return undefined;
 		}
 	};
@@ -132,7 +132,7 @@ export function readInstances(directory: string): Instance[] {
 				env !== undefined || attempt(at("config.toml"), statSync);
 			return isInstance ? [readInstance(name, env ?? "")] : [];
 		});
-	if (faults.length > 0) throw new ConfigError(directory, faults);
+	if (issues.length > 0) throw new ConfigError(directory, issues);
 	return instances;
 }
 
@@ -267,7 +267,7 @@ export function describeInstances(instances: readonly Instance[]): {
 				port === undefined
 					? "its MCP_PORT is no fixed port"
 					: "the gateway takes no such name";
-			warnings.push(`${shown(name)} is left out: ${reason}.`);
+			warnings.push(`${formatValue(name)} is left out: ${reason}.`);
 			return [];
 		})
 		.sort((a, b) => a.port - b.port);

@@ -8,7 +8,7 @@ import { CheckFailed } from "../../lib/check.ts";
 import { type DbError, StoreFailure } from "./db-error.ts";
 import { type Applied, checkHistory, type Migration } from "./migrations.ts";
 import { createPostgres } from "./postgres.ts";
-import { type StoreSettings, storeFaults } from "./settings.ts";
+import { type StoreSettings, storeIssues } from "./settings.ts";
 import { createSqlite } from "./sqlite.ts";
 import { migrations as allMigrations } from "./tables.ts";
 
@@ -23,7 +23,7 @@ export async function checkStore(
 	settings: StoreSettings,
 	{ migrations = allMigrations, timeoutMs = 10_000 }: StoreCheckOptions = {},
 ): Promise<string> {
-	const faults = storeFaults(settings);
+	const faults = storeIssues(settings);
 	if (faults.length > 0) throw new CheckFailed(faults.join("; "));
 	const { databaseUrl, schema, directory } = settings;
 	return databaseUrl === undefined || schema === undefined

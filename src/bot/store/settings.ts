@@ -12,21 +12,21 @@ export interface StoreSettings {
 	directory: string;
 }
 
-/** What is wrong with them, each fault beginning with its variable. A URL is never shown: it holds a password. */
-export function storeFaults({
+/** What is wrong with them, each issue beginning with its variable. A URL is never shown: it holds a password. */
+export function storeIssues({
 	databaseUrl,
 	schema,
 }: Omit<StoreSettings, "directory">): string[] {
 	if (databaseUrl === undefined) return [];
-	const faults: string[] = [];
-	const urlFault = databaseUrlFault(databaseUrl);
-	if (urlFault) faults.push(`DATABASE_URL: ${urlFault}`);
+	const issues: string[] = [];
+	const urlFault = databaseUrlIssue(databaseUrl);
+	if (urlFault) issues.push(`DATABASE_URL: ${urlFault}`);
 	const nameFault = schemaFault(schema);
-	if (nameFault) faults.push(`DB_SCHEMA: ${nameFault}`);
-	return faults;
+	if (nameFault) issues.push(`DB_SCHEMA: ${nameFault}`);
+	return issues;
 }
 
-function databaseUrlFault(text: string): string | undefined {
+function databaseUrlIssue(text: string): string | undefined {
 	const expected =
 		"expected a URL such as postgres://user:password@host:5432/database";
 	const url = URL.parse(text);

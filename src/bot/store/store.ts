@@ -16,7 +16,7 @@ import {
 } from "./migrations.ts";
 import { createPostgres } from "./postgres.ts";
 import { Queue } from "./queue.ts";
-import { directoryFault, type StoreSettings, storeFaults } from "./settings.ts";
+import { directoryFault, type StoreSettings, storeIssues } from "./settings.ts";
 import { createSqlite } from "./sqlite.ts";
 import { type Sql, statementsOf } from "./statement.ts";
 import { migrations as allMigrations } from "./tables.ts";
@@ -70,7 +70,7 @@ export function instanceName(botName: string): string {
 
 /** Opens the store, now or when its database is there. Throws a ConfigError for settings that cannot work. */
 export function startStore(options: StoreOptions): Store {
-	const faults = storeFaults(options);
+	const faults = storeIssues(options);
 	if (options.databaseUrl === undefined) {
 		const fault = directoryFault(options.directory);
 		if (fault) faults.push(fault);

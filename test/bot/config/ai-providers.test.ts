@@ -140,7 +140,7 @@ function faultsOf(lines: string, env = ""): string {
 		return "";
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
-		return error.faults.join("\n");
+		return error.issues.join("\n");
 	} finally {
 		rmSync(directory, { recursive: true });
 	}
@@ -197,13 +197,13 @@ test.each([
 		"expected a name of letters",
 	],
 	["ai = 3", "config.toml: ai: expected a section, received 3"],
-])("%j is a fault", (lines, fault) => {
-	expect(faultsOf(lines)).toContain(fault);
+])("%j is an issue", (lines, issue) => {
+	expect(faultsOf(lines)).toContain(issue);
 });
 
-test("a key with what no header can carry is a fault that does not show it", () => {
-	const faults = faultsOf("", 'OPENAI_API_KEY="se cret"');
-	expect(faults).toBe(
+test("a key with what no header can carry is an issue that does not show it", () => {
+	const issues = faultsOf("", 'OPENAI_API_KEY="se cret"');
+	expect(issues).toBe(
 		".env: OPENAI_API_KEY: expected visible ASCII without spaces",
 	);
 });

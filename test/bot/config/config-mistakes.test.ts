@@ -14,7 +14,7 @@ const secret = "MTIz.hunter2";
 
 type Files = Record<string, string | Uint8Array>;
 
-/** The faults of an instance with these lines behind those that it cannot do without. */
+/** The issues of an instance with these lines behind those that it cannot do without. */
 function faultsOf(
 	toml: string,
 	env = "",
@@ -40,7 +40,7 @@ function faultsIn(
 		return [];
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
-		return error.faults;
+		return error.issues;
 	} finally {
 		rmSync(directory, { recursive: true });
 	}
@@ -333,11 +333,11 @@ const inToml: [lines: string, said: string, line: number][] = [
 ];
 
 test.each(inToml)("config.toml with %j", (lines, said, line) => {
-	const [fault = "", ...more] = faultsOf(lines);
-	expect(fault).toContain(said);
-	expect(fault).toContain(`\n    ${line}: `);
+	const [issue = "", ...more] = faultsOf(lines);
+	expect(issue).toContain(said);
+	expect(issue).toContain(`\n    ${line}: `);
 	expect(more).toEqual([]);
-	expect(fault).not.toContain("hunter2");
+	expect(issue).not.toContain("hunter2");
 });
 
 test.each([
@@ -424,10 +424,10 @@ const inEnv: [env: string, said: string][] = [
 ];
 
 test.each(inEnv)(".env with %j", (env, said) => {
-	const [fault = "", ...more] = faultsOf("", env);
-	expect(fault).toContain(said);
+	const [issue = "", ...more] = faultsOf("", env);
+	expect(issue).toContain(said);
 	expect(more).toEqual([]);
-	expect(fault).not.toContain("hunter2");
+	expect(issue).not.toContain("hunter2");
 });
 
 const discordToken = "DISCORD_TOKEN=token\r\n";
@@ -500,17 +500,17 @@ test("of several lines of .env with one name the last counts", () => {
 });
 
 test("a placeholder in the environment is told as one that stands there", () => {
-	const [fault] = faultsOf("", "DISCORD_TOKEN=", {
+	const [issue] = faultsOf("", "DISCORD_TOKEN=", {
 		DISCORD_TOKEN: "your-bot-token",
 	});
-	expect(fault).toStartWith(
+	expect(issue).toStartWith(
 		"the environment: DISCORD_TOKEN: is still the placeholder",
 	);
 });
 
 test("a variable of the environment that is nearly the one that is missing is named", () => {
-	const [fault] = faultsOf("", "DISCORD_TOKEN=", { DISCORD_TOKN: "hunter2" });
-	expect(fault).toBe(
+	const [issue] = faultsOf("", "DISCORD_TOKEN=", { DISCORD_TOKN: "hunter2" });
+	expect(issue).toBe(
 		".env: DISCORD_TOKEN: is required; DISCORD_TOKN is set: is it meant to be this one?",
 	);
 });
@@ -523,12 +523,12 @@ test("a key that a provider of config.toml asks for is no mistake, however near 
 });
 
 test("a name that is the key itself is not shown, nor suggested", () => {
-	const faults = faultsOf(
+	const issues = faultsOf(
 		`[ai.providers.openai]\napi_key_env = "${secret}"`,
 		"OPENAI_API_KEYS=k",
 	);
-	expect(faults.join()).not.toContain("hunter2");
-	expect(faults).toHaveLength(2);
+	expect(issues.join()).not.toContain("hunter2");
+	expect(issues).toHaveLength(2);
 });
 
 describe.each([["--check"], []])("the program with %j", (...args: string[]) => {

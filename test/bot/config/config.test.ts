@@ -29,7 +29,7 @@ function faultsOf(read: () => unknown): string {
 		if (error instanceof ConfigError) return error.message;
 		throw error;
 	}
-	throw new Error("there is no fault");
+	throw new Error("there is no issue");
 }
 
 const cook = 'bot_name = "Cook"\n';
@@ -237,7 +237,7 @@ test("personality.txt is read where it is there, and one that is named must be",
 });
 
 test.each(["game", "auto_role", "join_role", "welcome", "moderation"])(
-	"%s that is on without its section is a fault, shown where it stands",
+	"%s that is on without its section is an issue, shown where it stands",
 	(feature) => {
 		const files = {
 			".env": tokenLine,
@@ -250,7 +250,7 @@ test.each(["game", "auto_role", "join_role", "welcome", "moderation"])(
 	},
 );
 
-test("a fault of config.toml shows its line, with a caret under the value", () => {
+test("an issue of config.toml shows its line, with a caret under the value", () => {
 	const files = {
 		".env": tokenLine,
 		"config.toml": `${cook}
@@ -266,8 +266,8 @@ audit_days = "90"
 min_age = "three days"
 `,
 	};
-	const faults = faultsOf(() => read(files));
-	for (const fault of [
+	const issues = faultsOf(() => read(files));
+	for (const issue of [
 		'timezone: expected an IANA time zone such as "Europe/Berlin", received "Berlin"\n    3: timezone = "Berlin"   # home\n                  ^',
 		'note: is not a known key\n    4: note = """\n              ^',
 		"features.gmae: is not a known key; did you mean game?\n    7: features.gmae = true\n                       ^",
@@ -275,23 +275,23 @@ min_age = "three days"
 		'auto_role.to_role: expected an id of 17 to 20 digits, received "12"\n    11: "to_role" = "12"\n                    ^',
 		'auto_role.min_age: expected a duration such as "30m", "12h" or "3d", received "three days"\n    12: ',
 	])
-		expect(faults).toContain(fault);
+		expect(issues).toContain(issue);
 });
 
-test("no fault hides another: types, sections, the personality and ids without quotation marks", () => {
+test("no issue hides another: types, sections, the personality and ids without quotation marks", () => {
 	const files = {
 		".env": tokenLine,
 		"config.toml": `${cook}command_prefix = 3\npersonality_file = "no.txt"\n[features]\ngame = true\n[mcp]\naudit_channel = 123456789012345678\n`,
 	};
-	const faults = faultsOf(() => read(files));
-	for (const fault of [
-		"has 4 faults",
+	const issues = faultsOf(() => read(files));
+	for (const issue of [
+		"has 4 errors",
 		'command_prefix: expected text, received 3; put it in quotation marks: "3"',
 		"features.game: is on, and there is no section [game]",
 		"personality_file: ",
 		'mcp.audit_channel: expected text, received 123456789012345678; put it in quotation marks: "123456789012345678"',
 	])
-		expect(faults).toContain(fault);
+		expect(issues).toContain(issue);
 });
 
 test("a secret is not shown by what stands beside it", () => {
@@ -305,9 +305,9 @@ test("a secret is not shown by what stands beside it", () => {
 		`api_key = [${secret}]`,
 	]) {
 		const files = { ".env": tokenLine, "config.toml": `${cook}${lines}\n` };
-		const faults = faultsOf(() => read(files));
-		expect(faults).toContain("config.toml: ");
-		expect(faults).not.toContain(secret);
+		const issues = faultsOf(() => read(files));
+		expect(issues).toContain("config.toml: ");
+		expect(issues).not.toContain(secret);
 	}
 	const wrapped = "c2VjcmV0LXRoYXQtd2FzLXdyYXBwZWQ";
 	const env = { ".env": `${tokenLine}${wrapped}=\n`, "config.toml": cook };
@@ -337,26 +337,26 @@ test("a secret that stands in config.toml is not shown", () => {
 		`discord_token = "${token}" and more`,
 	]) {
 		const files = { ".env": tokenLine, "config.toml": `${cook}${line}\n` };
-		const faults = faultsOf(() => read(files));
-		expect(faults).toContain("config.toml: ");
-		expect(faults).not.toContain(token);
+		const issues = faultsOf(() => read(files));
+		expect(issues).toContain("config.toml: ");
+		expect(issues).not.toContain(token);
 	}
 });
 
-test("an unknown variable of .env is a fault, with the one that may be meant", () => {
+test("an unknown variable of .env is an issue, with the one that may be meant", () => {
 	const files = {
 		".env": `${tokenLine}MCP_PROT=1\nFOO=2\n`,
 		"config.toml": cook,
 	};
-	const faults = faultsOf(() => read(files, { PATH: "/bin", HOME: "/" }));
-	expect(faults).toContain(
+	const issues = faultsOf(() => read(files, { PATH: "/bin", HOME: "/" }));
+	expect(issues).toContain(
 		".env: MCP_PROT: is not a known key; did you mean MCP_PORT?",
 	);
-	expect(faults).toContain(".env: FOO: is not a known key");
-	expect(faults).toContain("has 2 faults");
+	expect(issues).toContain(".env: FOO: is not a known key");
+	expect(issues).toContain("has 2 errors");
 });
 
-test("a GUILD_ID that tools may not touch is a fault", () => {
+test("a GUILD_ID that tools may not touch is an issue", () => {
 	const files = {
 		".env": `${tokenLine}GUILD_ID=123456789012345678\n`,
 		"config.toml": `${cook}[mcp]\nguilds = ["223456789012345678"]\n`,
@@ -409,7 +409,7 @@ test("the environment beats .env, and an empty value in it does not", () => {
 	});
 });
 
-test("a missing CONFIG_DIR is a fault that says how to make one", () => {
+test("a missing CONFIG_DIR is an issue that says how to make one", () => {
 	expect(faultsOf(() => readConfig({}, deniableTools))).toContain(
 		"bun run bot --new-instance <name>",
 	);
@@ -423,17 +423,17 @@ test("the example itself says what is left to fill in, and nothing else", () => 
 	expect(
 		faultsOf(() => readConfig({ CONFIG_DIR: example }, deniableTools)),
 	).toBe(
-		`${example} has 1 fault:\n  .env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot's token: with it, the bot logs in. Required. https://discord.com/developers/applications → your application → Bot → Reset Token. The same page has "Server Members Intent": switch it on. Each bot has a token of its own.`,
+		`${example} has 1 error:\n  .env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot's token: with it, the bot logs in. Required. https://discord.com/developers/applications → your application → Bot → Reset Token. The same page has "Server Members Intent": switch it on. Each bot has a token of its own.`,
 	);
 });
 
-test("all faults are told at once, by file and key, without a secret", () => {
+test("all issues are told at once, by file and key, without a secret", () => {
 	using config = directory({
 		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\nLOG_FORMAT=xml\n`,
 		"config.toml":
 			'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\ntoString = 3\n',
 	});
-	const faults = faultsOf(() =>
+	const issues = faultsOf(() =>
 		readConfig(
 			{
 				CONFIG_DIR: config.path,
@@ -443,8 +443,8 @@ test("all faults are told at once, by file and key, without a secret", () => {
 			deniableTools,
 		),
 	);
-	for (const fault of [
-		"has 12 faults",
+	for (const issue of [
+		"has 12 errors",
 		".env: DISCORD_TOKEN: expected visible ASCII",
 		".env: GUILD_ID: expected an id",
 		".env: MCP_PORT: expected a whole number from 0 to 65535",
@@ -458,23 +458,23 @@ test("all faults are told at once, by file and key, without a secret", () => {
 		"config.toml: bar: is not a known key",
 		"config.toml: toString: is not a known key",
 	])
-		expect(faults).toContain(fault);
-	expect(faults).not.toContain("secret");
+		expect(issues).toContain(issue);
+	expect(issues).not.toContain("secret");
 });
 
-test("broken TOML is shown with a caret under the fault", () => {
+test("broken TOML is shown with a caret under the issue", () => {
 	using config = directory({
 		".env": `DISCORD_TOKEN=${token}\n`,
 		"config.toml": 'bot_name = "Cook"\nbot_name = "Baker"\n',
 	});
-	const faults = faultsOf(() =>
+	const issues = faultsOf(() =>
 		readConfig({ CONFIG_DIR: config.path }, deniableTools),
 	);
-	expect(faults).toContain("config.toml: Invalid TOML document");
-	expect(faults).toMatch(/2: bot_name = "Baker"\n\s+\^/);
+	expect(issues).toContain("config.toml: Invalid TOML document");
+	expect(issues).toMatch(/2: bot_name = "Baker"\n\s+\^/);
 });
 
-test("an .env that cannot be read, and a CONFIG_DIR that is a file, are faults", () => {
+test("an .env that cannot be read, and a CONFIG_DIR that is a file, are issues", () => {
 	using config = directory({ "config.toml": 'bot_name = "Cook"\n' });
 	mkdirSync(join(config.path, ".env"));
 	expect(
@@ -495,7 +495,7 @@ test.each([
 	[{ message: "Hi {usr}!" }, /expected no other braces than \{user\}/],
 	[{ summary: "Hi {user}!" }, /expected no other braces than \{count\}/],
 ])(
-	"in a greeting, braces that nothing fills in are a fault (%#)",
+	"in a greeting, braces that nothing fills in are an issue (%#)",
 	(keys, message) => {
 		const id = "12345678901234567";
 		const parse = (welcome: object) =>
@@ -513,7 +513,7 @@ test.each([
 	},
 );
 
-test("a role that is given for itself is a fault", () => {
+test("a role that is given for itself is an issue", () => {
 	const id = "12345678901234567";
 	const { issues } = v.safeParse(toml, {
 		bot_name: "Cook",

@@ -278,7 +278,7 @@ test.each([
 	using place = workplace();
 	const { stdout, stderr, code } = place.run("--", name);
 	expect([code, stdout]).toEqual([1, ""]);
-	expect(stderr).toContain("the command line has 1 fault:\n  name: ");
+	expect(stderr).toContain("the command line has 1 error:\n  name: ");
 	expect(stderr.trim().split("\n")).toHaveLength(2);
 	expect(readdirSync(place.path)).toEqual([]);
 });
@@ -343,18 +343,18 @@ test("the programs make one where they are started; a refusal goes to stderr", a
 	expect(readdirSync(join(place.path, "my bots"))).toEqual(["b"]);
 });
 
-test("a directory that is a file is a fault that says where", () => {
+test("a directory that is a file is an issue that says where", () => {
 	using place = workplace();
 	const file = join(place.path, "file");
 	writeFileSync(file, "");
 	const { stderr, code } = place.run("a", "--directory", "file");
 	expect(code).toBe(1);
-	expect(stderr).toContain(`${file} has 1 fault:`);
+	expect(stderr).toContain(`${file} has 1 error:`);
 	const make = () => makeInstance("a", file, exampleFiles);
 	expect(make).toThrow(ConfigError);
 });
 
-test("an example that lacks a line is a fault, and nothing is made", () => {
+test("an example that lacks a line is an issue, and nothing is made", () => {
 	using place = workplace();
 	const broken = new Map([...exampleFiles, [".env", "MCP_PORT=1\n"]]);
 	expect(() => makeInstance("a", place.instances, broken)).toThrow("DB_SCHEMA");

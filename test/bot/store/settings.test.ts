@@ -1,4 +1,4 @@
-// DATABASE_URL, DB_SCHEMA and DATA_DIR: what is refused, and that a fault never shows a password.
+// DATABASE_URL, DB_SCHEMA and DATA_DIR: what is refused, and that an issue never shows a password.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
 	directoryFault,
-	storeFaults,
+	storeIssues,
 } from "../../../src/bot/store/settings.ts";
 
-const faults = (databaseUrl: string | undefined, schema?: string) =>
-	storeFaults({ databaseUrl, schema });
+const issues = (databaseUrl: string | undefined, schema?: string) =>
+	storeIssues({ databaseUrl, schema });
 const good = "postgres://ada:s3cret@db.example/bots";
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
 	["postgresql://ada@[::1]:5433/bots?sslmode=verify-full", "a"],
 	["postgres://ada:s3%2Fcr%23et%40@db:5432/b%20ots", "public"],
 ])("%s with the schema %s is fine", (url, schema) => {
-	expect(faults(url, schema)).toEqual([]);
+	expect(issues(url, schema)).toEqual([]);
 });
 
 test.each([
@@ -37,9 +37,9 @@ test.each([
 	"postgres://ada:s3cret%@db/bots",
 	"postgres://ada:s3cret@db:99999/bots",
 ])("DATABASE_URL=%s is refused without being shown", (url) => {
-	const [fault, ...others] = faults(url, "alpha");
-	expect(fault).toStartWith("DATABASE_URL: expected a URL such as postgres://");
-	expect(fault).not.toContain("s3cret");
+	const [issue, ...others] = issues(url, "alpha");
+	expect(issue).toStartWith("DATABASE_URL: expected a URL such as postgres://");
+	expect(issue).not.toContain("s3cret");
 	expect(others).toEqual([]);
 });
 
@@ -49,12 +49,12 @@ test.each([
 	["a\0b", "DB_SCHEMA: expected a name without control characters"],
 	["pg_temp", 'DB_SCHEMA: "pg_temp" is PostgreSQL\'s own'],
 	["INFORMATION_SCHEMA", "DB_SCHEMA: "],
-])("DB_SCHEMA=%j is refused", (schema, fault) => {
-	expect(faults(good, schema)).toEqual([expect.stringContaining(fault)]);
+])("DB_SCHEMA=%j is refused", (schema, issue) => {
+	expect(issues(good, schema)).toEqual([expect.stringContaining(issue)]);
 });
 
-test("all faults come at once", () => {
-	expect(faults("nonsense", undefined)).toHaveLength(2);
+test("all issues come at once", () => {
+	expect(issues("nonsense", undefined)).toHaveLength(2);
 });
 
 test("a directory that is missing is made, for its owner alone, and one that cannot be is refused", () => {
