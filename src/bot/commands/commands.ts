@@ -255,7 +255,7 @@ function refusalOf(
 ): string | undefined {
 	if (!permission || mayUse(asked, { permission })) return undefined;
 	const where = permission.in === "channel" ? " in this channel" : "";
-	return `\`${name}\` is for those who have the permission "${permissionTitle(permission.name)}"${where}.`;
+	return `You need ${permissionTitle(permission.name)}${where} to use \`${name}\`.`;
 }
 
 function tooOften({ max, windowMs }: Limiter, waitS: number): string {

@@ -1,5 +1,4 @@
-// What members do, counted in memory and written down in batches: so many messages, so few statements. A crash loses what
-// was counted since the last batch.
+// Member activity, buffered in memory and stored in batches. A crash loses what was counted since the last batch.
 
 import type { GuildMember } from "discord.js";
 import type { Log } from "../../lib/log.ts";
@@ -12,26 +11,26 @@ import {
 } from "../store/member-activity.ts";
 import type { Store } from "../store/store.ts";
 
-/** So many people at once in one statement; as many begin a batch before its time. */
-const peoplePerBatch = 1_000;
-/** So many people are kept in mind while the database is away. */
-const maxPeople = 10_000;
+/** Members per statement. A full batch is written early. */
+const batchSize = 1_000;
+/** Members buffered during a database outage. */
+const maxBuffered = 10_000;
 
-export class ActivityLog {
+export class ActivityBuffer {
 	readonly #sql: Store["sql"];
 	readonly #log: Log;
-	/** Messages since the last batch, by who wrote them. */
+	/** Messages since the last batch, by author id. */
 	#counts = new Map<string, { joinedAt: number; messages: number }>();
-	/** Who was seen with the role, and when they joined. */
+	/** Join times of members seen with the role, by id. */
 	#holders = new Map<string, number>();
-	/** Who has left, and whether they had the role then, or it was not taken from them by hand. */
+	/** Members who left, and whether they keep their promotion: false when the role was removed by hand. */
 	#left = new Map<string, boolean>();
-	/** Messages that there was no room for. */
-	#lost = 0;
+	/** Messages not counted because the buffer was full. */
+	#dropped = 0;
 	#flushing: Promise<void> | undefined;
-	/** The one that follows it. */
-	#next: Promise<void> | undefined;
-	/** Where it is counted: one guild. */
+	/** The flush after the one in progress. */
+	#nextFlush: Promise<void> | undefined;
+	/** Set by the first event: the role belongs to one guild. */
 	#guildId: string | undefined;
 
 	constructor(
@@ -43,49 +42,48 @@ export class ActivityLog {
 		this.#log = log;
 	}
 
-	/** How many people it has in mind at the moment. */
+	/** Buffered entries. */
 	get size(): number {
 		return this.#counts.size + this.#holders.size + this.#left.size;
 	}
 
-	/** Somebody wrote a message. */
-	noteMessage(member: GuildMember): void {
+	addMessage(member: GuildMember): void {
 		this.#guildId = member.guild.id;
-		const joinedAt = joinedTimeOf(member);
+		const joinedAt = joinedAtMs(member);
 		const known = this.#counts.get(member.id);
 		if (known?.joinedAt === joinedAt) {
 			known.messages += 1;
 			return;
 		}
 		if (this.#hasRoom()) this.#counts.set(member.id, { joinedAt, messages: 1 });
-		else this.#lost += 1;
+		else this.#dropped += 1;
 	}
 
-	/** Somebody has the role. */
-	noteHolder(member: GuildMember): void {
+	/** A member has the role. */
+	addHolder(member: GuildMember): void {
 		this.#guildId = member.guild.id;
-		// Who is forgotten here is found by a later look at all members.
-		if (this.#hasRoom()) this.#holders.set(member.id, joinedTimeOf(member));
+		// Without room, a later sweep adds the member.
+		if (this.#hasRoom()) this.#holders.set(member.id, joinedAtMs(member));
 	}
 
-	/** Somebody has left; `kept` says that nobody has taken the role from them by hand. */
-	noteLeft(
+	/** A member left. `keepsPromotion`: nobody removed the role by hand. */
+	addLeft(
 		{ id, guild }: { id: string; guild: { id: string } },
-		kept: boolean,
+		keepsPromotion: boolean,
 	) {
 		this.#guildId = guild.id;
 		this.#counts.delete(id);
 		this.#holders.delete(id);
-		if (this.#hasRoom()) this.#left.set(id, kept);
+		if (this.#hasRoom()) this.#left.set(id, keepsPromotion);
 	}
 
 	#hasRoom(): boolean {
-		if (this.size % peoplePerBatch === peoplePerBatch - 1)
+		if (this.size % batchSize === batchSize - 1)
 			void this.flush().catch(() => {});
-		return this.size < maxPeople;
+		return this.size < maxBuffered;
 	}
 
-	/** Writes down what there is. Rejects with StoreUnavailable, and then keeps what was not written. */
+	/** Writes the buffer to the store. Rejects with StoreUnavailable; unwritten entries stay buffered. */
 	flush(): Promise<void> {
 		if (!this.#flushing) {
 			this.#flushing = this.#flush().finally(() => {
@@ -93,13 +91,13 @@ export class ActivityLog {
 			});
 			return this.#flushing;
 		}
-		// The one under way may have passed by what was counted since it began.
-		const again = () => {
-			this.#next = undefined;
+		// The flush in progress may miss entries added after its start.
+		const flushAgain = () => {
+			this.#nextFlush = undefined;
 			return this.flush();
 		};
-		this.#next ??= this.#flushing.then(again, again);
-		return this.#next;
+		this.#nextFlush ??= this.#flushing.then(flushAgain, flushAgain);
+		return this.#nextFlush;
 	}
 
 	async #flush(): Promise<void> {
@@ -108,7 +106,9 @@ export class ActivityLog {
 		await this.#inBatches(this.#left, (batch) =>
 			noteLeft(this.#sql, guildId, {
 				ids: batch.map(([id]) => id),
-				without: batch.filter(([, kept]) => !kept).map(([id]) => id),
+				without: batch
+					.filter(([, keepsPromotion]) => !keepsPromotion)
+					.map(([id]) => id),
 			}),
 		);
 		await this.#inBatches(this.#holders, (batch) =>
@@ -124,62 +124,63 @@ export class ActivityLog {
 				this.#sql,
 				guildId,
 				batch.map(([user_id, { joinedAt, messages }]) => ({
-					...{ user_id, joined_at: joinedAt, messages },
+					user_id,
+					joined_at: joinedAt,
+					messages,
 				})),
 			),
 		);
-		if (this.#lost > 0)
-			this.#log.warn("messages were not counted, for too many people wrote", {
-				messages: this.#lost,
+		if (this.#dropped > 0)
+			this.#log.warn("activity buffer full, messages not counted", {
+				messages: this.#dropped,
 			});
-		this.#lost = 0;
+		this.#dropped = 0;
 	}
 
-	/** Takes all out of `things`, batch by batch; what certainly was not written goes back. */
-	async #inBatches<Thing>(
-		things: Map<string, Thing>,
-		write: (batch: [string, Thing][]) => Promise<void>,
+	/** Moves all entries to the store in batches. Entries that were certainly not written are put back. */
+	async #inBatches<Value>(
+		entries: Map<string, Value>,
+		write: (batch: [string, Value][]) => Promise<void>,
 	): Promise<void> {
-		for (let left = things.size; left > 0; left -= peoplePerBatch) {
-			const batch = [...things.entries().take(peoplePerBatch)];
-			for (const [id] of batch) things.delete(id);
+		for (let left = entries.size; left > 0; left -= batchSize) {
+			const batch = [...entries.entries().take(batchSize)];
+			for (const [id] of batch) entries.delete(id);
 			try {
 				await write(batch);
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable)) throw error;
-				// Counting twice would be no better than not at all; the rest may be said twice.
-				if (error.mayHaveRun && batch.some(([, thing]) => isCount(thing))) {
-					this.#log.warn("whether what members did was stored is not known", {
+				// Counts must not be added twice. The other writes are idempotent.
+				if (error.mayHaveRun && batch.some(([, value]) => isCount(value))) {
+					this.#log.warn("activity write outcome unknown", {
 						people: batch.length,
 					});
 					throw error;
 				}
-				for (const [id, thing] of batch) this.#putBack(things, id, thing);
+				for (const [id, value] of batch) this.#putBack(entries, id, value);
 				throw error;
 			}
 		}
 	}
 
-	#putBack<Thing>(things: Map<string, Thing>, id: string, thing: Thing): void {
-		const later = things.get(id) ?? this.#left.get(id);
-		if (later === undefined) things.set(id, thing);
-		// They have written more meanwhile.
-		else if (isCount(thing) && isCount(later))
-			if (thing.joinedAt === later.joinedAt) later.messages += thing.messages;
+	#putBack<Value>(entries: Map<string, Value>, id: string, value: Value): void {
+		const newer = entries.get(id) ?? this.#left.get(id);
+		if (newer === undefined) entries.set(id, value);
+		else if (isCount(value) && isCount(newer))
+			if (value.joinedAt === newer.joinedAt) newer.messages += value.messages;
 	}
 }
 
 function isCount(
-	thing: unknown,
-): thing is { joinedAt: number; messages: number } {
-	return typeof thing === "object" && thing !== null && "messages" in thing;
+	value: unknown,
+): value is { joinedAt: number; messages: number } {
+	return typeof value === "object" && value !== null && "messages" in value;
 }
 
-/** Since when someone is a member, in epoch milliseconds. */
-export function joinedTimeOf({ joinedTimestamp }: GuildMember): number {
+/** When the member joined, in epoch milliseconds. */
+export function joinedAtMs({ joinedTimestamp }: GuildMember): number {
 	return joinedTimestamp ?? 0;
 }
 
-export function membershipOf(member: GuildMember): Membership {
-	return { user_id: member.id, joined_at: joinedTimeOf(member) };
+export function toMembership(member: GuildMember): Membership {
+	return { user_id: member.id, joined_at: joinedAtMs(member) };
 }

@@ -1,5 +1,4 @@
-// Members get a role once they have been in the guild for long enough, or have written enough, or both. Whom the store
-// says is being promoted is promoted by nobody else; whether that was done say the roles that they have on Discord.
+// The feature `auto_role`: gives members a role for their time in the guild, their messages, or both.
 
 import {
 	type Client,
@@ -12,67 +11,63 @@ import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import { StoreUnavailable } from "../store/db-error.ts";
 import { type Activity, selectActivity } from "../store/member-activity.ts";
-import { ActivityLog, joinedTimeOf, membershipOf } from "./activity.ts";
+import { ActivityBuffer, joinedAtMs, toMembership } from "./activity.ts";
 import { Promotions } from "./promotions.ts";
-import { guildWithRole, RoleWriter, rolesFault } from "./role-writer.ts";
+import { findRoleProblem, guildWithRole, RoleWriter } from "./role-writer.ts";
 
-/** So many members are looked at together. */
-const lookAtOnce = 500;
-/** So many in one sweep, of those about whom nothing is new; the next one goes on from there. */
-const looksPerSweep = 5_000;
-/** So many promotions in one sweep. */
+/** Members per query. */
+const batchSize = 500;
+/** Members without recent activity per sweep. The next sweep continues where this one ends. */
+const checksPerSweep = 5_000;
 const promotionsPerSweep = 50;
-/** So many people are looked at before all others, for something is new about them. */
-const maxFresh = 10_000;
-/** How long what is under way is waited for at the end, and then the last batch. */
-const farewellMs = 1_500;
+/** Recently active members, who are checked first. */
+const maxActive = 10_000;
+/** How long a sweep in progress, and then the last flush, may take on shutdown. */
+const shutdownGraceMs = 1_500;
 
 export interface AutoRoleTiming {
-	/** How often it is looked who is to be promoted. */
-	sweepMs: number;
-	/** How often it is written down what members have done. */
-	flushMs: number;
-	/** Waits after failures: doubled each time, up to the second number. */
+	sweepIntervalMs: number;
+	flushIntervalMs: number;
+	/** First and longest wait after failures. */
 	backOffMs?: readonly [number, number];
-	/** The wall clock, to compare with when people have joined. */
+	/** The wall clock. */
 	now(): number;
 }
 
-const usualTiming: AutoRoleTiming = {
-	sweepMs: 60_000,
-	flushMs: 5_000,
+const defaultTiming: AutoRoleTiming = {
+	sweepIntervalMs: 60_000,
+	flushIntervalMs: 5_000,
 	now: Date.now,
 };
 
-/** The feature, as `[auto_role]` has it; undefined where it is off. */
+/** Returns undefined when the feature is off. */
 export function createAutoRole(
 	options: FeatureOptions,
 	timing: Partial<AutoRoleTiming> = {},
 ): (Feature & { sweep(): Promise<void> }) | undefined {
 	const { features, auto_role } = options.config.toml;
 	if (!features.auto_role || !auto_role) return undefined;
-	return new AutoRole(options, auto_role, { ...usualTiming, ...timing });
+	return new AutoRole(options, auto_role, { ...defaultTiming, ...timing });
 }
 
 type Settings = NonNullable<TomlSettings["auto_role"]>;
 
-/** What has to be known of somebody. */
-interface Standing {
-	/** For how long they have been a member. */
+interface Progress {
+	/** Time since the member joined. */
 	ageMs: number;
 	messages: number;
 }
 
-/** Whether somebody has done what is asked for; what is 0 is not asked for. */
+/** Whether a member meets the requirements. A requirement of 0 is off. */
 export function isEarned(
 	{ min_age, min_messages, require_all }: Settings,
-	{ ageMs, messages }: Standing,
+	{ ageMs, messages }: Progress,
 ): boolean {
-	const asked = [
+	const requirements = [
 		...(min_age ? [ageMs >= min_age] : []),
 		...(min_messages ? [messages >= min_messages] : []),
 	];
-	return require_all ? asked.every(Boolean) : asked.some(Boolean);
+	return require_all ? requirements.every(Boolean) : requirements.some(Boolean);
 }
 
 class AutoRole implements Feature {
@@ -81,11 +76,11 @@ class AutoRole implements Feature {
 	readonly #timing: AutoRoleTiming;
 	readonly #closing = new AbortController();
 	readonly #promotions: Promotions;
-	readonly #activity: ActivityLog;
-	/** About whom something is new since they were last looked at. */
-	#fresh = new Set<string>();
-	/** How many of the members the last sweeps have looked at. */
-	#lookedAt = 0;
+	readonly #activity: ActivityBuffer;
+	/** Ids of members who were active since they were last checked. */
+	#active = new Set<string>();
+	/** Index of the first member that the next sweep checks. */
+	#cursor = 0;
 	#sweeping: Promise<void> | undefined;
 	readonly #timers: Timer[] = [];
 
@@ -103,48 +98,48 @@ class AutoRole implements Feature {
 			settings,
 			new RoleWriter(this.#closing.signal, timing.backOffMs),
 		);
-		this.#activity = new ActivityLog(store, log, settings.to_role);
+		this.#activity = new ActivityBuffer(store, log, settings.to_role);
 	}
 
 	attach(client: Client): void {
-		client.on(Events.MessageCreate, (message) => this.#noteMessage(message));
+		client.on(Events.MessageCreate, (message) => this.#addMessage(message));
 		client.on(Events.GuildMemberUpdate, (_, member) => {
-			if (!this.#isMeant(member)) return;
-			// Somebody may take it from them before the next look.
-			if (this.#hasRole(member)) this.#activity.noteHolder(member);
-			else this.#noteFresh(member);
+			if (!this.#isEligible(member)) return;
+			// Recorded now: the role may be removed by hand before the next sweep.
+			if (this.#hasRole(member)) this.#activity.addHolder(member);
+			else this.#markActive(member);
 		});
 		client.on(Events.GuildMemberRemove, (member) => {
 			if (!member.guild.roles.cache.has(this.#settings.to_role)) return;
-			this.#fresh.delete(member.id);
+			this.#active.delete(member.id);
 			const { cache } = member.roles;
 			const { restricted_role } = this.#options.config.toml.game ?? {};
-			const kept =
+			const keepsPromotion =
 				cache.has(this.#settings.to_role) ||
 				(restricted_role !== undefined && cache.has(restricted_role));
-			this.#activity.noteLeft(member, kept);
+			this.#activity.addLeft(member, keepsPromotion);
 		});
 	}
 
 	start(): void {
-		const { sweepMs, flushMs } = this.#timing;
+		const { sweepIntervalMs, flushIntervalMs } = this.#timing;
 		this.#timers.push(
-			setInterval(() => void this.sweep(), sweepMs),
-			setInterval(() => void this.#flush(), flushMs),
+			setInterval(() => void this.sweep(), sweepIntervalMs),
+			setInterval(() => void this.#flush(), flushIntervalMs),
 		);
 	}
 
 	async close(): Promise<void> {
 		for (const timer of this.#timers) clearInterval(timer);
 		this.#closing.abort();
-		await Promise.race([this.#sweeping, Bun.sleep(farewellMs)]);
-		await Promise.race([this.#flush(), Bun.sleep(farewellMs)]);
+		await Promise.race([this.#sweeping, Bun.sleep(shutdownGraceMs)]);
+		await Promise.race([this.#flush(), Bun.sleep(shutdownGraceMs)]);
 	}
 
-	/** Looks who is to be promoted, and promotes some of them. Never rejects. */
+	/** Checks members and promotes those who are due. Never rejects. */
 	sweep(): Promise<void> {
 		this.#sweeping ??= this.#sweep()
-			.catch((error) => this.#noteFailure(error))
+			.catch((error) => this.#logFailure(error))
 			.finally(() => {
 				this.#sweeping = undefined;
 			});
@@ -152,16 +147,16 @@ class AutoRole implements Feature {
 	}
 
 	async #flush(): Promise<void> {
-		await this.#activity.flush().catch((error) => this.#noteFailure(error));
+		await this.#activity.flush().catch((error) => this.#logFailure(error));
 	}
 
-	#noteFailure(error: unknown): void {
-		// Which says so itself.
+	#logFailure(error: unknown): void {
+		// The store logs its own outages.
 		if (error instanceof StoreUnavailable) return;
 		this.#options.log.error("auto_role failed", { error });
 	}
 
-	#isMeant({ guild, user }: GuildMember): boolean {
+	#isEligible({ guild, user }: GuildMember): boolean {
 		return !user.bot && guild.roles.cache.has(this.#settings.to_role);
 	}
 
@@ -169,47 +164,49 @@ class AutoRole implements Feature {
 		return roles.cache.has(this.#settings.to_role);
 	}
 
-	#noteMessage({ author, webhookId, system, member }: Message): void {
+	#addMessage({ author, webhookId, system, member }: Message): void {
 		if (author.bot || webhookId || system || !member) return;
-		if (!this.#isMeant(member)) return;
-		this.#activity.noteMessage(member);
-		this.#noteFresh(member);
+		if (!this.#isEligible(member)) return;
+		this.#activity.addMessage(member);
+		this.#markActive(member);
 	}
 
-	/** Without room for them, they are looked at when it is their turn. */
-	#noteFresh({ id }: GuildMember): void {
-		if (this.#fresh.size < maxFresh) this.#fresh.add(id);
+	/** Without room, the member is checked in the regular order. */
+	#markActive({ id }: GuildMember): void {
+		if (this.#active.size < maxActive) this.#active.add(id);
 	}
 
 	async #sweep(): Promise<void> {
 		const guild = this.#guild();
 		if (!guild) return;
 		await this.#activity.flush();
-		await this.#promotions.settleDoubts(guild, promotionsPerSweep);
-		const fresh = this.#fresh;
-		this.#fresh = new Set();
-		const known = [...fresh].flatMap((id) => guild.members.cache.get(id) ?? []);
+		await this.#promotions.resumeClaimed(guild, promotionsPerSweep);
+		const activeIds = this.#active;
+		this.#active = new Set();
+		const active = [...activeIds].flatMap(
+			(id) => guild.members.cache.get(id) ?? [],
+		);
 		let left = promotionsPerSweep;
-		for (const members of inPortions(known)) {
-			left = await this.#look(guild, members, left);
+		for (const members of batches(active)) {
+			left = await this.#check(guild, members, left);
 			if (left > 0) continue;
-			// Whoever was not looked at is still to be.
-			for (const member of known) this.#noteFresh(member);
+			// Not all were checked: keep them for the next sweep.
+			for (const member of active) this.#markActive(member);
 			return;
 		}
 		const { cache } = guild.members;
-		if (this.#lookedAt >= cache.size) this.#lookedAt = 0;
-		const end = Math.min(this.#lookedAt + looksPerSweep, cache.size);
-		while (this.#lookedAt < end) {
-			const next = cache.values().drop(this.#lookedAt).take(lookAtOnce);
-			left = await this.#look(guild, [...next], left);
-			// The next sweep looks at the same ones again.
+		if (this.#cursor >= cache.size) this.#cursor = 0;
+		const end = Math.min(this.#cursor + checksPerSweep, cache.size);
+		while (this.#cursor < end) {
+			const next = cache.values().drop(this.#cursor).take(batchSize);
+			left = await this.#check(guild, [...next], left);
+			// The next sweep checks this batch again.
 			if (left <= 0) return;
-			this.#lookedAt += lookAtOnce;
+			this.#cursor += batchSize;
 		}
 	}
 
-	/** The guild in which all can be done that is to be done. */
+	/** The guild of the role; undefined when the bot cannot give the role there. */
 	#guild(): Guild | undefined {
 		const { to_role, from_role } = this.#settings;
 		const { connection } = this.#options;
@@ -217,19 +214,19 @@ class AutoRole implements Feature {
 		if (!guild) {
 			const isKnown = connection.guilds.every(({ available }) => available);
 			if (connection.state.connected && isKnown)
-				this.#promotions.say(`no guild of the bot's has a role ${to_role}`);
+				this.#promotions.warn(`no guild of this bot has the role ${to_role}`);
 			return undefined;
 		}
-		const fault = rolesFault(guild, [
+		const problem = findRoleProblem(guild, [
 			to_role,
 			...(from_role ? [from_role] : []),
 		]);
-		if (fault !== undefined) this.#promotions.say(fault);
-		return fault === undefined ? guild : undefined;
+		if (problem !== undefined) this.#promotions.warn(problem);
+		return problem === undefined ? guild : undefined;
 	}
 
-	/** Promotes those of the members who have earned it, at most `left`. Gives how many may be promoted after that. */
-	async #look(
+	/** Promotes up to `left` members who are due. Returns how many may still be promoted. */
+	async #check(
 		guild: Guild,
 		members: readonly GuildMember[],
 		left: number,
@@ -247,42 +244,42 @@ class AutoRole implements Feature {
 			const row = known.get(member.id);
 			const isPromoted = row !== undefined && this.#isPromoted(row, member);
 			if (isPromoted) continue;
-			if (this.#hasRole(member)) this.#activity.noteHolder(member);
+			if (this.#hasRole(member)) this.#activity.addHolder(member);
 			else if (this.#isDue(member, row)) due.push(member);
 		}
-		due.sort((one, other) => joinedTimeOf(one) - joinedTimeOf(other));
+		due.sort((a, b) => joinedAtMs(a) - joinedAtMs(b));
 		for (const member of due) {
 			if (left <= 0) break;
-			if (!(await this.#promotions.promote(guild, membershipOf(member))))
+			if (!(await this.#promotions.promote(guild, toMembership(member))))
 				return 0;
 			left -= 1;
 		}
 		return left;
 	}
 
-	/** Whether they have been given the role since they joined, or had lost it when they left. */
+	/** Whether the member was promoted since joining, or had lost the role by hand before leaving. */
 	#isPromoted(row: Activity, member: GuildMember): boolean {
 		if (row.promoted === 0 || row.role_id !== this.#settings.to_role)
 			return false;
-		return row.withheld === 1 || row.joined_at === joinedTimeOf(member);
+		return row.withheld === 1 || row.joined_at === joinedAtMs(member);
 	}
 
 	#isDue(member: GuildMember, row: Activity | undefined): boolean {
 		const { from_role } = this.#settings;
 		if (member.pending) return false;
-		if (this.#promotions.isPutOff(member.id)) return false;
+		if (this.#promotions.isPostponed(member.id)) return false;
 		if (from_role !== undefined && !member.roles.cache.has(from_role))
 			return false;
-		const joinedAt = joinedTimeOf(member);
+		const joinedAt = joinedAtMs(member);
 		return isEarned(this.#settings, {
 			ageMs: this.#timing.now() - joinedAt,
-			// Who has come back begins anew.
+			// Rejoining resets the count.
 			messages: row?.joined_at === joinedAt ? row.messages : 0,
 		});
 	}
 }
 
-function* inPortions<T>(items: readonly T[]): Iterable<T[]> {
-	for (let at = 0; at < items.length; at += lookAtOnce)
-		yield items.slice(at, at + lookAtOnce);
+function* batches<T>(items: readonly T[]): Iterable<T[]> {
+	for (let start = 0; start < items.length; start += batchSize)
+		yield items.slice(start, start + batchSize);
 }

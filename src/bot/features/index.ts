@@ -1,4 +1,4 @@
-// Every feature there is, in the order in which they are wired.
+// The list of features, in wiring order.
 
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { NamedTool } from "../config/tool-choice.ts";
@@ -11,7 +11,7 @@ import { createJoinRole } from "./join-role.ts";
 import { createModeration } from "./moderation/moderation.ts";
 import { createWelcome } from "./welcome.ts";
 
-/** Makes a feature as its section has it; undefined where it is off. */
+/** Returns undefined when the feature is off. */
 type CreateFeature = (options: FeatureOptions) => Feature | undefined;
 
 const all: readonly CreateFeature[] = [
@@ -23,13 +23,13 @@ const all: readonly CreateFeature[] = [
 	createModeration,
 ];
 
-/** The tools that an operator may deny, whatever is switched on. */
+/** Tools that `deny` may name, whether or not their feature is on. */
 export const deniableTools: readonly NamedTool[] = [
 	...tools,
 	...donatorToolNames.map((name) => ({ name })),
 ];
 
-/** Those that the configuration has switched on, as one. */
+/** All features that are on, combined into one. */
 export function createFeatures(options: FeatureOptions) {
 	const features = all
 		.map((create) => create(options))

@@ -1,5 +1,5 @@
-// Everyone who joins gets a role: at once, or when they have passed the membership screening. Who joined while the bot was
-// away gets it when it is back: the store says until when all were looked after, and to whom the role is still owed.
+// The feature `join_role`: gives a role to everyone who joins, at once or after membership screening. The store holds
+// when the last handled member joined and who still waits for the role, so that nobody is missed after a restart.
 
 import { type Client, Events, type GuildMember, Routes } from "discord.js";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
@@ -11,38 +11,39 @@ import {
 } from "../store/join-roles.ts";
 import {
 	createIsRestricted,
+	failureReason,
+	findRoleProblem,
 	guildWithRole,
 	RoleWriter,
-	rolesFault,
 } from "./role-writer.ts";
 
-/** Discord may tell of people who joined at the same time in another order than that in which they did. */
+/** Join events may arrive out of order by this much. A guess. */
 const toleranceMs = 5_000;
-/** How long a write under way is waited for at the end, and then the last note. */
-const farewellMs = 1_500;
-/** After how many roles given the log says how far it is. */
-const tellEvery = 100;
+/** How long a write in progress, and then the last save, may take on shutdown. */
+const shutdownGraceMs = 1_500;
+/** Roles given between two progress lines in the log. */
+const logInterval = 100;
 
 export interface JoinRoleTiming {
-	/** How often it is looked whether somebody was missed, or may have the role by now. */
-	lookMs: number;
-	/** How often it is noted in the store how far it is. */
-	noteMs: number;
-	/** Waits after failures: doubled each time, up to the second number. */
+	/** How often missed members are looked for. */
+	scanIntervalMs: number;
+	/** How often progress is stored, and waiting members are checked. */
+	saveIntervalMs: number;
+	/** First and longest wait after failures. */
 	backOffMs?: readonly [number, number];
 }
 
-/** The feature, as `[join_role]` has it; undefined where it is off. */
+/** Returns undefined when the feature is off. */
 export function createJoinRole(
 	options: FeatureOptions,
-	timing: JoinRoleTiming = { lookMs: 1_000, noteMs: 10_000 },
+	timing: JoinRoleTiming = { scanIntervalMs: 1_000, saveIntervalMs: 10_000 },
 ): Feature | undefined {
 	const { features, join_role } = options.config.toml;
 	if (!features.join_role || !join_role) return undefined;
 	return new JoinRole(options, join_role.role, timing);
 }
 
-/** Those to whom the role is owed, by id, and when they joined. */
+/** Members who still get the role: user id to join time. */
 type Owed = Map<string, number>;
 
 class JoinRole implements Feature {
@@ -52,23 +53,23 @@ class JoinRole implements Feature {
 	readonly #isRestricted;
 	readonly #closing = new AbortController();
 	readonly #writer: RoleWriter;
-	/** Who can have it now, oldest first. Whoever leaves is taken out, so there are never more than members. */
+	/** Members who can get the role now, oldest first. Leaving removes them. */
 	readonly #queue: Owed = new Map();
-	/** Who has the membership screening before them, or is set apart at the moment. */
+	/** Members in membership screening, or restricted by a chargeback. */
 	readonly #waiting: Owed = new Map();
-	/** What the store has of both; undefined until it was read. */
-	#noted: Map<string, number> | undefined;
-	/** Who joined until then is in neither, or was given the role; undefined until the store was read. */
+	/** Both as stored; undefined until the store was read. */
+	#saved: Map<string, number> | undefined;
+	/** Everyone who joined up to this time was handled or is owed the role; undefined until the store was read. */
 	#joinedUntil: number | undefined;
-	#notedUntil: number | undefined;
-	/** Whether somebody may have joined without our having heard of it. */
-	#unsure = true;
+	#savedUntil: number | undefined;
+	/** Whether join events may have been missed. */
+	#mayHaveMissed = true;
 	#given = 0;
-	#said: string | undefined;
+	#lastWarning: string | undefined;
 	#working: Promise<void> | undefined;
-	#looking: Promise<void> | undefined;
+	#scanning: Promise<void> | undefined;
 	#timer: Timer | undefined;
-	#nextNote = 0;
+	#nextSave = 0;
 	readonly #count;
 
 	constructor(options: FeatureOptions, roleId: string, timing: JoinRoleTiming) {
@@ -91,17 +92,17 @@ class JoinRole implements Feature {
 	}
 
 	attach(client: Client): void {
-		const doubt = () => {
-			this.#unsure = true;
+		const markGap = () => {
+			this.#mayHaveMissed = true;
 		};
-		client.on(Events.ClientReady, doubt);
-		client.on(Events.ShardReconnecting, doubt);
-		client.on(Events.ShardReady, doubt);
+		client.on(Events.ClientReady, markGap);
+		client.on(Events.ShardReconnecting, markGap);
+		client.on(Events.ShardReady, markGap);
 		client.on(Events.GuildMemberAdd, (member) => {
-			if (!this.#isMeant(member)) return;
+			if (!this.#isEligible(member)) return;
 			this.#owe(member);
-			// In doubt, those who joined before may not be known yet.
-			if (!this.#unsure && this.#joinedUntil !== undefined)
+			// After a gap, earlier members may still be unhandled.
+			if (!this.#mayHaveMissed && this.#joinedUntil !== undefined)
 				this.#joinedUntil = Math.max(this.#joinedUntil, joinedAt(member));
 			this.#work();
 		});
@@ -112,63 +113,61 @@ class JoinRole implements Feature {
 			this.#work();
 		});
 		client.on(Events.GuildMemberRemove, ({ id, guild }) => {
-			if (guild.roles.cache.has(this.#roleId)) this.#settle(id);
+			if (guild.roles.cache.has(this.#roleId)) this.#remove(id);
 		});
 	}
 
 	start(): void {
-		this.#timer = setInterval(() => this.#look(), this.#timing.lookMs);
+		this.#timer = setInterval(() => this.#scan(), this.#timing.scanIntervalMs);
 	}
 
 	async close(): Promise<void> {
 		clearInterval(this.#timer);
 		this.#closing.abort();
-		const over = Promise.all([this.#working, this.#looking]);
-		await Promise.race([over, Bun.sleep(farewellMs)]);
-		// Without it the next start looks through more people, and finds the same.
-		const noted = this.#note().catch(() => {});
-		await Promise.race([noted, Bun.sleep(farewellMs)]);
+		const idle = Promise.all([this.#working, this.#scanning]);
+		await Promise.race([idle, Bun.sleep(shutdownGraceMs)]);
+		// When this fails, the next start checks more members with the same result.
+		const saved = this.#save().catch(() => {});
+		await Promise.race([saved, Bun.sleep(shutdownGraceMs)]);
 	}
 
-	/** Whether it is someone of the guild that has the role, and no bot. */
-	#isMeant({ guild, user }: GuildMember): boolean {
+	#isEligible({ guild, user }: GuildMember): boolean {
 		return !user.bot && guild.roles.cache.has(this.#roleId);
 	}
 
 	#owe(member: GuildMember, since = joinedAt(member)): void {
-		this.#settle(member.id);
+		this.#remove(member.id);
 		(member.pending ? this.#waiting : this.#queue).set(member.id, since);
 	}
 
-	/** They are owed nothing any more. */
-	#settle(id: string): void {
+	#remove(id: string): void {
 		this.#queue.delete(id);
 		this.#waiting.delete(id);
 	}
 
-	/** Looks after those who wait, and who was missed; notes how far it is. Never rejects. */
-	#look(): void {
-		this.#looking ??= this.#lookOnce()
+	/** Catches up on missed members, rechecks waiting ones and saves. Never rejects. */
+	#scan(): void {
+		this.#scanning ??= this.#scanOnce()
 			.catch((error) => {
 				if (!(error instanceof StoreUnavailable))
-					this.#options.log.error("could not look who has joined", { error });
+					this.#options.log.error("join_role scan failed", { error });
 			})
 			.finally(() => {
-				this.#looking = undefined;
+				this.#scanning = undefined;
 			});
 	}
 
-	async #lookOnce(): Promise<void> {
+	async #scanOnce(): Promise<void> {
 		this.#work();
-		if (this.#unsure || this.#joinedUntil === undefined) await this.#catchUp();
-		if (performance.now() < this.#nextNote) return;
-		this.#nextNote = performance.now() + this.#timing.noteMs;
-		this.#retry();
-		await this.#note();
+		if (this.#mayHaveMissed || this.#joinedUntil === undefined)
+			await this.#catchUp();
+		if (performance.now() < this.#nextSave) return;
+		this.#nextSave = performance.now() + this.#timing.saveIntervalMs;
+		this.#retryWaiting();
+		await this.#save();
 	}
 
-	/** Those who waited and may have it now. */
-	#retry(): void {
+	#retryWaiting(): void {
 		const guild = this.#guild();
 		for (const [id, since] of this.#waiting) {
 			const member = guild?.members.cache.get(id);
@@ -181,142 +180,139 @@ class JoinRole implements Feature {
 		return guildWithRole(this.#options.connection, this.#roleId);
 	}
 
-	/** Finds who joined unnoticed, once all members are known. Rejects with StoreUnavailable. */
+	/** Queues members whose join event was missed, once all members are loaded. Rejects with StoreUnavailable. */
 	async #catchUp(): Promise<void> {
 		const { connection, store, log } = this.#options;
 		const guild = this.#guild();
 		if (!guild) {
 			const isKnown = connection.guilds.every(({ available }) => available);
 			if (connection.state.connected && isKnown)
-				this.#say(`no guild of the bot's has a role ${this.#roleId}`);
+				this.#warn(`no guild of this bot has the role ${this.#roleId}`);
 			return;
 		}
 		if (!connection.knowsMembers(guild)) return;
-		if (this.#noted === undefined) {
+		if (this.#saved === undefined) {
 			const { joinedUntil, owed } = await selectJoinRoleNotes(
 				store.sql,
 				guild.id,
 			);
-			this.#noted = new Map(owed.map((row) => [row.user_id, row.joined_at]));
-			this.#notedUntil = joinedUntil;
+			this.#saved = new Map(owed.map((row) => [row.user_id, row.joined_at]));
+			this.#savedUntil = joinedUntil;
 			this.#joinedUntil = joinedUntil;
 		}
-		// Meanwhile the connection may have been lost.
+		// The connection may have been lost during the query.
 		if (!connection.knowsMembers(guild)) return;
-		this.#unsure = false;
+		this.#mayHaveMissed = false;
 		const people = [...guild.members.cache.values()].filter(
 			({ user }) => !user.bot,
 		);
 		const missed = people
 			.filter((member) => this.#wasMissed(member))
-			.sort((one, other) => joinedAt(one) - joinedAt(other));
-		// They came before those who have been heard of since.
-		const heard = [...this.#queue];
+			.sort((a, b) => joinedAt(a) - joinedAt(b));
+		// Missed members go first: they joined earlier.
+		const queued = [...this.#queue];
 		this.#queue.clear();
 		for (const member of missed) this.#owe(member);
-		for (const [id, since] of heard) this.#queue.set(id, since);
-		// The bot itself is a member, so that there is a time even where there are no people.
+		for (const [id, since] of queued) this.#queue.set(id, since);
+		// The bot's own join time is the start value for a guild without people.
 		const latest = people.reduce(
 			(time, member) => Math.max(time, joinedAt(member)),
 			this.#joinedUntil ?? guild.joinedTimestamp,
 		);
-		// Nobody who was there before the first note is to seem to have joined after it.
-		if (this.#joinedUntil === undefined) this.#nextNote = 0;
+		// On the first start, existing members must not count as new: the tolerance is added, and the time saved at once.
+		if (this.#joinedUntil === undefined) this.#nextSave = 0;
 		this.#joinedUntil ??= latest + toleranceMs;
 		this.#joinedUntil = Math.max(this.#joinedUntil, latest);
 		if (missed.length > 0)
-			log.info("people joined unnoticed, and get their role now", {
+			log.info("join_role found missed members", {
 				guild: guild.id,
 				people: missed.length,
 			});
 		this.#work();
 	}
 
-	/** Before the first note, nobody was: who was there already is none of those who join. */
+	/** On the first start, existing members were not missed. */
 	#wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
 		if (this.#queue.has(id) || this.#waiting.has(id)) return false;
-		if (this.#noted?.get(id) === joinedAt(member))
+		if (this.#saved?.get(id) === joinedAt(member))
 			return !roles.cache.has(this.#roleId);
 		if (this.#joinedUntil === undefined) return false;
 		if (joinedAt(member) <= this.#joinedUntil - toleranceMs) return false;
-		// Who has one was given it by someone, who may have meant it to be the only one. @everyone counts, too.
+		// A member with another role was handled by someone else. The cache includes @everyone.
 		return roles.cache.every(
 			(role) => role.managed || role.id === member.guild.id,
 		);
 	}
 
-	/** Writes down what has changed. Nothing is noted before all is known that came before it. */
-	async #note(): Promise<void> {
-		const noted = this.#noted;
+	/** Stores what changed. Does nothing while join events may have been missed. */
+	async #save(): Promise<void> {
+		const saved = this.#saved;
 		const joinedUntil = this.#joinedUntil;
 		const guildId = this.#guildId;
-		if (!noted || joinedUntil === undefined || !guildId) return;
-		const now = new Map([...this.#queue, ...this.#waiting]);
+		if (!saved || joinedUntil === undefined || !guildId) return;
+		const current = new Map([...this.#queue, ...this.#waiting]);
 		const owed: OwedRow[] = [];
-		for (const [id, since] of now)
-			if (noted.get(id) !== since) owed.push({ user_id: id, joined_at: since });
-		const settled = [...noted.keys()].filter((id) => !now.has(id));
-		const isNews = joinedUntil !== this.#notedUntil;
-		if (!isNews && owed.length + settled.length === 0) return;
-		// Those of whom nobody told may be among them.
-		if (this.#unsure) return;
+		for (const [id, since] of current)
+			if (saved.get(id) !== since) owed.push({ user_id: id, joined_at: since });
+		const settled = [...saved.keys()].filter((id) => !current.has(id));
+		const isChanged = joinedUntil !== this.#savedUntil;
+		if (!isChanged && owed.length + settled.length === 0) return;
+		if (this.#mayHaveMissed) return;
 		await saveJoinRoleNotes(this.#options.store, guildId, {
 			joinedUntil,
 			owed,
 			settled,
 		});
-		this.#noted = now;
-		this.#notedUntil = joinedUntil;
+		this.#saved = current;
+		this.#savedUntil = joinedUntil;
 	}
 
-	/** Gives it to one after the other. */
 	#work(): void {
-		this.#working ??= this.#workOff()
+		this.#working ??= this.#processQueue()
 			.catch((error) => {
-				this.#writer.holdBack();
-				this.#options.log.error("could not give a role", { error });
+				this.#writer.backOff();
+				this.#options.log.error("join_role failed", { error });
 			})
 			.finally(() => {
 				this.#working = undefined;
 			});
 	}
 
-	async #workOff(): Promise<void> {
+	async #processQueue(): Promise<void> {
 		const { log } = this.#options;
 		while (this.#queue.size > 0 && (await this.#writer.ready())) {
 			const [first] = this.#queue;
-			// Whoever it was may have left meanwhile.
+			// The member may have left.
 			if (!first) return;
 			const [id, since] = first;
 			const outcome = await this.#give(id);
 			if (outcome === "later") return;
-			// They may have left and come back.
+			// The member may have left and rejoined.
 			if (this.#queue.get(id) !== since) continue;
 			this.#queue.delete(id);
 			if (outcome === "wait") this.#waiting.set(id, since);
-			if (outcome === "again") this.#queue.set(id, since);
+			if (outcome === "retry") this.#queue.set(id, since);
 			if (outcome !== "given") continue;
 			this.#given += 1;
-			if (this.#given % tellEvery === 0)
-				log.info("roles given to those who joined", {
+			if (this.#given % logInterval === 0)
+				log.info("join_role progress", {
 					given: this.#given,
 					left: this.#queue.size,
 				});
 		}
 	}
 
-	/** "wait": they cannot have it yet. "again": it failed. "later": nobody can be given it at the moment. */
+	/** "wait": the member cannot have the role yet. "retry": it failed. "later": the bot cannot give the role to anyone. */
 	async #give(
 		id: string,
-	): Promise<"given" | "settled" | "wait" | "again" | "later"> {
+	): Promise<"given" | "settled" | "wait" | "retry" | "later"> {
 		const { connection, mutex } = this.#options;
 		const guild = this.#guild();
-		// The next look begins again.
 		if (!guild) return "later";
-		const fault = rolesFault(guild, [this.#roleId]);
-		if (fault !== undefined) {
-			this.#say(fault);
+		const problem = findRoleProblem(guild, [this.#roleId]);
+		if (problem !== undefined) {
+			this.#warn(problem);
 			return "later";
 		}
 		return mutex.withLock(id, async () => {
@@ -328,7 +324,7 @@ class JoinRole implements Feature {
 				if (await this.#isRestricted(id, [...member.roles.cache.keys()]))
 					return "wait";
 			} catch (error) {
-				// Whoever cannot be known to be free is left alone.
+				// The member may be restricted.
 				if (error instanceof StoreUnavailable) return "wait";
 				throw error;
 			}
@@ -340,28 +336,28 @@ class JoinRole implements Feature {
 			);
 			if (written === "gone") return "settled";
 			if (written === "done") {
-				this.#said = undefined;
+				this.#lastWarning = undefined;
 				this.#count?.add(["given"]);
 				return "given";
 			}
 			this.#count?.add(["failed"]);
-			this.#say("notDone" in written ? written.notDone : written.inDoubt);
-			// Giving it twice is giving it once.
-			return "again";
+			this.#warn(failureReason(written));
+			// Also when the outcome is unknown: the request is idempotent.
+			return "retry";
 		});
 	}
 
-	/** Once, until something else is to be said, or it works again. */
-	#say(reason: string): void {
-		if (reason !== this.#said)
-			this.#options.log.warn("those who join are not given their role", {
+	/** Repeats no reason until a role was given. */
+	#warn(reason: string): void {
+		if (reason !== this.#lastWarning)
+			this.#options.log.warn("join_role cannot give the role", {
 				reason,
 				left: this.#queue.size,
 			});
-		this.#said = reason;
+		this.#lastWarning = reason;
 	}
 
-	/** Also while it is away. */
+	/** Also while the guild is unavailable. */
 	get #guildId(): string | undefined {
 		return this.#options.connection.guilds.find(({ roles }) =>
 			roles.cache.has(this.#roleId),

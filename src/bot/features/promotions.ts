@@ -1,5 +1,5 @@
-// Promotions, one by one: claimed in the store, written to Discord, and noted as done. Of one that was begun and not noted as
-// done, the roles that the person has on Discord say what is left to do.
+// Promotions of auto_role, one by one: claimed in the store, written to Discord, then settled. A claim that is not settled
+// is resumed from the member's current roles.
 
 import { type APIGuildMember, type Guild, Routes } from "discord.js";
 import type { FeatureOptions } from "../commands/feature.ts";
@@ -13,24 +13,25 @@ import {
 } from "../store/member-activity.ts";
 import {
 	createIsRestricted,
+	failureReason,
 	type RoleWriter,
-	type Written,
+	type WriteFailure,
 } from "./role-writer.ts";
 
-/** How long somebody is passed over whom Discord refuses to promote; and how many at once. */
-const putOffMs = 600_000;
-const maxPutOff = 100;
+/** How long a member whom Discord refuses to promote is skipped. */
+const postponeMs = 600_000;
+const maxPostponed = 100;
 
 export class Promotions {
 	readonly #options: FeatureOptions;
 	readonly #settings: { to_role: string; from_role?: string | undefined };
 	readonly #writer: RoleWriter;
 	readonly #isRestricted;
-	/** Whether there may be some of which it is not known whether they were done. */
-	#inDoubt = true;
-	/** Whom Discord has refused to promote, and until when they are passed over. */
-	readonly #putOff = new Map<string, number>();
-	#said: string | undefined;
+	/** Whether the store may hold claims that are not settled. */
+	#hasClaims = true;
+	/** Skipped members by id, until when. */
+	readonly #postponed = new Map<string, number>();
+	#lastWarning: string | undefined;
 	readonly #count;
 
 	constructor(
@@ -49,19 +50,19 @@ export class Promotions {
 		);
 	}
 
-	/** Finds out what has come of promotions that were begun, and goes on with them. */
-	async settleDoubts(guild: Guild, limit: number): Promise<void> {
-		if (!this.#inDoubt) return;
+	/** Resumes promotions that were claimed but not settled. */
+	async resumeClaimed(guild: Guild, limit: number): Promise<void> {
+		if (!this.#hasClaims) return;
 		const { sql } = this.#options.store;
 		const rows = await selectClaimed(sql, guild.id, limit);
-		// The next sweep sees that there are no more.
-		this.#inDoubt = rows.length > 0;
+		// When these were the last ones, the next sweep finds none.
+		this.#hasClaims = rows.length > 0;
 		for (const row of rows) {
 			if (!(await this.promote(guild, row, "claimed before"))) return;
 		}
 	}
 
-	/** Gives one role for the other, if they may have it; whether it is of use to go on with others. Rejects with StoreUnavailable. */
+	/** Promotes a member who is still due. Returns whether to continue with others. Rejects with StoreUnavailable. */
 	async promote(
 		guild: Guild,
 		person: Membership,
@@ -71,16 +72,16 @@ export class Promotions {
 		const { mutex } = this.#options;
 		try {
 			return await mutex.withLock(person.user_id, () =>
-				this.#promoteInTurn(guild, person, claim === "claimed before"),
+				this.#promoteLocked(guild, person, claim === "claimed before"),
 			);
 		} catch (error) {
-			// Whether it is claimed, or whether that was noted, is not known.
-			if (error instanceof StoreUnavailable) this.#inDoubt = true;
+			// A claim may remain.
+			if (error instanceof StoreUnavailable) this.#hasClaims = true;
 			throw error;
 		}
 	}
 
-	async #promoteInTurn(
+	async #promoteLocked(
 		guild: Guild,
 		person: Membership,
 		isClaimed: boolean,
@@ -93,33 +94,36 @@ export class Promotions {
 		const release = async () => {
 			if (isClaimed) await releasePromotion(sql, guild.id, id);
 		};
-		let now: APIGuildMember | undefined;
-		// What is told by events may be older.
+		let member: APIGuildMember | undefined;
+		// Fetched: the cache may be older.
 		const read = await this.#writer.write(async () => {
-			now = (await rest.get(
+			member = (await rest.get(
 				Routes.guildMember(guild.id, id),
 			)) as APIGuildMember;
 		});
 		if (read !== "done" && read !== "gone") return this.#fail(read, id);
-		if (!now || Date.parse(now.joined_at ?? "") !== person.joined_at) {
+		if (!member || Date.parse(member.joined_at ?? "") !== person.joined_at) {
 			await release();
 			return true;
 		}
-		if (now.roles.includes(to_role)) {
+		if (member.roles.includes(to_role)) {
 			if (isClaimed) await settlePromotion(sql, guild.id, id);
 			return true;
 		}
-		const mayNot =
-			now.pending === true ||
-			(from_role !== undefined && !now.roles.includes(from_role)) ||
-			(await this.#isRestricted(id, now.roles));
-		if (mayNot) {
+		const isIneligible =
+			member.pending === true ||
+			(from_role !== undefined && !member.roles.includes(from_role)) ||
+			(await this.#isRestricted(id, member.roles));
+		if (isIneligible) {
 			await release();
 			return true;
 		}
 		if (!isClaimed && !(await claimPromotion(sql, guild.id, person, to_role)))
 			return true;
-		const roles = [...now.roles.filter((role) => role !== from_role), to_role];
+		const roles = [
+			...member.roles.filter((role) => role !== from_role),
+			to_role,
+		];
 		const written = await this.#writer.write(() =>
 			rest.patch(Routes.guildMember(guild.id, id), {
 				body: { roles },
@@ -127,45 +131,46 @@ export class Promotions {
 			}),
 		);
 		if (written === "done") {
-			this.#said = undefined;
+			this.#lastWarning = undefined;
 			this.#count?.add(["promoted"]);
 			await settlePromotion(sql, guild.id, id);
-			this.#options.log.info("promoted a member", {
+			this.#options.log.info("member promoted", {
 				guild: guild.id,
 				user: id,
 			});
 			return true;
 		}
-		const isOpen = typeof written === "object" && "inDoubt" in written;
-		// The next sweep looks what has come of it.
-		if (isOpen) this.#inDoubt = true;
+		const isUnknown =
+			typeof written === "object" && "outcomeUnknown" in written;
+		// The next sweep resumes the claim.
+		if (isUnknown) this.#hasClaims = true;
 		else await releasePromotion(sql, guild.id, id);
 		return written === "gone" || this.#fail(written, id);
 	}
 
-	/** Whether it is of use to go on with others. */
-	#fail(written: Exclude<Written, "done" | "gone">, id: string): boolean {
+	/** Returns whether to continue with others. */
+	#fail(result: WriteFailure, id: string): boolean {
 		this.#count?.add(["failed"]);
-		this.say("notDone" in written ? written.notDone : written.inDoubt);
-		if ("inDoubt" in written || !written.refused) return false;
+		this.warn(failureReason(result));
+		if ("outcomeUnknown" in result || !result.isRefused) return false;
 		const now = performance.now();
-		for (const [one, until] of this.#putOff)
-			if (until <= now) this.#putOff.delete(one);
-		// With so many, it is none of them who stands in the way.
-		if (this.#putOff.size >= maxPutOff) return false;
-		this.#putOff.set(id, now + putOffMs);
+		for (const [userId, until] of this.#postponed)
+			if (until <= now) this.#postponed.delete(userId);
+		// So many refusals are not about single members.
+		if (this.#postponed.size >= maxPostponed) return false;
+		this.#postponed.set(id, now + postponeMs);
 		return true;
 	}
 
-	/** Whether Discord has refused to promote them of late. */
-	isPutOff(id: string): boolean {
-		return (this.#putOff.get(id) ?? 0) > performance.now();
+	/** Whether Discord recently refused to promote the member. */
+	isPostponed(id: string): boolean {
+		return (this.#postponed.get(id) ?? 0) > performance.now();
 	}
 
-	/** Tells why nobody is promoted: once, until something else is to be said, or it works again. */
-	say(reason: string): void {
-		if (reason !== this.#said)
-			this.#options.log.warn("members are not promoted", { reason });
-		this.#said = reason;
+	/** Logs why members are not promoted. Repeats nothing until a promotion succeeds. */
+	warn(reason: string): void {
+		if (reason !== this.#lastWarning)
+			this.#options.log.warn("auto_role cannot promote members", { reason });
+		this.#lastWarning = reason;
 	}
 }

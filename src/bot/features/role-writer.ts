@@ -1,5 +1,5 @@
-// Giving roles that no single call has asked for: one write at a time, with room left in Discord's rate limits for those
-// who wait for an answer, and longer and longer waits while Discord does not take them.
+// Role changes of features: one write at a time, which leaves a share of Discord's rate limit to tools and commands, and
+// backs off after failures.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { DiscordAPIError, type Guild, RESTJSONErrorCodes } from "discord.js";
@@ -17,20 +17,18 @@ import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
 import { oneLine } from "../discord/text.ts";
 import { hasRestriction } from "../store/chargebacks.ts";
 
-/** What came of a write. */
-export type Written =
-	| "done"
-	/** They are not in the guild any more. */
-	| "gone"
-	/** It was certainly not done; where Discord has refused it, others may still be done. */
-	| { notDone: string; refused: boolean }
-	/** It was sent, and may have been done. */
-	| { inDoubt: string };
+/** Outcome of a write. "gone": not a member any more. */
+export type WriteResult = "done" | "gone" | WriteFailure;
 
-/** What part of a rate limit is left to others. */
-const sparedShare = 0.25;
-/** Waits after failures: doubled each time, up to the second number. */
-const backOffMs = [1_000, 300_000] as const;
+/** The value is the reason. `isRefused`: Discord refused this write; others may succeed. */
+export type WriteFailure =
+	| { notDone: string; isRefused: boolean }
+	| { outcomeUnknown: string };
+
+/** Share of a rate limit that is left to others. */
+const reservedShare = 0.25;
+/** First and longest wait after failures. */
+const defaultBackOffMs = [1_000, 300_000] as const;
 
 export class RoleWriter {
 	readonly #closing: AbortSignal;
@@ -41,72 +39,77 @@ export class RoleWriter {
 
 	constructor(
 		closing: AbortSignal,
-		waits: readonly [number, number] = backOffMs,
+		backOffMs: readonly [number, number] = defaultBackOffMs,
 	) {
 		this.#closing = closing;
-		this.#backOffMs = waits;
+		this.#backOffMs = backOffMs;
 	}
 
-	/** Resolves when the next write may be sent; with false when the bot ends before. */
+	/** Resolves when the next write may be sent; with false when the bot closes first. */
 	async ready(): Promise<boolean> {
 		for (;;) {
 			if (this.#closing.aborted) return false;
 			const ms = this.#freeAt - performance.now();
 			if (ms <= 0) return true;
-			// Rejects when the bot ends, and for nothing else.
+			// Rejects only when the bot closes.
 			await sleep(ms, undefined, { signal: this.#closing }).catch(() => {});
 		}
 	}
 
-	/** Rejects with what is no failure of Discord's. */
-	async write(send: () => Promise<unknown>): Promise<Written> {
+	/** Sends a request. Rejects on internal errors only. */
+	async write(send: () => Promise<unknown>): Promise<WriteResult> {
 		try {
-			await notingAllowance((left) => this.#leaveRoom(left), send);
+			await notingAllowance((allowance) => this.#yieldTo(allowance), send);
 			this.#failures = 0;
 			return "done";
 		} catch (error) {
-			return this.#meaning(error);
+			return this.#resultOf(error);
 		}
 	}
 
-	#meaning(error: unknown): Written {
+	#resultOf(error: unknown): WriteResult {
 		if (error instanceof PlatformBusy) {
-			this.#hold(Math.min(error.retryAfterMs, this.#backOffMs[1]));
-			return { notDone: "Discord asks the bot to wait", refused: false };
+			this.#pause(Math.min(error.retryAfterMs, this.#backOffMs[1]));
+			return { notDone: "rate limited by Discord", isRefused: false };
 		}
 		if (error instanceof DiscordAPIError) {
 			const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 			if (error.code === UnknownMember || error.code === UnknownUser)
 				return "gone";
-			this.holdBack();
-			const notDone = `Discord refuses: ${oneLine(error.message)}`;
-			return { notDone, refused: true };
+			this.backOff();
+			const notDone = `refused by Discord: ${oneLine(error.message)}`;
+			return { notDone, isRefused: true };
 		}
 		if (!(error instanceof PlatformTimeout || error instanceof PlatformFailure))
 			throw error;
-		this.holdBack();
-		const reason = `Discord did not answer: ${error.message}`;
+		this.backOff();
+		const reason = `no answer from Discord: ${error.message}`;
 		return error.outcome === "unknown"
-			? { inDoubt: reason }
-			: { notDone: reason, refused: false };
+			? { outcomeUnknown: reason }
+			: { notDone: reason, isRefused: false };
 	}
 
-	/** Something failed that will fail again at once. */
-	holdBack(): void {
-		this.#hold(doubledMs(this.#failures, this.#backOffMs));
+	backOff(): void {
+		this.#pause(doubledMs(this.#failures, this.#backOffMs));
 		this.#failures += 1;
 	}
 
-	#leaveRoom({ limit, remaining, resetAfterMs }: Allowance): void {
-		if (remaining <= Math.floor(limit * sparedShare)) this.#hold(resetAfterMs);
+	/** Pauses when only the reserved share of the rate limit is left. */
+	#yieldTo({ limit, remaining, resetAfterMs }: Allowance): void {
+		if (remaining <= Math.floor(limit * reservedShare))
+			this.#pause(resetAfterMs);
 	}
 
-	#hold(ms: number): void {
+	#pause(ms: number): void {
 		this.#freeAt = Math.max(this.#freeAt, performance.now() + ms);
 	}
 }
 
-/** The guild that has this role, if it is there. */
+export function failureReason(failure: WriteFailure): string {
+	return "notDone" in failure ? failure.notDone : failure.outcomeUnknown;
+}
+
+/** The connected guild with this role. */
 export function guildWithRole(
 	{ state, guilds }: Connection,
 	roleId: string,
@@ -117,24 +120,23 @@ export function guildWithRole(
 	);
 }
 
-/** Why the bot cannot give or take one of these roles of the guild; undefined where it can. */
-export function rolesFault(
+/** Why the bot cannot give or remove one of these roles; undefined when it can. */
+export function findRoleProblem(
 	guild: Guild,
 	ids: readonly string[],
 ): string | undefined {
-	const faults = ids.map((id) => {
+	const problems = ids.map((id) => {
 		const role = guild.roles.cache.get(id);
 		return role
 			? roleFault(guild, role)
 			: `there is no role ${id} in the guild ${guild.id}`;
 	});
-	return cannotGiveRoles(guild) ?? faults.find((fault) => fault !== undefined);
+	return (
+		cannotGiveRoles(guild) ?? problems.find((problem) => problem !== undefined)
+	);
 }
 
-/**
- * Whether a member is set apart by a chargeback: whoever is keeps the roles that they have now. Rejects with
- * StoreUnavailable where that cannot be known.
- */
+/** Whether a member is restricted by a chargeback, and must keep their current roles. Rejects with StoreUnavailable. */
 export type IsRestricted = (
 	id: string,
 	roles: readonly string[],

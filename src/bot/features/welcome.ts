@@ -1,5 +1,5 @@
-// Everyone who joins is greeted in a channel: one by one as long as few join, and the rest of a crowd together, when it has
-// calmed down. A greeting is sent once or not at all; who joins while the bot is away is not greeted.
+// The feature `welcome`: greets people who join. When many join at once, the first few are greeted one by one, and the
+// rest together once the raid is over. A greeting is sent at most once; joins while the bot is offline are not greeted.
 
 import {
 	type Client,
@@ -15,55 +15,57 @@ import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import { describeBits, missingPermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import { fillIn, greetingFrom, greetingRequest } from "./greeting.ts";
+import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {
-	/** So many are greeted one by one within so long; who comes after them is in a crowd. */
+	/** People greeted one by one within `windowMs`. The next one starts a raid. */
 	singles: number;
 	windowMs: number;
-	/** A crowd is over when nobody has joined for so long. */
+	/** A raid ends when nobody joins for this long. */
 	quietMs: number;
-	/** One that does not end is greeted every now and then. */
-	longestMs: number;
-	/** What an AI may take for its words. */
+	/** Longest time without a greeting during a raid. */
+	maxRaidMs: number;
 	aiTimeoutMs: number;
-	/** So many greetings in an hour are an AI's at most. */
+	/** Limit of AI greetings per hour. */
 	aiPerHour: number;
 	/** The monotonic clock, in milliseconds. */
 	now(): number;
 }
 
-const usualTiming: WelcomeTiming = {
-	...{ singles: 3, windowMs: 10_000, quietMs: 10_000, longestMs: 300_000 },
-	...{ aiTimeoutMs: 10_000, aiPerHour: 60 },
+const defaultTiming: WelcomeTiming = {
+	singles: 3,
+	windowMs: 10_000,
+	quietMs: 10_000,
+	maxRaidMs: 300_000,
+	aiTimeoutMs: 10_000,
+	aiPerHour: 60,
 	now: () => performance.now(),
 };
 
-/** So many of a crowd are known by their ids; of the others, only how many they are. */
-const maxKnown = 10_000;
-/** What an AI's words may cost. */
+/** People of a raid tracked by id. Beyond that, only their number is known. */
+const maxTracked = 10_000;
 const maxTokens = 400;
-/** How long what is being sent is waited for at the end. */
-const farewellMs = 2_000;
+/** How long greetings in progress may take on shutdown. */
+const shutdownGraceMs = 2_000;
 const hourMs = 3_600_000;
 
-/** The feature, as `[welcome]` has it; undefined where it is off. */
+/** Returns undefined when the feature is off. */
 export function createWelcome(
 	options: FeatureOptions,
 	timing: Partial<WelcomeTiming> = {},
 ): Feature | undefined {
 	const { features, welcome } = options.config.toml;
 	if (!features.welcome || !welcome) return undefined;
-	return new Welcome(options, welcome, { ...usualTiming, ...timing });
+	return new Welcome(options, welcome, { ...defaultTiming, ...timing });
 }
 
-/** People who have joined and are greeted together. */
-interface Crowd {
+/** People who joined and are greeted together. Times by `now`. */
+interface Raid {
 	ids: Set<string>;
-	/** Those for whom there was no room. */
-	more: number;
-	since: number;
-	last: number;
+	/** How many more joined. */
+	untracked: number;
+	startedAt: number;
+	lastJoinAt: number;
 	timer: Timer | undefined;
 }
 
@@ -72,12 +74,12 @@ class Welcome implements Feature {
 	readonly #settings: NonNullable<TomlSettings["welcome"]>;
 	readonly #timing: WelcomeTiming;
 	readonly #closing = new AbortController();
-	/** When the latest were greeted one by one, and by an AI. */
+	/** Times of recent single and AI greetings. */
 	#singles: number[] = [];
-	#byAi: number[] = [];
-	#crowd: Crowd | undefined;
+	#aiGreetings: number[] = [];
+	#raid: Raid | undefined;
 	readonly #sending = new Set<Promise<void>>();
-	#said: string | undefined;
+	#lastWarning: string | undefined;
 	readonly #count;
 
 	constructor(
@@ -90,45 +92,50 @@ class Welcome implements Feature {
 		this.#timing = timing;
 		this.#count = options.registry?.counter(
 			"guildhall_bot_greetings_total",
-			"Greetings of those who joined, by what came of them.",
+			"Greetings by outcome.",
 			["outcome"],
 		);
 	}
 
 	attach(client: Client): void {
 		client.on(Events.GuildMemberAdd, (member) => {
-			if (this.#isMeant(member)) this.#welcome(member);
+			if (this.#isEligible(member)) this.#welcome(member);
 		});
 		client.on(Events.GuildMemberRemove, ({ id, guild }) => {
-			if (this.#isHere(guild)) this.#crowd?.ids.delete(id);
+			if (this.#hasChannel(guild)) this.#raid?.ids.delete(id);
 		});
 	}
 
-	/** Whoever is in a crowd is greeted now. */
+	/** Greets the people of a raid in progress. */
 	async close(): Promise<void> {
-		const guild = this.#options.connection.guilds.find((one) =>
-			this.#isHere(one),
+		const guild = this.#options.connection.guilds.find((guild) =>
+			this.#hasChannel(guild),
 		);
 		this.#closing.abort();
-		clearTimeout(this.#crowd?.timer);
-		if (this.#crowd && guild) this.#greetCrowd(guild, this.#crowd);
-		this.#crowd = undefined;
-		await Promise.race([Promise.all(this.#sending), Bun.sleep(farewellMs)]);
+		clearTimeout(this.#raid?.timer);
+		if (this.#raid && guild) this.#greetRaid(guild, this.#raid);
+		this.#raid = undefined;
+		await Promise.race([
+			Promise.all(this.#sending),
+			Bun.sleep(shutdownGraceMs),
+		]);
 	}
 
-	#isHere(guild: Guild): boolean {
+	#hasChannel(guild: Guild): boolean {
 		return guild.channels.cache.has(this.#settings.channel);
 	}
 
-	#isMeant({ user, guild }: GuildMember): boolean {
-		return !user.bot && this.#isHere(guild) && !this.#closing.signal.aborted;
+	#isEligible({ user, guild }: GuildMember): boolean {
+		return (
+			!user.bot && this.#hasChannel(guild) && !this.#closing.signal.aborted
+		);
 	}
 
 	#welcome(member: GuildMember): void {
 		const { singles, windowMs, now } = this.#timing;
 		const at = now();
-		if (this.#crowd) {
-			join(this.#crowd, member.id, at);
+		if (this.#raid) {
+			addToRaid(this.#raid, member.id, at);
 			return;
 		}
 		this.#singles = this.#singles.filter((time) => time > at - windowMs);
@@ -137,60 +144,64 @@ class Welcome implements Feature {
 			this.#send(() => this.#greet(member));
 			return;
 		}
-		this.#crowd = newCrowd(at);
-		join(this.#crowd, member.id, at);
-		this.#wait(member.guild, this.#crowd);
+		this.#raid = newRaid(at);
+		addToRaid(this.#raid, member.id, at);
+		this.#schedule(member.guild, this.#raid);
 	}
 
-	/** Until the crowd has calmed down, or has gone on for long enough. */
-	#wait(guild: Guild, crowd: Crowd): void {
-		const { quietMs, longestMs, now } = this.#timing;
-		const end = Math.min(crowd.last + quietMs, crowd.since + longestMs);
-		crowd.timer = setTimeout(
-			() => this.#look(guild, crowd),
+	#schedule(guild: Guild, raid: Raid): void {
+		const { quietMs, maxRaidMs, now } = this.#timing;
+		const end = Math.min(raid.lastJoinAt + quietMs, raid.startedAt + maxRaidMs);
+		raid.timer = setTimeout(
+			() => this.#checkRaid(guild, raid),
 			Math.max(end - now(), 0),
 		);
 	}
 
-	#look(guild: Guild, crowd: Crowd): void {
-		const { quietMs, longestMs, now } = this.#timing;
+	/** Greets the raid when it is over or lasts too long. */
+	#checkRaid(guild: Guild, raid: Raid): void {
+		const { quietMs, maxRaidMs, now } = this.#timing;
 		const at = now();
-		const isOver = at >= crowd.last + quietMs;
-		if (!isOver && at < crowd.since + longestMs) {
-			this.#wait(guild, crowd);
+		const isOver = at >= raid.lastJoinAt + quietMs;
+		if (!isOver && at < raid.startedAt + maxRaidMs) {
+			this.#schedule(guild, raid);
 			return;
 		}
-		this.#greetCrowd(guild, crowd);
-		this.#crowd = isOver ? undefined : { ...newCrowd(at), last: crowd.last };
-		if (this.#crowd) this.#wait(guild, this.#crowd);
+		this.#greetRaid(guild, raid);
+		this.#raid = isOver
+			? undefined
+			: { ...newRaid(at), lastJoinAt: raid.lastJoinAt };
+		if (this.#raid) this.#schedule(guild, this.#raid);
 	}
 
-	#greetCrowd(guild: Guild, { ids, more }: Crowd): void {
-		const count = ids.size + more;
+	#greetRaid(guild: Guild, { ids, untracked }: Raid): void {
+		const count = ids.size + untracked;
 		if (count === 0) return;
 		const [only] = ids;
 		const member =
 			count === 1 && only ? guild.members.cache.get(only) : undefined;
 		const text = member
-			? this.#plain(member)
-			: fillIn(this.#settings.summary, guild, { count: String(count) });
+			? this.#defaultGreeting(member)
+			: fillTemplate(this.#settings.summary, guild, { count: String(count) });
 		this.#send(() => this.#post(guild, text, member?.id));
 	}
 
-	/** Begins it. What becomes of it is counted, and a failure told. */
+	/** Runs in the background. Counts the outcome and logs a failure. */
 	#send(work: () => Promise<void>): void {
 		const { log } = this.#options;
 		const sent: Promise<void> = work()
 			.then(() => {
-				this.#said = undefined;
+				this.#lastWarning = undefined;
 				this.#count?.add(["sent"]);
 			})
 			.catch((error) => {
 				this.#count?.add(["failed"]);
-				const told =
-					error instanceof Unable ? error.message : toToolError(error)?.message;
-				if (told === undefined) log.error("could not greet", { error });
-				else this.#say(told);
+				const reason =
+					error instanceof GreetingError
+						? error.message
+						: toToolError(error)?.message;
+				if (reason === undefined) log.error("greeting failed", { error });
+				else this.#warn(reason);
 			})
 			.finally(() => this.#sending.delete(sent));
 		this.#sending.add(sent);
@@ -200,26 +211,28 @@ class Welcome implements Feature {
 		const { guild, id } = member;
 		requirePermissions(guild, this.#settings.channel);
 		const { ai } = this.#options;
-		const words =
-			ai && this.#settings.ai ? await this.#wordsOf(ai, member) : undefined;
-		// Whoever has left meanwhile needs none.
+		const greeting =
+			ai && this.#settings.ai ? await this.#askAi(ai, member) : undefined;
+		// The member may have left.
 		if (!guild.members.cache.has(id)) return;
 		const text =
-			words === undefined ? this.#plain(member) : `<@${id}> ${words}`;
+			greeting === undefined
+				? this.#defaultGreeting(member)
+				: `<@${id}> ${greeting}`;
 		await this.#post(guild, text, id);
 	}
 
-	#plain({ guild, id }: GuildMember): string {
-		return fillIn(this.#settings.message, guild, { user: `<@${id}>` });
+	#defaultGreeting({ guild, id }: GuildMember): string {
+		return fillTemplate(this.#settings.message, guild, { user: `<@${id}>` });
 	}
 
-	/** Undefined where the AI has none in time, or has had to find too many. */
-	async #wordsOf(ai: Ai, member: GuildMember): Promise<string | undefined> {
+	/** Undefined when the AI fails, times out or has reached its hourly limit. */
+	async #askAi(ai: Ai, member: GuildMember): Promise<string | undefined> {
 		const { aiPerHour, aiTimeoutMs, now } = this.#timing;
 		const at = now();
-		this.#byAi = this.#byAi.filter((time) => time > at - hourMs);
-		if (this.#byAi.length >= aiPerHour) return undefined;
-		this.#byAi.push(at);
+		this.#aiGreetings = this.#aiGreetings.filter((time) => time > at - hourMs);
+		if (this.#aiGreetings.length >= aiPerHour) return undefined;
+		this.#aiGreetings.push(at);
 		const { config, log } = this.#options;
 		const signal = AbortSignal.any([
 			AbortSignal.timeout(aiTimeoutMs),
@@ -229,26 +242,26 @@ class Welcome implements Feature {
 			config.personality ?? `You are ${config.botName}, a bot on Discord.`;
 		try {
 			const request = greetingRequest(personality, member);
-			const answer = await inTime(
+			const answer = await orAborted(
 				ai.complete(request, { signal, maxTokens }),
 				signal,
 			);
-			const words = greetingFrom(answer);
-			if (words === undefined) this.#count?.add(["ai_unfit"]);
-			return words;
+			const greeting = greetingFrom(answer);
+			if (greeting === undefined) this.#count?.add(["ai_unfit"]);
+			return greeting;
 		} catch (error) {
 			this.#count?.add(["ai_failed"]);
 			if (!(error instanceof AiError || signal.aborted))
-				log.error("an AI could not greet", { error });
+				log.error("AI greeting failed", { error });
 			return undefined;
 		}
 	}
 
-	/** Sends a text that pings `newcomer`, where it names them, and nobody else. */
+	/** Sends a message that can ping nobody but `newcomer`. */
 	async #post(guild: Guild, content: string, newcomer?: string): Promise<void> {
 		const { channel } = this.#settings;
 		requirePermissions(guild, channel);
-		if (content.trim() === "") throw new Unable("the greeting is empty");
+		if (content.trim() === "") throw new GreetingError("the greeting is empty");
 		await guild.client.rest.post(Routes.channelMessages(channel), {
 			body: {
 				content,
@@ -257,51 +270,58 @@ class Welcome implements Feature {
 		});
 	}
 
-	/** Once, until something else is to be said, or it works again. */
-	#say(reason: string): void {
-		if (reason !== this.#said)
-			this.#options.log.warn("could not greet those who join", { reason });
-		this.#said = reason;
+	/** Repeats no reason until a greeting was sent. */
+	#warn(reason: string): void {
+		if (reason !== this.#lastWarning)
+			this.#options.log.warn("greeting not sent", { reason });
+		this.#lastWarning = reason;
 	}
 }
 
 /** Why a greeting cannot be sent, for the operator. */
-class Unable extends Error {}
+class GreetingError extends Error {}
 
-/** Throws an Unable: asking Discord for what it refuses would count against the bot. */
+/** Throws a GreetingError. Checked first: requests that Discord refuses count against the bot. */
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
-	if (!channel) throw new Unable(`there is no channel ${channelId} any more`);
+	if (!channel)
+		throw new GreetingError(`there is no channel ${channelId} any more`);
 	const { ViewChannel, SendMessages } = PermissionFlagsBits;
 	const needed = ViewChannel | SendMessages;
 	const missing = missingPermissions(guild, channel, needed);
 	if (missing !== 0n)
-		throw new Unable(
+		throw new GreetingError(
 			`the bot lacks ${describeBits(missing)} in the channel ${channelId}`,
 		);
 }
 
-function newCrowd(at: number): Crowd {
-	return { ids: new Set(), more: 0, since: at, last: at, timer: undefined };
+function newRaid(at: number): Raid {
+	return {
+		ids: new Set(),
+		untracked: 0,
+		startedAt: at,
+		lastJoinAt: at,
+		timer: undefined,
+	};
 }
 
-function join(crowd: Crowd, id: string, at: number): void {
-	crowd.last = at;
-	if (crowd.ids.size < maxKnown) crowd.ids.add(id);
-	else crowd.more += 1;
+function addToRaid(raid: Raid, id: string, at: number): void {
+	raid.lastJoinAt = at;
+	if (raid.ids.size < maxTracked) raid.ids.add(id);
+	else raid.untracked += 1;
 }
 
-/** What `work` gives, as long as it gives it before the signal comes. */
-async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Resolves like `work`, or rejects with the signal's reason if that comes first. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 	const { promise, reject } = Promise.withResolvers<never>();
-	const end = () => reject(signal.reason);
-	signal.addEventListener("abort", end, { once: true });
+	const abort = () => reject(signal.reason);
+	signal.addEventListener("abort", abort, { once: true });
 	try {
 		signal.throwIfAborted();
 		return await Promise.race([work, promise]);
 	} finally {
-		signal.removeEventListener("abort", end);
-		// It may still fail, and nobody listens any more.
+		signal.removeEventListener("abort", abort);
+		// A later rejection has no handler otherwise.
 		work.catch(() => {});
 	}
 }

@@ -57,7 +57,7 @@ function roleNamed(simulator: Simulator, name: string): Role {
 interface SceneOptions extends Partial<StageOptions> {
 	/** Keys of [auto_role], beside the roles. */
 	rules?: Record<string, unknown>;
-	flushMs?: number;
+	flushIntervalMs?: number;
 	/** Other sections. */
 	sections?(simulator: Simulator): Record<string, unknown>;
 }
@@ -85,7 +85,10 @@ async function sceneOn({
 		},
 		create(given: FeatureOptions) {
 			feature = createAutoRole(given, {
-				...{ sweepMs: 3_600_000, flushMs: options.flushMs ?? 3_600_000 },
+				...{
+					sweepIntervalMs: 3_600_000,
+					flushIntervalMs: options.flushIntervalMs ?? 3_600_000,
+				},
 				backOffMs: [1, 5],
 				now: () => clock,
 			});
@@ -387,7 +390,7 @@ onBoth((databases) => {
 		await using scene = await sceneOn({
 			place: await databases.place(),
 			rules: { min_messages: 100 },
-			flushMs: 5,
+			flushIntervalMs: 5,
 			store: (store) =>
 				withSql(store, async (strings, ...values) => {
 					if (

@@ -24,7 +24,11 @@ async function stageOn(changes: Partial<StageOptions> = {}) {
 			join_role: { role: newcomer(simulator) },
 		}),
 		create: (options) =>
-			createJoinRole(options, { lookMs: 5, noteMs: 10, backOffMs: [5, 20] }),
+			createJoinRole(options, {
+				scanIntervalMs: 5,
+				saveIntervalMs: 10,
+				backOffMs: [5, 20],
+			}),
 		...changes,
 		prepare(simulator) {
 			for (const member of simulator.guild("The Cooks").members.values())
@@ -92,7 +96,7 @@ test("a write that Discord does not answer is sent again, and the others do not 
 	stage.join("omar");
 	await world.gets("nora", "omar");
 	expect(stage.logged.lines.join("\n")).toContain(
-		"those who join are not given their role",
+		"join_role cannot give the role",
 	);
 });
 test("a part of each rate limit is left to others", async () => {

@@ -6,7 +6,10 @@ import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
 import { startBot } from "../../../src/bot/bot.ts";
 import { unknownPlaceholders } from "../../../src/bot/config/placeholders.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
-import { fillIn, greetingFrom } from "../../../src/bot/features/greeting.ts";
+import {
+	fillTemplate,
+	greetingFrom,
+} from "../../../src/bot/features/greeting.ts";
 import {
 	createWelcome,
 	type WelcomeTiming,
@@ -125,7 +128,7 @@ test("who leaves before the summary is not counted, and the only one who stays i
 
 test("a raid without an end is greeted every now and then, and nobody of it one by one", async () => {
 	await using scene = await startScene({
-		timing: { quietMs: 60_000, longestMs: 50 },
+		timing: { quietMs: 60_000, maxRaidMs: 50 },
 	});
 	for (let at = 0; at < 10; at++) scene.join(`one${at}`);
 	await scene.greeted(4);
@@ -161,8 +164,7 @@ test("where it may not write it does not try, and says why, once", async () => {
 	const channel = scene.simulator.channel(general).channel;
 	scene.simulator.faults.refuse(posting, 50013, { times: 1 });
 	scene.join("nora");
-	const warnings = () =>
-		scene.stage.logged.entries("could not greet those who join");
+	const warnings = () => scene.stage.logged.entries("greeting not sent");
 	await until("it is told", () => warnings().length === 1);
 	if (!("permission_overwrites" in channel)) throw new Error("it has none");
 	world.channels.edit(channel, {
@@ -276,11 +278,11 @@ describe("words of an AI's", () => {
 
 test("what is filled in is not looked through again, and every text is a message at most", () => {
 	const guild = { name: "{count} {user}", memberCount: 7 } as never;
-	expect(fillIn("{guild} {count} {user}", guild, { count: "3" })).toBe(
+	expect(fillTemplate("{guild} {count} {user}", guild, { count: "3" })).toBe(
 		"{count} {user} 3 {user}",
 	);
 	expect(
-		fillIn("{guild} ".repeat(1_000), guild, {}).length,
+		fillTemplate("{guild} ".repeat(1_000), guild, {}).length,
 	).toBeLessThanOrEqual(2_000);
 	expect(unknownPlaceholders("{user} {usr} { x }", ["user"])).toEqual([
 		"{usr}",

@@ -1,4 +1,4 @@
-// `ban`: keeps somebody out, for a while or for good.
+// `ban`: bans someone, for a duration or permanently.
 
 import { PermissionFlagsBits } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
@@ -7,12 +7,17 @@ import type { Limiter } from "../../commands/cooldown.ts";
 import { userName } from "../../discord/describe.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
 import { durationUsage, readDuration } from "./duration.ts";
-import { named, untilText } from "./moderation-log.ts";
-import { readReason, readUserId, requireReach, takeWords } from "./target.ts";
+import { formatEnd, formatUser } from "./moderation-log.ts";
+import {
+	readReason,
+	readUserId,
+	requireBannable,
+	takeWords,
+} from "./target.ts";
 import type { TempBans } from "./temp-bans.ts";
 
 export interface BanCommandOptions {
-	/** What chat commands begin with, for the usage. */
+	/** Prefix of chat commands, for the usage. */
 	prefix: string;
 	bans: TempBans;
 	limiter: Limiter;
@@ -34,27 +39,29 @@ export function banCommand({
 		description: `bans someone for ${durationUsage}`,
 		permission: { name: "BanMembers", in: "guild" },
 		limiter,
-		async run(asked, rest) {
-			const [whom = "", duration = "", reason = ""] = takeWords(rest, 2);
-			const userId = readUserId(whom);
+		async run(invocation, rest) {
+			const [target = "", duration = "", reason = ""] = takeWords(rest, 2);
+			const userId = readUserId(target);
 			const ms = readDuration(duration);
 			if (userId === undefined || ms === undefined)
 				throw new ToolError(
-					`Write \`${prefix} ban ${usage}\`: a mention or an id, and ${durationUsage}.`,
+					`Write \`${prefix} ban ${usage}\`: a mention or user ID, and ${durationUsage}.`,
 				);
-			const { guild, member } = asked;
+			const { guild, member } = invocation;
 			requirePermissions(guild, undefined, PermissionFlagsBits.BanMembers);
-			await requireReach(asked, userId);
+			await requireBannable(invocation, userId);
 			const endsAt = ms === null ? null : now() + ms;
 			const outcome = await bans.ban(guild, {
-				...{ userId, endsAt, reason: readReason(reason) },
+				userId,
+				endsAt,
+				reason: readReason(reason),
 				moderator: { id: member.id, name: userName(member.user) },
 			});
-			const until =
-				endsAt === null ? untilText(null) : `until ${untilText(endsAt)}`;
+			const length =
+				endsAt === null ? formatEnd(null) : `until ${formatEnd(endsAt)}`;
 			return outcome === "banned"
-				? `Banned ${named(userId)} ${until}.`
-				: `${named(userId)} is banned already; from now on ${until}.`;
+				? `Banned ${formatUser(userId)} ${length}.`
+				: `${formatUser(userId)} was already banned, and is now banned ${length}.`;
 		},
 	};
 }

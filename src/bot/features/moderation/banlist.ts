@@ -1,15 +1,14 @@
-// `banlist`: the bans that end by themselves, soonest first.
+// `banlist`: lists temporary bans, soonest end first.
 
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Command } from "../../commands/commands.ts";
 import { shown } from "../../discord/text.ts";
 import type { Store } from "../../store/store.ts";
 import { selectTempBansOf } from "../../store/temp-bans.ts";
-import { named, untilText } from "./moderation-log.ts";
+import { formatEnd, formatUser } from "./moderation-log.ts";
 
 const pageSize = 10;
-/** How much of a reason is shown. */
-const maxReason = 80;
+const maxReasonLength = 80;
 
 export function banlistCommand(
 	prefix: string,
@@ -18,7 +17,7 @@ export function banlistCommand(
 	return {
 		name: "banlist",
 		usage: "[page]",
-		description: "shows the bans that have an end",
+		description: "lists temporary bans",
 		permission: { name: "BanMembers", in: "guild" },
 		async run({ guild }, rest) {
 			const page = rest === "" ? 1 : /^\d{1,6}$/.test(rest) ? Number(rest) : 0;
@@ -30,15 +29,15 @@ export function banlistCommand(
 				limit: pageSize,
 				offset: (page - 1) * pageSize,
 			});
-			if (total === 0) return "No ban has an end.";
+			if (total === 0) return "There are no temporary bans.";
 			const pages = Math.ceil(total / pageSize);
 			if (rows.length === 0)
-				return `There are ${pages} page(s) with ${total} ban(s) in all.`;
+				return `Page ${page} does not exist: there are ${total} temporary ban(s) on ${pages} page(s).`;
 			return [
-				`${total} ban(s) with an end, page ${page} of ${pages}, those that end soonest first:`,
+				`${total} temporary ban(s), page ${page} of ${pages}, soonest end first:`,
 				...rows.map(
 					({ user_id, ends_at, moderator_id, reason, state }) =>
-						`${named(user_id)} until ${untilText(ends_at)}, by <@${moderator_id}>${reason ? `: ${shown(reason, maxReason)}` : ""}${state === "asked" ? " (not yet confirmed)" : ""}`,
+						`${formatUser(user_id)} until ${formatEnd(ends_at)}, by <@${moderator_id}>${reason ? `: ${shown(reason, maxReasonLength)}` : ""}${state === "asked" ? " (not yet confirmed)" : ""}`,
 				),
 				...(page < pages ? [`More: \`${prefix} banlist ${page + 1}\``] : []),
 			].join("\n");

@@ -1,4 +1,4 @@
-// Lengths of time as people type them: "30m", "12h", "1d12h", "2w".
+// Parses durations as people type them: "30m", "12h", "1d12h", "2w".
 
 const unitMs: Readonly<Record<string, number>> = {
 	m: 60_000,
@@ -8,19 +8,16 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const maxMs = 5 * 366 * 86_400_000;
 
-/** What is written for no end at all. */
-const forever = "forever";
-
 export const durationUsage =
 	'a duration such as 30m, 12h, 3d or 2w, of up to 5 years, or "forever"';
 
-/** In milliseconds; null for "forever", undefined for what is none, or too long. */
+/** In milliseconds; null for "forever", undefined when invalid or too long. */
 export function readDuration(text: string): number | null | undefined {
-	const given = text.toLowerCase();
-	if (given === forever) return null;
-	if (!/^(?:\d{1,7}[mhdw])+$/.test(given)) return undefined;
+	const duration = text.toLowerCase();
+	if (duration === "forever") return null;
+	if (!/^(?:\d{1,7}[mhdw])+$/.test(duration)) return undefined;
 	let ms = 0;
-	for (const [, count, unit = ""] of given.matchAll(/(\d+)([mhdw])/g))
+	for (const [, count, unit = ""] of duration.matchAll(/(\d+)([mhdw])/g))
 		ms += Number(count) * (unitMs[unit] ?? 0);
 	return ms > 0 && ms <= maxMs ? ms : undefined;
 }

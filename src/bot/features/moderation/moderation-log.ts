@@ -1,5 +1,5 @@
-// Where people can see what moderators do with the bot's commands, and what comes of it by itself: an embed in a channel
-// that the guild has chosen, or else the operator; in the operator's, too, while it cannot be told in the guild's.
+// The moderation log: embeds in the guild's log channel (`setlog`), or else in the operator's (`moderation.log_channel`),
+// which also replaces the guild's channel while the bot cannot write there.
 
 import { EmbedBuilder, type Guild } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
@@ -15,47 +15,42 @@ import {
 import type { Store } from "../../store/store.ts";
 
 /** Discord's limit for the value of a field. */
-const maxField = 1_024;
-/** How many may wait for the store to say where they belong. */
-const maxWaiting = 1_000;
-/** What the bot needs in a channel to tell of moderation there. */
-export const neededToLog = [
+const maxFieldLength = 1_024;
+/** Entries that may wait for their channel to be looked up. */
+const maxPending = 1_000;
+/** Permissions that the bot needs in a log channel. */
+export const logPermissions = [
 	"ViewChannel",
 	"SendMessages",
 	"EmbedLinks",
 ] as const;
 
-export interface Note {
+export interface LogEntry {
 	title: string;
-	/** Whether something went otherwise than it was meant. */
-	isTrouble?: boolean;
-	/** Ids: who asked, and who it is about. */
-	by?: string;
-	whom?: string;
-	/** What else is to be said, in words of ours. */
-	what?: string;
-	/** As a moderator wrote it; null for nothing. */
+	isFailure?: boolean;
+	/** User ids. */
+	moderatorId?: string;
+	userId?: string;
+	description?: string;
+	/** As the moderator wrote it; null for none. */
 	reason?: string | null;
-	/** Epoch milliseconds; null for no end. */
+	/** Epoch milliseconds; null for a permanent ban. */
 	until?: number | null;
 }
 
 export interface ModerationLog {
-	/**
-	 * The id of the channel where a guild is told now, the operator's while it cannot be told in its own; undefined where
-	 * nothing is logged. Rejects with StoreUnavailable.
-	 */
+	/** The id of the channel in use; undefined when logging is off. Rejects with StoreUnavailable. */
 	channelOf(guildId: string): Promise<string | undefined>;
-	/** From now on it is this one, or null for none. Rejects with StoreUnavailable. */
-	choose(guildId: string, channelId: string | null): Promise<void>;
-	/** Never waits, never throws. Where it goes is the guild's to say, unless this says it. */
-	tell(guildId: string, note: Note, channelId?: string): void;
-	/** Resolves when what waits has been sent, or has failed. */
+	/** Sets the guild's channel; null turns logging off. Rejects with StoreUnavailable. */
+	setChannel(guildId: string, channelId: string | null): Promise<void>;
+	/** Queues an entry for the guild's channel, or for `channelId`. Never throws. */
+	add(guildId: string, entry: LogEntry, channelId?: string): void;
+	/** Resolves when every queued entry is sent or has failed. */
 	settled(): Promise<void>;
 }
 
 export interface ModerationLogOptions {
-	/** The operator's choice: the id of a channel. */
+	/** Id of the operator's channel. */
 	defaultChannel: string | undefined;
 	connection: Connection;
 	store: Pick<Store, "sql">;
@@ -69,124 +64,128 @@ export function createModerationLog({
 	log,
 }: ModerationLogOptions): ModerationLog {
 	const queue = createEmbedQueue({
-		...{ connection, log },
+		connection,
+		log,
 		noun: "action(s)",
 		setting: "moderation.log_channel",
 	});
-	/** What guilds have chosen, as far as it was looked up. */
-	const chosen = new Map<string, string | null | undefined>();
-	/** The choices that the operator's channel stands in for, by guild. */
+	/** Cache of the guilds' channels; null for off, undefined for the default. */
+	const configured = new Map<string, string | null | undefined>();
+	/** By guild: its channel while the operator's replaces it. */
 	const replaced = new Map<string, string>();
-	const finding = new Set<Promise<void>>();
+	const pending = new Set<Promise<void>>();
 
 	function guildOf(guildId: string): Guild | undefined {
 		return connection.guilds.find(({ id }) => id === guildId);
 	}
 
-	function byDefault(guildId: string): string | undefined {
+	function defaultIn(guildId: string): string | undefined {
 		return guildOf(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
 	}
 
-	/** The guild's choice, or the operator's channel while the bot cannot tell in the one and can in the other. */
-	function inPlaceOf(choice: string, guildId: string): string {
+	/** The guild's channel, or the operator's while the bot can write only there. */
+	function writableChannel(channelId: string, guildId: string): string {
 		const guild = guildOf(guildId);
-		if (canTell(guild, choice) || !canTell(guild, defaultChannel)) {
+		if (canWrite(guild, channelId) || !canWrite(guild, defaultChannel)) {
 			replaced.delete(guildId);
-			return choice;
+			return channelId;
 		}
-		// It is so for every entry, and said once.
-		if (replaced.get(guildId) !== choice)
+		// Logged once, not for every entry.
+		if (replaced.get(guildId) !== channelId)
 			log.warn(
-				"moderation is logged in moderation.log_channel: the channel that the guild chose is gone, or the bot may not write there",
-				{ guild: guildId, channel: choice },
+				"moderation log falls back to moderation.log_channel: the bot cannot write to the guild's channel",
+				{ guild: guildId, channel: channelId },
 			);
-		replaced.set(guildId, choice);
+		replaced.set(guildId, channelId);
 		return defaultChannel;
 	}
 
 	async function channelOf(guildId: string): Promise<string | undefined> {
-		if (!chosen.has(guildId))
-			chosen.set(guildId, await selectLogChannel(sql, guildId));
-		const choice = chosen.get(guildId);
-		if (choice === undefined) return byDefault(guildId);
-		return choice === null ? undefined : inPlaceOf(choice, guildId);
+		if (!configured.has(guildId))
+			configured.set(guildId, await selectLogChannel(sql, guildId));
+		const channelId = configured.get(guildId);
+		if (channelId === undefined) return defaultIn(guildId);
+		return channelId === null ? undefined : writableChannel(channelId, guildId);
 	}
 
-	async function find(guildId: string): Promise<string | undefined> {
+	async function channelOrDefault(
+		guildId: string,
+	): Promise<string | undefined> {
 		try {
 			return await channelOf(guildId);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not look up where moderation is logged", { error });
-			// Better where the operator wants it than nowhere.
-			return byDefault(guildId);
+				log.error("moderation log channel lookup failed", { error });
+			return defaultIn(guildId);
 		}
 	}
 
 	return {
 		channelOf,
-		async choose(guildId, channelId) {
-			// Whatever comes of it, it is looked up again.
-			chosen.delete(guildId);
+		async setChannel(guildId, channelId) {
+			// Also before the write: its outcome can be unknown.
+			configured.delete(guildId);
 			await saveLogChannel(sql, guildId, channelId);
-			chosen.delete(guildId);
+			configured.delete(guildId);
 		},
-		tell(guildId, note, channelId) {
-			if (finding.size >= maxWaiting) {
-				log.warn("could not tell of moderation: too much waits");
+		add(guildId, entry, channelId) {
+			if (pending.size >= maxPending) {
+				log.warn("moderation log entry dropped: queue full");
 				return;
 			}
 			const at = new Date();
-			const found = (async () => {
-				const id = channelId ?? (await find(guildId));
-				if (id !== undefined) queue.push(id, () => embedOf(note, at));
-			})().finally(() => finding.delete(found));
-			finding.add(found);
+			const queued = (async () => {
+				const id = channelId ?? (await channelOrDefault(guildId));
+				if (id !== undefined) queue.push(id, () => createEmbed(entry, at));
+			})().finally(() => pending.delete(queued));
+			pending.add(queued);
 		},
 		async settled() {
-			await Promise.all(finding);
+			await Promise.all(pending);
 			await queue.settled();
 		},
 	};
 }
 
-/** Whether the bot may write embeds in a channel of a guild. */
-function canTell(
+/** Whether the bot may send embeds to a channel of the guild. */
+function canWrite(
 	guild: Guild | undefined,
 	channelId: string | undefined,
 ): channelId is string {
 	const channel = guild?.channels.cache.get(channelId ?? "");
-	// Discord tells of the bot as a member a moment after it tells of the guild: until then nothing is known.
+	// The bot's own member can arrive after its guild. Until then its permissions are unknown.
 	if (!guild?.members.me || !channel) return false;
-	const needed = bitsIn(channel, neededToLog);
+	const needed = bitsIn(channel, logPermissions);
 	return missingPermissions(guild, channel, needed) === 0n;
 }
 
-function embedOf(note: Note, at: Date): EmbedBuilder {
-	const { title, isTrouble, by, whom, what, reason, until } = note;
+function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
+	const { title, isFailure, moderatorId, userId, description, reason, until } =
+		entry;
 	const embed = new EmbedBuilder()
 		.setTitle(title)
-		.setColor(isTrouble ? 0xc62828 : 0x2e7d32)
+		.setColor(isFailure ? 0xc62828 : 0x2e7d32)
 		.setTimestamp(at);
 	const add = (name: string, value: string | undefined) => {
 		if (value) embed.addFields({ name, value, inline: value.length < 60 });
 	};
-	add("Who", by && named(by));
-	add("Whom", whom && named(whom));
-	add("Until", until === undefined ? undefined : untilText(until));
-	add("Why", reason ? shown(reason, maxField) : undefined);
-	if (what) embed.setDescription(what);
+	add("Moderator", moderatorId && formatUser(moderatorId));
+	add("User", userId && formatUser(userId));
+	if (until === null) add("Duration", "Permanent");
+	else if (until !== undefined) add("Until", formatEnd(until));
+	add("Reason", reason ? shown(reason, maxFieldLength) : undefined);
+	if (description) embed.setDescription(description);
 	return embed;
 }
 
-/** A person, as Discord's clients show one: by name, and by id where they know none. */
-export function named(id: string): string {
+/** A user as a mention and an id: clients show the id's mention by name only when they know the user. */
+export function formatUser(id: string): string {
 	return `<@${id}> (ID: ${id})`;
 }
 
-/** An end, as Discord's clients show it in their own time zone. */
-export function untilText(until: number | null): string {
-	if (until === null) return "without an end";
+/** The end of a ban as a Discord timestamp, which clients show in their own time zone, or "permanently". */
+export function formatEnd(until: number | null): string {
+	if (until === null) return "permanently";
 	const seconds = Math.floor(until / 1000);
 	return `<t:${seconds}:f> (<t:${seconds}:R>)`;
 }

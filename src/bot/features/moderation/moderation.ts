@@ -1,4 +1,4 @@
-// Commands for moderators, and the bans that end by themselves. Off unless the configuration says so.
+// The feature `moderation`: commands for moderators, temporary bans and the moderation log.
 
 import { moderatorLimits } from "../../commands/commands.ts";
 import { createLimiter } from "../../commands/cooldown.ts";
@@ -11,8 +11,8 @@ import { setlogCommand } from "./setlog.ts";
 import { createTempBans } from "./temp-bans.ts";
 import { unbanCommand } from "./unban.ts";
 
-/** How long what was done is told of at the end. */
-const farewellMs = 1_500;
+/** How long pending log entries may take on shutdown. */
+const shutdownGraceMs = 1_500;
 
 export function createModeration({
 	config,
@@ -26,12 +26,17 @@ export function createModeration({
 	const prefix = config.command;
 	const limiter = createLimiter(moderatorLimits);
 	const moderationLog = createModerationLog({
-		...{ connection, store, log },
+		connection,
+		store,
+		log,
 		defaultChannel: settings.log_channel,
 	});
 	const bans = createTempBans({
-		...{ connection, store, log, mutex },
-		tell: (guildId, note) => moderationLog.tell(guildId, note),
+		connection,
+		store,
+		log,
+		mutex,
+		moderationLog,
 	});
 	const nuke = createNuke({ prefix, limiter, moderationLog, mutex, log });
 	return {
@@ -46,7 +51,7 @@ export function createModeration({
 		start: bans.start,
 		async close() {
 			await Promise.all([bans.close(), nuke.close()]);
-			await Promise.race([moderationLog.settled(), Bun.sleep(farewellMs)]);
+			await Promise.race([moderationLog.settled(), Bun.sleep(shutdownGraceMs)]);
 		},
 	};
 }

@@ -1,4 +1,4 @@
-// `nuke`: deletes the latest messages of a channel, and itself.
+// `nuke`: deletes the latest messages of a channel, and the command itself.
 
 import {
 	type GuildTextBasedChannel,
@@ -23,46 +23,47 @@ import { fetchPage } from "../../messages/message-pages.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type { ModerationLog } from "./moderation-log.ts";
 
-/** As many as Discord deletes at once. */
-const most = 100;
-/** How long the notice stays. */
-const noticeMs = 5_000;
-/** How long notices are waited for at the end. */
-const farewellMs = 1_000;
+/** Discord's limit for one bulk delete. */
+const maxCount = 100;
+/** How long the confirmation stays in the channel. */
+const confirmationMs = 5_000;
+const shutdownGraceMs = 1_000;
 
 export interface NukeOptions {
-	/** What chat commands begin with, for the usage. */
+	/** Prefix of chat commands, for the usage. */
 	prefix: string;
 	limiter: Limiter;
-	moderationLog: Pick<ModerationLog, "tell">;
-	/** What deletes in a channel, by its id. */
+	moderationLog: Pick<ModerationLog, "add">;
+	/** Serializes deletions, by channel id. */
 	mutex: KeyedMutex;
 	log: Log;
-	noticeMs?: number;
+	confirmationMs?: number;
 }
 
-/** The command, and the end of it: notices that still stand go. */
+/** `close` deletes the confirmations that are still shown. */
 export function createNuke(options: NukeOptions): {
 	command: Command;
 	close(): Promise<void>;
 } {
 	const { prefix, limiter, moderationLog, mutex, log } = options;
-	const notices = new Map<Message, Timer>();
+	const confirmations = new Map<Message, Timer>();
 	const sending = new Set<Promise<void>>();
 	let closed = false;
 
-	async function take(notice: Message): Promise<void> {
-		clearTimeout(notices.get(notice));
-		notices.delete(notice);
+	async function remove(confirmation: Message): Promise<void> {
+		clearTimeout(confirmations.get(confirmation));
+		confirmations.delete(confirmation);
 		try {
-			await notice.delete();
+			await confirmation.delete();
 		} catch (error) {
-			log.warn("a notice stays", { reason: String((error as Error).message) });
+			log.warn("nuke confirmation not deleted", {
+				reason: String((error as Error).message),
+			});
 		}
 	}
 
-	/** Says something that goes after a while, where the bot may write. Never rejects. */
-	async function say(
+	/** Sends a confirmation that is deleted after `confirmationMs`. Never rejects. */
+	async function confirm(
 		channel: GuildTextBasedChannel,
 		content: string,
 	): Promise<void> {
@@ -70,16 +71,16 @@ export function createNuke(options: NukeOptions): {
 			const missing = missingToWrite(channel);
 			if (missing !== 0n)
 				throw new Error(`the bot lacks ${describeBits(missing)} there`);
-			const notice = await channel.send({
+			const message = await channel.send({
 				content,
 				allowedMentions: noMentions,
 			});
-			const ms = options.noticeMs ?? noticeMs;
-			if (closed) await take(notice);
-			else notices.set(notice, setTimeout(take, ms, notice));
+			const ms = options.confirmationMs ?? confirmationMs;
+			if (closed) await remove(message);
+			else confirmations.set(message, setTimeout(remove, ms, message));
 		} catch (error) {
-			// What it would say is done all the same.
-			log.warn("could not say what was deleted", {
+			// The messages are deleted anyway.
+			log.warn("nuke confirmation not sent", {
 				reason: String((error as Error).message),
 			});
 		}
@@ -87,15 +88,15 @@ export function createNuke(options: NukeOptions): {
 
 	const command: Command = {
 		name: "nuke",
-		usage: `<1-${most}>`,
-		description: `deletes so many of the latest messages here, up to ${most}`,
+		usage: `<1-${maxCount}>`,
+		description: `deletes the latest messages in this channel, up to ${maxCount}`,
 		permission: { name: "ManageMessages", in: "channel" },
 		limiter,
 		async run({ guild, channel, member, message }, rest) {
 			const count = /^\d{1,3}$/.test(rest) ? Number(rest) : 0;
-			if (count < 1 || count > most)
+			if (count < 1 || count > maxCount)
 				throw new ToolError(
-					`Write \`${prefix} nuke <1-${most}>\`: how many of the latest messages to delete.`,
+					`Write \`${prefix} nuke <1-${maxCount}>\`: how many of the latest messages to delete.`,
 				);
 			const { ManageMessages, ReadMessageHistory, ViewChannel } =
 				PermissionFlagsBits;
@@ -104,25 +105,33 @@ export function createNuke(options: NukeOptions): {
 				channel,
 				ViewChannel | ReadMessageHistory | ManageMessages,
 			);
-			const by = member.id;
 			const reason = auditReason(`nuke ${count} by ${userName(member.user)}`);
 			const where = `in <#${channel.id}> (ID: ${channel.id})`;
-			const note = { title: "Nuke", by };
-			const { deleted, left } = await mutex
+			const entry = { title: "Nuke", moderatorId: member.id };
+			const { deleted, tooOld } = await mutex
 				.withLock(channel.id, () => deleteBefore(message, count, reason))
 				.catch((error) => {
-					const what = `It is not known whether up to ${count} message(s) were deleted ${where}.`;
+					const description = `Up to ${count} message(s) may have been deleted ${where}: Discord did not confirm it.`;
 					if (!wasNotDone(error))
-						moderationLog.tell(guild.id, { ...note, isTrouble: true, what });
+						moderationLog.add(guild.id, {
+							...entry,
+							isFailure: true,
+							description,
+						});
 					throw error;
 				});
-			const what = `${deleted} message(s) deleted ${where}.`;
-			moderationLog.tell(guild.id, { ...note, what });
+			const description = `${deleted} message(s) deleted ${where}.`;
+			moderationLog.add(guild.id, { ...entry, description });
 			const kept =
-				left > 0 ? ` ${left} over 14 days old cannot go this way.` : "";
-			const said = say(channel, `Deleted ${deleted} message(s).${kept}`);
-			sending.add(said);
-			await said.finally(() => sending.delete(said));
+				tooOld > 0
+					? ` Kept ${tooOld}: Discord does not bulk-delete messages older than 14 days.`
+					: "";
+			const confirmed = confirm(
+				channel,
+				`Deleted ${deleted} message(s).${kept}`,
+			);
+			sending.add(confirmed);
+			await confirmed.finally(() => sending.delete(confirmed));
 			return undefined;
 		},
 	};
@@ -130,25 +139,26 @@ export function createNuke(options: NukeOptions): {
 		command,
 		async close() {
 			closed = true;
-			const last = Promise.all([...[...notices.keys()].map(take), ...sending]);
-			await Promise.race([last, Bun.sleep(farewellMs)]);
+			const removed = [...confirmations.keys()].map(remove);
+			const all = Promise.all([...removed, ...sending]);
+			await Promise.race([all, Bun.sleep(shutdownGraceMs)]);
 		},
 	};
 }
 
-/** Deletes the latest `count` messages before this one, as far as they are young enough, and this one. */
+/** Deletes this message and up to `count` before it. Keeps those that are too old for a bulk delete. */
 async function deleteBefore(
 	message: Message<true>,
 	count: number,
 	reason: string,
-): Promise<{ deleted: number; left: number }> {
+): Promise<{ deleted: number; tooOld: number }> {
 	const { channel } = message;
 	const page = await fetchPage(channel, { limit: count, before: message.id });
 	const ids = page.map(({ id }) => id).filter((id) => !isTooOldForBulk(id));
-	const together = ids.length < most ? [...ids, message.id] : ids;
-	await bulkDelete(channel, together, reason);
-	// That it may stay is no reason to say that nothing was done.
-	if (together === ids)
+	const batch = ids.length < maxCount ? [...ids, message.id] : ids;
+	await bulkDelete(channel, batch, reason);
+	// The others are deleted: failing to delete the command is not worth an error.
+	if (batch === ids)
 		await bulkDelete(channel, [message.id], reason).catch(() => {});
-	return { deleted: ids.length, left: page.length - ids.length };
+	return { deleted: ids.length, tooOld: page.length - ids.length };
 }

@@ -1,4 +1,4 @@
-// `setlog`: where people can see what moderators do.
+// `setlog`: shows, sets or turns off the guild's moderation log channel.
 
 import {
 	ChannelType,
@@ -9,7 +9,7 @@ import { ToolError } from "../../../mcp/tool.ts";
 import type { Asked, Command } from "../../commands/commands.ts";
 import type { Limiter } from "../../commands/cooldown.ts";
 import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
-import { type ModerationLog, neededToLog } from "./moderation-log.ts";
+import { logPermissions, type ModerationLog } from "./moderation-log.ts";
 
 const usage = "#channel | off";
 
@@ -25,41 +25,40 @@ export function setlogCommand({
 	return {
 		name: "setlog",
 		usage,
-		description: "says where moderation is logged",
+		description: "shows or sets the moderation log channel",
 		permission: { name: "ManageGuild", in: "guild" },
 		limiter,
-		async run(asked, rest) {
-			const { guild, member } = asked;
+		async run(invocation, rest) {
+			const { guild, member } = invocation;
 			const before = await moderationLog.channelOf(guild.id);
 			if (rest === "")
-				return `Moderation is logged ${before ? `in <#${before}>` : "nowhere"}. \`${prefix} setlog ${usage}\` changes that.`;
+				return `${before ? `Moderation is logged in <#${before}>.` : "Moderation logging is off."} \`${prefix} setlog ${usage}\` changes that.`;
 			const isOff = rest.toLowerCase() === "off";
-			const channel = isOff ? undefined : readChannel(asked, rest);
+			const channel = isOff ? undefined : readChannel(invocation, rest);
 			if (!isOff && !channel)
 				throw new ToolError(
 					`Write \`${prefix} setlog ${usage}\`: a text channel of this server that you can see.`,
 				);
 			if (channel)
-				requirePermissions(guild, channel, bitsIn(channel, neededToLog));
-			await moderationLog.choose(guild.id, channel?.id ?? null);
-			const where = channel ? `in <#${channel.id}>` : "nowhere";
-			// Who reads the old one sees where it went on.
+				requirePermissions(guild, channel, bitsIn(channel, logPermissions));
+			await moderationLog.setChannel(guild.id, channel?.id ?? null);
+			const description = channel
+				? `Moderation is now logged in <#${channel.id}>.`
+				: "Moderation logging is now off.";
+			const entry = {
+				title: "Moderation log",
+				moderatorId: member.id,
+				description,
+			};
+			// Also in the old channel, for its readers.
 			for (const id of new Set([before, channel?.id]))
-				if (id !== undefined)
-					moderationLog.tell(
-						guild.id,
-						{
-							...{ title: "Moderation log", by: member.id },
-							what: `From now on, moderation is logged ${where}.`,
-						},
-						id,
-					);
-			return `From now on, moderation is logged ${where}.`;
+				if (id !== undefined) moderationLog.add(guild.id, entry, id);
+			return description;
 		},
 	};
 }
 
-/** A text channel of the guild that whoever asks can see. */
+/** A text channel of the guild that the moderator can see. */
 function readChannel(
 	{ guild, member }: Asked,
 	text: string,

@@ -1,4 +1,4 @@
-// Whom a command is about, and whether the one who asks, and the bot, may do something to them.
+// Arguments of the moderation commands, and whether a user can be banned.
 
 import { type Guild, type GuildMember, RESTJSONErrorCodes } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
@@ -8,14 +8,14 @@ import { absentIf } from "../../discord/find.ts";
 import { isAbove, requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { oneLine } from "../../discord/text.ts";
 
-/** The id in a mention of somebody, or an id as it is; undefined for anything else. */
+/** The id in a user mention, or a plain id; undefined for anything else. */
 export function readUserId(text: string): string | undefined {
 	const [, mentioned, bare] =
 		/^(?:<@!?(\d{17,20})>|(\d{17,20}))$/.exec(text) ?? [];
 	return mentioned ?? bare;
 }
 
-/** The words before the rest: `count` of them, as far as there are so many, and what follows as it is. */
+/** Up to `count` words, then the rest of the text as it is. */
 export function takeWords(text: string, count: number): string[] {
 	const words: string[] = [];
 	let rest = text.trim();
@@ -27,33 +27,32 @@ export function takeWords(text: string, count: number): string[] {
 	return [...words, rest];
 }
 
-/** A reason as it is kept: on one line; null for none. */
+/** A reason on one line; null for none. */
 export function readReason(text: string): string | null {
 	return oneLine(text.toWellFormed()) || null;
 }
 
-/**
- * Throws the ToolError to show unless whoever asks may keep this person out, and the bot can. Who is no member has no rank.
- */
-export async function requireReach(
+/** Throws a ToolError unless moderator and bot rank above the user. Anyone who is not a member can be banned. */
+export async function requireBannable(
 	{ guild, member: moderator }: Asked,
 	userId: string,
 ): Promise<void> {
-	if (userId === moderator.id) throw new ToolError("That is you yourself.");
-	if (userId === guild.client.user.id) throw new ToolError("That is me.");
+	if (userId === moderator.id) throw new ToolError("You can't ban yourself.");
+	if (userId === guild.client.user.id)
+		throw new ToolError("I can't ban myself.");
 	if (userId === guild.ownerId)
-		throw new ToolError("They own this server: nobody can ban its owner.");
+		throw new ToolError("You can't ban the server owner.");
 	const target = await currentMember(guild, userId);
 	if (!target) return;
 	const { highest } = target.roles;
 	if (!isAbove(moderator, highest))
 		throw new ToolError(
-			`They do not rank below you: ${roleName(highest)} is not below ${roleName(moderator.roles.highest)}. Nothing was done.`,
+			`You can only ban members ranked below you: ${roleName(highest)} is not below ${roleName(moderator.roles.highest)}. Nothing was done.`,
 		);
 	requireMembersBelow(guild, [target]);
 }
 
-/** As Discord has them now: a role that was just given counts. */
+/** Fetched, so that a role that was just given counts. */
 function currentMember(
 	guild: Guild,
 	userId: string,

@@ -1,4 +1,4 @@
-// When something is to be done about a ban with an end, and how often it is tried. What is to be done is not known here.
+// Schedules the steps of temporary bans: when a row is due, and when a failed step is retried.
 
 import { type Client, Events } from "discord.js";
 import { backOffMs } from "../../../lib/back-off.ts";
@@ -14,15 +14,14 @@ import {
 	type TempBan,
 } from "../../store/temp-bans.ts";
 
-/** How many are settled at once, so that what waits for Discord gets its turn within its time. */
-const maxAtOnce = 5;
-/** Whose bans were lifted, and not looked at yet; with more, all are looked at. */
-const maxDoubted = 10_000;
+/** Low enough for every request to leave discord.js's queue before its deadline. */
+const maxConcurrent = 5;
+/** Bans to check after an unban event; above this, all are checked. */
+const maxUnchecked = 10_000;
 
-/** Who is meant. */
 type Key = Pick<TempBan, "guild_id" | "user_id">;
 
-/** What stands in the way at the moment is nobody's fault: nothing is said of it, and it is tried again. */
+/** The step is not possible at the moment. Retried without a log line. */
 export class NotNow extends Error {
 	override name = "NotNow";
 }
@@ -31,195 +30,197 @@ export interface WorkerOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	log: Log;
-	/** Does what is to be done about a ban, if anything. Rejects where it has to be tried again. */
+	/** Performs the next step of a ban, if any. Rejects when it must be retried. */
 	settle(key: Key): Promise<void>;
 	/** The wall clock, which may jump. */
 	now?: () => number;
-	/** Waits between attempts: doubled each time, up to the second number. */
+	/** First and longest wait between attempts. */
 	backOffMs?: readonly [number, number];
-	/** How long the worker sleeps at most: then it looks at the clock again, which may have been set. */
+	/** Longest sleep: the wall clock may have been set meanwhile. */
 	maxSleepMs?: number;
 }
 
 export interface TempBanWorker {
-	/** Looks what is to be done, and begins it. */
-	tend(): void;
+	/** Looks for due bans and starts their steps. */
+	wake(): void;
 	attach(client: Client): void;
-	/** Begins nothing any more; resolves when its last look is over. */
+	/** Starts no more steps. Resolves when a scan in progress ends. */
 	close(): Promise<void>;
 }
 
-/** One that is being settled, or failed and waits. */
+/** A step that runs, or waits for its retry. */
 interface Attempt {
 	failures: number;
-	running: boolean;
+	isRunning: boolean;
 	timer: Timer | undefined;
 }
 
 export function createTempBanWorker(options: WorkerOptions): TempBanWorker {
 	const { connection, store, log, settle, now = Date.now } = options;
 	const { sql } = store;
-	const [firstMs, mostMs] = options.backOffMs ?? [500, 600_000];
+	const retryRangeMs = options.backOffMs ?? ([500, 600_000] as const);
 	const maxSleepMs = options.maxSleepMs ?? 300_000;
 	const attempts = new Map<string, Attempt>();
-	/** Those that may have been lifted by somebody: all that there are, after a time in which nobody told us. */
-	let doubted: Map<string, Key> | "all" = "all";
+	/** Bans that someone may have lifted. All, after a start or a gap in Discord's events. */
+	let unchecked: Map<string, Key> | "all" = "all";
 	let closed = false;
-	let tending: Promise<void> | undefined;
-	let again = false;
-	let looksFailed = 0;
-	let nextLook: Timer | undefined;
+	let scanning: Promise<void> | undefined;
+	let mustScan = false;
+	let failedScans = 0;
+	let nextScan: Timer | undefined;
 
-	function tend(): void {
-		again = true;
+	function wake(): void {
+		mustScan = true;
 		if (closed) return;
-		tending ??= look().finally(() => {
-			tending = undefined;
-			// Somebody may have asked after its last look.
-			if (again) tend();
+		scanning ??= scan().finally(() => {
+			scanning = undefined;
+			// `wake` was called after the last scan.
+			if (mustScan) wake();
 		});
 	}
 
-	async function look(): Promise<void> {
-		while (again && !closed) {
-			again = false;
-			clearTimeout(nextLook);
+	async function scan(): Promise<void> {
+		while (mustScan && !closed) {
+			mustScan = false;
+			clearTimeout(nextScan);
 			try {
 				const at = now();
 				const due = await selectDue(sql, at);
-				const next = await selectNextEnd(sql, at);
-				const keys = new Map(due.map((key) => [nameOf(key), key]));
-				// What is due comes first.
-				for (const [name, key] of await theDoubted())
-					if (!keys.has(name)) keys.set(name, key);
-				looksFailed = 0;
-				for (const [name, key] of keys) begin(name, key);
-				for (const [name, { running }] of attempts)
-					if (!running && !keys.has(name)) forget(name);
-				sleep(Math.min((next ?? Infinity) - at, maxSleepMs));
+				const nextEnd = await selectNextEnd(sql, at);
+				const bans = new Map(due.map((ban) => [keyOf(ban), ban]));
+				// Due bans come first.
+				for (const [key, ban] of await loadUnchecked())
+					if (!bans.has(key)) bans.set(key, ban);
+				failedScans = 0;
+				for (const [key, ban] of bans) start(key, ban);
+				for (const [key, { isRunning }] of attempts)
+					if (!isRunning && !bans.has(key)) deleteAttempt(key);
+				sleep(Math.min((nextEnd ?? Infinity) - at, maxSleepMs));
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
-					log.error("could not look after the bans", { error });
-				sleep(backOffMs(looksFailed++, [firstMs, 30_000]));
+					log.error("temporary ban scan failed", { error });
+				sleep(backOffMs(failedScans++, [retryRangeMs[0], 30_000]));
 			}
 		}
 	}
 
-	async function theDoubted(): Promise<Map<string, Key>> {
-		if (doubted !== "all") return doubted;
-		const before = new Map<string, Key>();
-		// What is doubted meanwhile is not taken for what was read.
-		doubted = before;
+	async function loadUnchecked(): Promise<Map<string, Key>> {
+		if (unchecked !== "all") return unchecked;
+		const loaded = new Map<string, Key>();
+		// Assigned before the query, so that later unban events are added to it.
+		unchecked = loaded;
 		try {
 			const all = await selectAllTempBans(sql);
-			for (const key of all) before.set(nameOf(key), key);
+			for (const ban of all) loaded.set(keyOf(ban), ban);
 		} catch (error) {
-			doubted = "all";
+			unchecked = "all";
 			throw error;
 		}
-		return before;
+		return loaded;
 	}
 
 	function sleep(ms: number): void {
-		clearTimeout(nextLook);
-		if (!closed) nextLook = setTimeout(tend, Math.max(ms, 0));
+		clearTimeout(nextScan);
+		if (!closed) nextScan = setTimeout(wake, Math.max(ms, 0));
 	}
 
-	function begin(name: string, key: Key): void {
-		const attempt = attempts.get(name) ?? {
-			...{ failures: 0, running: false, timer: undefined },
+	function start(key: string, ban: Key): void {
+		const attempt = attempts.get(key) ?? {
+			failures: 0,
+			isRunning: false,
+			timer: undefined,
 		};
-		if (closed || attempt.running || attempt.timer) return;
-		// Nothing can be done for a guild that is away; its return is told.
-		if (!isThere(key)) return;
-		// Those that are under way look again when they end.
-		const busy = [...attempts.values()].filter(({ running }) => running);
-		if (busy.length >= maxAtOnce) return;
-		attempts.set(name, attempt);
-		attempt.running = true;
-		void take(name, key, attempt);
+		if (closed || attempt.isRunning || attempt.timer) return;
+		// An unavailable guild announces its return with an event.
+		if (!isAvailable(ban)) return;
+		// A step that ends starts the next scan.
+		const running = [...attempts.values()].filter(({ isRunning }) => isRunning);
+		if (running.length >= maxConcurrent) return;
+		attempts.set(key, attempt);
+		attempt.isRunning = true;
+		void run(key, ban, attempt);
 	}
 
-	function isThere({ guild_id }: Key): boolean {
+	function isAvailable({ guild_id }: Key): boolean {
 		const guild = connection.guilds.find(({ id }) => id === guild_id);
 		return connection.ready && guild?.available === true;
 	}
 
 	/** Never rejects. */
-	async function take(name: string, key: Key, attempt: Attempt): Promise<void> {
-		const wasDoubted = doubted !== "all" && doubted.delete(name);
+	async function run(key: string, ban: Key, attempt: Attempt): Promise<void> {
+		const wasUnchecked = unchecked !== "all" && unchecked.delete(key);
 		try {
-			await settle(key);
-			attempts.delete(name);
+			await settle(ban);
+			attempts.delete(key);
 		} catch (error) {
-			if (wasDoubted) doubt(key);
-			noteFailure(key, error);
-			const ms = backOffMs(attempt.failures++, [firstMs, mostMs]);
+			if (wasUnchecked) addUnchecked(ban);
+			logFailure(ban, error);
+			const ms = backOffMs(attempt.failures++, retryRangeMs);
 			if (!closed)
 				attempt.timer = setTimeout(() => {
 					attempt.timer = undefined;
-					tend();
+					wake();
 				}, ms);
 		}
-		attempt.running = false;
-		tend();
+		attempt.isRunning = false;
+		wake();
 	}
 
-	function noteFailure({ guild_id, user_id }: Key, error: unknown): void {
+	function logFailure({ guild_id, user_id }: Key, error: unknown): void {
 		if (error instanceof NotNow || error instanceof StoreUnavailable) return;
 		const fields = { guild: guild_id, user: user_id };
 		const reason = platformFault(error);
 		if (reason === undefined)
-			log.error("a ban could not be looked after", { ...fields, error });
+			log.error("temporary ban step failed", { ...fields, error });
 		else
-			log.warn("a ban could not be looked after, and is tried again", {
-				...{ ...fields, reason },
-			});
+			log.warn("temporary ban step failed, will retry", { ...fields, reason });
 	}
 
-	function forget(name: string): void {
-		clearTimeout(attempts.get(name)?.timer);
-		attempts.delete(name);
+	function deleteAttempt(key: string): void {
+		clearTimeout(attempts.get(key)?.timer);
+		attempts.delete(key);
 	}
 
-	function doubt(key: Key): void {
-		if (doubted === "all") return;
-		if (doubted.size >= maxDoubted) doubted = "all";
-		else doubted.set(nameOf(key), key);
+	function addUnchecked(ban: Key): void {
+		if (unchecked === "all") return;
+		if (unchecked.size >= maxUnchecked) unchecked = "all";
+		else unchecked.set(keyOf(ban), ban);
 	}
 
-	/** A new session of Discord's Gateway: what happened before it is not known, and what waited need not any more. */
-	function startAnew(): void {
-		doubted = "all";
+	/** After a new Gateway session: events may have been missed, and a retry may succeed now. */
+	function reset(): void {
+		unchecked = "all";
 		for (const attempt of attempts.values()) {
 			clearTimeout(attempt.timer);
 			attempt.timer = undefined;
 		}
-		tend();
+		wake();
 	}
 
 	return {
-		tend,
+		wake,
 		attach(client) {
 			client.on(Events.GuildBanRemove, ({ guild, user }) => {
-				doubt({ guild_id: guild.id, user_id: user.id });
-				tend();
+				addUnchecked({ guild_id: guild.id, user_id: user.id });
+				wake();
 			});
 			for (const event of [
-				...[Events.ClientReady, Events.ShardReady],
-				...[Events.GuildCreate, Events.GuildAvailable],
+				Events.ClientReady,
+				Events.ShardReady,
+				Events.GuildCreate,
+				Events.GuildAvailable,
 			] as const)
-				client.on(event as Events.ClientReady, startAnew);
+				client.on(event as Events.ClientReady, reset);
 		},
 		async close() {
 			closed = true;
-			clearTimeout(nextLook);
+			clearTimeout(nextScan);
 			for (const { timer } of attempts.values()) clearTimeout(timer);
-			await tending;
+			await scanning;
 		},
 	};
 }
 
-function nameOf({ guild_id, user_id }: Key): string {
+export function keyOf({ guild_id, user_id }: Key): string {
 	return `${guild_id} ${user_id}`;
 }

@@ -1,5 +1,5 @@
-// Bans with an end. The store knows of one before Discord does, so that whatever is killed in between ends well: what was
-// asked for and not heard of is looked at, and seen through; what has ended is lifted, once, however long that takes.
+// Temporary bans. Each is stored before Discord is asked, so that a crash loses nothing: an unconfirmed ban is checked
+// and completed, and an expired one is lifted once, after any outage.
 
 import {
 	type APIBan,
@@ -30,36 +30,37 @@ import {
 	setBanned,
 	type TempBan,
 } from "../../store/temp-bans.ts";
-import type { Note } from "./moderation-log.ts";
+import type { ModerationLog } from "./moderation-log.ts";
 import {
 	createTempBanWorker,
+	keyOf,
 	NotNow,
 	type WorkerOptions,
 } from "./temp-ban-worker.ts";
 
-/** A ban that was asked for longer ago than this is not made any more: somebody may have thought better of it. */
+/** An unconfirmed ban older than this is dropped: the moderator may have changed their mind. */
 const staleMs = 600_000;
-/** How long what is under way is waited for at the end; the next start goes on with it. */
-const farewellMs = 3_000;
+/** How long pending bans are awaited on shutdown. The next start completes the rest. */
+const shutdownGraceMs = 3_000;
 
-export interface BanOrder {
+export interface BanRequest {
 	userId: string;
 	moderator: { id: string; name: string };
 	/** On one line; null for none. */
 	reason: string | null;
-	/** Epoch milliseconds; null for no end. */
+	/** Epoch milliseconds; null for a permanent ban. */
 	endsAt: number | null;
 }
 
-/** "kept": they were banned already, and now have this end, or none. */
-export type BanOutcome = "banned" | "kept";
+/** "changed": the user was already banned, and the ban now has this end. */
+export type BanOutcome = "banned" | "changed";
 
 export interface TempBans {
-	/** Bans somebody. Rejects with what people can be told; what may have been begun is then seen through. */
-	ban(guild: Guild, order: BanOrder): Promise<BanOutcome>;
-	/** Lifts a ban; false where there is none. */
-	unban(guild: Guild, order: Omit<BanOrder, "endsAt">): Promise<boolean>;
-	/** Listens to what happens on Discord, on a client that is new. */
+	/** Bans a user. Rejects with an error for people. A ban whose outcome is unknown is completed later. */
+	ban(guild: Guild, request: BanRequest): Promise<BanOutcome>;
+	/** Lifts a ban. Returns false when the user is not banned. */
+	unban(guild: Guild, request: Omit<BanRequest, "endsAt">): Promise<boolean>;
+	/** Listens to the events of a new client. */
 	attach(client: Client): void;
 	start(): void;
 	close(): Promise<void>;
@@ -70,82 +71,86 @@ export interface TempBansOptions
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	log: Log;
-	/** What changes something of somebody's, by their id. */
+	/** Serializes changes to a user, by user id. */
 	mutex: KeyedMutex;
-	/** Is told of what was done. */
-	tell(guildId: string, note: Note): void;
+	moderationLog: Pick<ModerationLog, "add">;
 }
 
 export function createTempBans(options: TempBansOptions): TempBans {
-	const { connection, store, log, mutex, tell, now = Date.now } = options;
+	const { connection, store, log, mutex, moderationLog } = options;
+	const { now = Date.now } = options;
 	const { sql } = store;
-	const underWay = new Set<Promise<unknown>>();
-	/** Bans whose end Discord was told of, without our having heard that it has done it. */
-	const lifted = new Set<string>();
-	/** Bans that Discord has made, and the store could not be told of: who is not banned any more was let in by somebody. */
+	const inFlight = new Set<Promise<unknown>>();
+	/** Bans for which an unban was sent whose outcome is unknown. */
+	const unbanSent = new Set<string>();
+	/** Bans made on Discord whose row may not say so yet. If Discord has no such ban, someone lifted it. */
 	const made = new Set<string>();
-	/** Bans whose end Discord has refused: that is told once. */
+	/** Expired bans that could not be lifted. Logged once each. */
 	const refused = new Set<string>();
 	const worker = createTempBanWorker({
 		...options,
-		settle: (key) => alone(key.user_id, () => settle(key)),
+		settle: (key) => withUserLock(key.user_id, () => settle(key)),
 	});
 
-	/** One thing at a time for each person, waited for at the end. */
-	function alone<T>(userId: string, work: () => Promise<T>): Promise<T> {
-		const turn = mutex.withLock(userId, work);
-		underWay.add(turn);
-		const end = () => underWay.delete(turn);
-		turn.then(end, end);
-		return turn;
+	function withUserLock<T>(userId: string, work: () => Promise<T>): Promise<T> {
+		const locked = mutex.withLock(userId, work);
+		inFlight.add(locked);
+		const end = () => inFlight.delete(locked);
+		locked.then(end, end);
+		return locked;
 	}
 
-	async function ban(guild: Guild, order: BanOrder): Promise<BanOutcome> {
-		const { userId, moderator, reason, endsAt } = order;
+	async function ban(guild: Guild, request: BanRequest): Promise<BanOutcome> {
+		const { userId, moderator, reason, endsAt } = request;
 		const key = { guild_id: guild.id, user_id: userId };
-		const known = await banOf(guild, userId);
-		const told = { whom: userId, by: moderator.id, reason, until: endsAt };
+		const existing = await fetchBan(guild, userId);
+		const entry = { userId, moderatorId: moderator.id, reason, until: endsAt };
 		if (endsAt === null) {
-			// First of all, so that nothing ends it.
+			// First, so that an older end no longer applies.
 			await deleteTempBan(sql, key);
-			made.delete(nameOf(key));
-			if (!known)
-				await putBan(guild, userId, text(`By ${moderator.name}`, reason));
-			tell(guild.id, {
-				title: known ? "A ban has no end now" : "Ban",
-				...told,
+			made.delete(keyOf(key));
+			if (!existing)
+				await putBan(guild, userId, auditText(`By ${moderator.name}`, reason));
+			moderationLog.add(guild.id, {
+				title: existing ? "Ban made permanent" : "Ban",
+				...entry,
 			});
-			return known ? "kept" : "banned";
+			return existing ? "changed" : "banned";
 		}
 		const row: TempBan = {
-			...{ ...key, reason, moderator_id: moderator.id },
-			...{ asked_at: now(), ends_at: endsAt },
-			state: known ? "banned" : "asked",
-			mark: known ? known.reason : `By ${moderator.name} until ${time(endsAt)}`,
+			...key,
+			reason,
+			moderator_id: moderator.id,
+			asked_at: now(),
+			ends_at: endsAt,
+			state: existing ? "banned" : "asked",
+			mark: existing
+				? existing.reason
+				: `By ${moderator.name} until ${time(endsAt)}`,
 		};
-		made.delete(nameOf(row));
+		made.delete(keyOf(row));
 		await saveTempBan(sql, row);
-		if (known) {
-			tell(guild.id, { title: "A ban has another end now", ...told });
-			return "kept";
+		if (existing) {
+			moderationLog.add(guild.id, { title: "Ban duration changed", ...entry });
+			return "changed";
 		}
-		await banAsNoted(guild, row);
-		made.add(nameOf(row));
-		// Where that fails, the worker finds the ban, and notes it.
-		await noteBanned(row).catch(unlessUnavailable);
+		await banStored(guild, row);
+		made.add(keyOf(row));
+		// If this fails, the worker repeats it.
+		await confirmBanned(row).catch(ignoreUnavailable);
 		return "banned";
 	}
 
-	async function banAsNoted(guild: Guild, row: TempBan): Promise<void> {
+	async function banStored(guild: Guild, row: TempBan): Promise<void> {
 		try {
-			await putBan(guild, row.user_id, text(row.mark, row.reason));
+			await putBan(guild, row.user_id, auditText(row.mark, row.reason));
 		} catch (error) {
-			const forgotten = wasNotDone(error)
-				? await deleteTempBan(sql, row).catch(unlessUnavailable)
+			const isDeleted = wasNotDone(error)
+				? await deleteTempBan(sql, row).catch(ignoreUnavailable)
 				: undefined;
-			if (forgotten) throw error;
+			if (isDeleted) throw error;
 			throw new ToolError(
-				"Discord did not say whether it banned them. It is noted: the bot looks, and sees it through.",
+				"Discord did not confirm the ban. The bot will check, and complete it if necessary.",
 				{ cause: error },
 			);
 		}
@@ -153,170 +158,199 @@ export function createTempBans(options: TempBansOptions): TempBans {
 
 	async function unban(
 		guild: Guild,
-		{ userId, moderator, reason }: Omit<BanOrder, "endsAt">,
+		{ userId, moderator, reason }: Omit<BanRequest, "endsAt">,
 	): Promise<boolean> {
 		const key = { guild_id: guild.id, user_id: userId };
-		// Without the store it would be tried to end what was lifted.
+		// Before the request: without the store, the row would outlive the ban.
 		const row = await selectTempBan(sql, key);
-		const known = await banOf(guild, userId);
-		if (known)
-			await liftBan(guild, userId, text(`By ${moderator.name}`, reason));
+		const existing = await fetchBan(guild, userId);
+		if (existing)
+			await deleteBan(guild, userId, auditText(`By ${moderator.name}`, reason));
 		if (row) {
-			// As long as the store has it, it is none that was never made.
-			made.add(nameOf(row));
-			const forgotten = await deleteTempBan(sql, key).catch(unlessUnavailable);
-			if (forgotten !== undefined) made.delete(nameOf(row));
+			// While the row remains, the worker must not make the ban again.
+			made.add(keyOf(row));
+			const isDeleted = await deleteTempBan(sql, key).catch(ignoreUnavailable);
+			if (isDeleted !== undefined) made.delete(keyOf(row));
 		}
-		const by = moderator.id;
-		if (known) tell(guild.id, { title: "Unban", whom: userId, by, reason });
-		return known !== undefined;
+		if (existing)
+			moderationLog.add(guild.id, {
+				title: "Unban",
+				userId,
+				moderatorId: moderator.id,
+				reason,
+			});
+		return existing !== undefined;
 	}
 
-	/** Does what is to be done about a row, if anything, and can be repeated. Rejects where it has to be tried again. */
+	/** Performs the next step of a row, if any. Safe to repeat. Rejects when it must be retried. */
 	async function settle({
 		guild_id,
 		user_id,
 	}: Pick<TempBan, "guild_id" | "user_id">): Promise<void> {
 		const row = await selectTempBan(sql, { guild_id, user_id });
 		if (!row) return;
-		const guild = guildOf(connection, guild_id);
-		requireBanning(guild, row);
-		const known = await banOf(guild, user_id);
-		const forget = async (why: string) => {
+		const guild = requireGuild(connection, guild_id);
+		requireBanPermission(guild, row);
+		const existing = await fetchBan(guild, user_id);
+		const deleteRow = async (reason: string) => {
 			await deleteTempBan(sql, row);
-			made.delete(nameOf(row));
-			log.info("a ban with an end is not kept any more", {
-				...{ guild: guild_id, user: user_id, why },
+			made.delete(keyOf(row));
+			log.info("temporary ban removed", {
+				guild: guild_id,
+				user: user_id,
+				reason,
 			});
 		};
-		const isMade = row.state === "banned" || made.has(nameOf(row));
-		if (!known && !isMade) return seeThrough(guild, row, forget);
-		if (!known) {
-			// Its answer did not reach us, or we did not note it.
-			if (lifted.delete(nameOf(row))) tellEnd(row);
-			return forget("it was lifted");
+		const isMade = row.state === "banned" || made.has(keyOf(row));
+		if (!existing && !isMade) return completeBan(guild, row, deleteRow);
+		if (!existing) {
+			// The unban succeeded without a response, or its row was not deleted.
+			if (unbanSent.delete(keyOf(row))) logExpired(row);
+			return deleteRow("lifted");
 		}
-		lifted.delete(nameOf(row));
-		if (!isOurs(row, known)) return forget("somebody has banned them anew");
-		if (row.state === "asked") await noteBanned(row);
+		unbanSent.delete(keyOf(row));
+		if (!isOurs(row, existing)) return deleteRow("replaced by another ban");
+		if (row.state === "asked") await confirmBanned(row);
 		if (row.ends_at > now()) return;
 		if (await hasBanSince(sql, user_id, row.asked_at))
-			return forget("they are banned for a chargeback");
-		await end(guild, row);
-		await forget("it is over");
+			return deleteRow("banned for a chargeback");
+		await endBan(guild, row);
+		await deleteRow("expired");
 	}
 
-	/** Throws a NotNow where the bot may not ban: many bans that Discord refuses to look at would hold up all else. */
-	function requireBanning(guild: Guild, row: TempBan): void {
+	/** Throws a NotNow when the bot may not ban: requests that Discord refuses would delay everything else. */
+	function requireBanPermission(guild: Guild, row: TempBan): void {
 		const { BanMembers } = PermissionFlagsBits;
 		const missing = missingPermissions(guild, undefined, BanMembers);
 		if (missing === 0n) return;
-		const lacking = `The bot lacks ${describeBits(missing)}`;
-		if (row.ends_at <= now()) tellNotLifted(row, lacking);
-		throw new NotNow(lacking);
+		const reason = `The bot lacks ${describeBits(missing)}`;
+		if (row.ends_at <= now()) logNotLifted(row, reason);
+		throw new NotNow(reason);
 	}
 
-	async function end(guild: Guild, row: TempBan): Promise<void> {
-		const name = nameOf(row);
-		lifted.add(name);
+	async function endBan(guild: Guild, row: TempBan): Promise<void> {
+		const key = keyOf(row);
+		unbanSent.add(key);
 		try {
-			await liftBan(
+			await deleteBan(
 				guild,
 				row.user_id,
-				`The ban until ${time(row.ends_at)} is over`,
+				`Ban until ${time(row.ends_at)} expired`,
 			);
 		} catch (error) {
-			if (wasNotDone(error)) lifted.delete(name);
+			if (wasNotDone(error)) unbanSent.delete(key);
 			if (error instanceof DiscordAPIError)
-				tellNotLifted(row, platformFault(error));
+				logNotLifted(row, platformFault(error));
 			throw error;
 		}
-		lifted.delete(name);
-		refused.delete(name);
-		tellEnd(row);
+		unbanSent.delete(key);
+		refused.delete(key);
+		logExpired(row);
 	}
 
-	function tellEnd({ guild_id, moderator_id, user_id, reason }: TempBan): void {
-		const told = { by: moderator_id, whom: user_id, reason };
-		tell(guild_id, { title: "A ban has ended", ...told });
+	function logExpired(row: TempBan): void {
+		const { guild_id, moderator_id, user_id, reason } = row;
+		moderationLog.add(guild_id, {
+			title: "Ban expired",
+			moderatorId: moderator_id,
+			userId: user_id,
+			reason,
+		});
 	}
 
-	/** Once. */
-	function tellNotLifted(row: TempBan, fault: string | undefined): void {
-		if (refused.has(nameOf(row))) return;
-		refused.add(nameOf(row));
-		tellTrouble(row, "A ban that is over was not lifted", fault);
+	/** Once per ban. */
+	function logNotLifted(row: TempBan, failure: string | undefined): void {
+		if (refused.has(keyOf(row))) return;
+		refused.add(keyOf(row));
+		logFailure(row, "Expired ban not lifted", failure);
 	}
 
-	function tellTrouble(
+	function logFailure(
 		row: TempBan,
 		title: string,
-		fault = "It was asked for too long ago",
+		failure = "It was requested too long ago",
 	): void {
 		const { guild_id, moderator_id, user_id, reason, ends_at } = row;
-		log.warn("moderators are told of trouble with a ban", {
-			...{ guild: guild_id, user: user_id, title, reason: fault },
+		log.warn("temporary ban failed", {
+			guild: guild_id,
+			user: user_id,
+			title,
+			reason: failure,
 		});
-		tell(guild_id, {
-			...{ title, isTrouble: true, what: `${fault}.` },
-			...{ by: moderator_id, whom: user_id, reason, until: ends_at },
+		moderationLog.add(guild_id, {
+			title,
+			isFailure: true,
+			description: `${failure}.`,
+			moderatorId: moderator_id,
+			userId: user_id,
+			reason,
+			until: ends_at,
 		});
 	}
 
-	/** Bans whom Discord has not banned, if that is still wanted. */
-	async function seeThrough(
+	/** Makes a stored ban that Discord does not have, unless it is stale. */
+	async function completeBan(
 		guild: Guild,
 		row: TempBan,
-		forget: (why: string) => Promise<void>,
+		deleteRow: (reason: string) => Promise<void>,
 	): Promise<void> {
 		const at = now();
-		const title = "A ban was not made";
+		const title = "Ban failed";
 		if (row.ends_at <= at || at - row.asked_at > staleMs) {
-			await forget("it was asked for too long ago");
-			return tellTrouble(row, title);
+			await deleteRow("requested too long ago");
+			return logFailure(row, title);
 		}
 		try {
-			await putBan(guild, row.user_id, text(row.mark, row.reason));
+			await putBan(guild, row.user_id, auditText(row.mark, row.reason));
 		} catch (error) {
 			if (!(error instanceof DiscordAPIError) || error.status === 401)
 				throw error;
-			await forget("Discord refuses it");
-			return tellTrouble(row, title, platformFault(error));
+			await deleteRow("refused by Discord");
+			return logFailure(row, title, platformFault(error));
 		}
-		await noteBanned(row);
+		await confirmBanned(row);
 	}
 
-	async function noteBanned(row: TempBan): Promise<void> {
+	async function confirmBanned(row: TempBan): Promise<void> {
 		await setBanned(sql, row);
 		const { guild_id, user_id, moderator_id, reason, ends_at } = row;
-		tell(guild_id, {
+		moderationLog.add(guild_id, {
 			title: "Ban",
-			...{ by: moderator_id, whom: user_id, reason, until: ends_at },
+			moderatorId: moderator_id,
+			userId: user_id,
+			reason,
+			until: ends_at,
 		});
 	}
 
 	return {
-		// The worker looks also where it failed: what was stored may have been, all the same.
-		ban: (guild, order) =>
-			alone(order.userId, () => ban(guild, order)).finally(worker.tend),
-		unban: (guild, order) => alone(order.userId, () => unban(guild, order)),
+		// Also after a failure: the row may have been stored anyway.
+		ban: (guild, request) =>
+			withUserLock(request.userId, () => ban(guild, request)).finally(
+				worker.wake,
+			),
+		unban: (guild, request) =>
+			withUserLock(request.userId, () => unban(guild, request)),
 		attach: worker.attach,
-		start: worker.tend,
+		start: worker.wake,
 		async close() {
 			worker.close();
-			await Promise.race([Promise.allSettled(underWay), Bun.sleep(farewellMs)]);
+			await Promise.race([
+				Promise.allSettled(inFlight),
+				Bun.sleep(shutdownGraceMs),
+			]);
 		},
 	};
 }
 
-function guildOf(connection: Connection, id: string): Guild {
-	const guild = connection.guilds.find((one) => one.id === id);
+function requireGuild({ guilds }: Connection, guildId: string): Guild {
+	const guild = guilds.find(({ id }) => id === guildId);
 	if (!guild?.available) throw new NotNow();
 	return guild;
 }
 
-/** As it is now, asked for; undefined for someone who is not banned. */
-function banOf(guild: Guild, userId: string): Promise<APIBan | undefined> {
+/** The current ban, from Discord; undefined for someone who is not banned. */
+function fetchBan(guild: Guild, userId: string): Promise<APIBan | undefined> {
 	return absentIf(
 		RESTJSONErrorCodes.UnknownBan,
 		() =>
@@ -333,8 +367,8 @@ async function putBan(guild: Guild, userId: string, reason: string) {
 	});
 }
 
-/** Also where somebody else was faster. */
-async function liftBan(guild: Guild, userId: string, reason: string) {
+/** Succeeds when there is no such ban. */
+async function deleteBan(guild: Guild, userId: string, reason: string) {
 	await absentIf(RESTJSONErrorCodes.UnknownBan, () =>
 		guild.client.rest.delete(Routes.guildBan(guild.id, userId), {
 			reason: auditReason(reason),
@@ -342,22 +376,15 @@ async function liftBan(guild: Guild, userId: string, reason: string) {
 	);
 }
 
-function text(who: string | null, reason: string | null): string {
-	return `${who}${reason ? `: ${reason}` : ""}`;
+function auditText(mark: string | null, reason: string | null): string {
+	return `${mark}${reason ? `: ${reason}` : ""}`;
 }
 
-/** Whether a ban on Discord is the one that was noted. */
+/** Whether a ban on Discord is the stored one. */
 function isOurs({ mark }: TempBan, { reason }: APIBan): boolean {
 	return mark === null ? !reason : (reason?.startsWith(mark) ?? false);
 }
 
-function nameOf({
-	guild_id,
-	user_id,
-}: Pick<TempBan, "guild_id" | "user_id">): string {
-	return `${guild_id} ${user_id}`;
-}
-
-function unlessUnavailable(error: unknown): undefined {
+function ignoreUnavailable(error: unknown): undefined {
 	if (!(error instanceof StoreUnavailable)) throw error;
 }

@@ -1,4 +1,4 @@
-// `unban`: lifts a ban, whoever made it.
+// `unban`: lifts any ban, temporary or permanent.
 
 import { PermissionFlagsBits } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
@@ -6,7 +6,7 @@ import type { Command } from "../../commands/commands.ts";
 import type { Limiter } from "../../commands/cooldown.ts";
 import { userName } from "../../discord/describe.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
-import { named } from "./moderation-log.ts";
+import { formatUser } from "./moderation-log.ts";
 import { readReason, readUserId, takeWords } from "./target.ts";
 import type { TempBans } from "./temp-bans.ts";
 
@@ -28,17 +28,19 @@ export function unbanCommand({
 		permission: { name: "BanMembers", in: "guild" },
 		limiter,
 		async run({ guild, member }, rest) {
-			const [whom = "", reason = ""] = takeWords(rest, 1);
-			const userId = readUserId(whom);
+			const [target = "", reason = ""] = takeWords(rest, 1);
+			const userId = readUserId(target);
 			if (userId === undefined)
 				throw new ToolError(`Write \`${prefix} unban ${usage}\`.`);
 			requirePermissions(guild, undefined, PermissionFlagsBits.BanMembers);
 			const wasBanned = await bans.unban(guild, {
-				...{ userId, reason: readReason(reason) },
+				userId,
+				reason: readReason(reason),
 				moderator: { id: member.id, name: userName(member.user) },
 			});
-			if (!wasBanned) throw new ToolError(`${named(userId)} is not banned.`);
-			return `Lifted the ban of ${named(userId)}.`;
+			if (!wasBanned)
+				throw new ToolError(`${formatUser(userId)} is not banned.`);
+			return `Unbanned ${formatUser(userId)}.`;
 		},
 	};
 }

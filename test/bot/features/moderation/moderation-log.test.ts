@@ -57,7 +57,7 @@ function staff({ guild }: ModerationWorld): GuildChannel {
 /** The lines that say where it is logged instead, and those that say that something was not told. */
 function warnings({ logged }: ModerationWorld): string[] {
 	return logged.filter((line) =>
-		/moderation is logged in|could not tell/.test(line),
+		/falls back to|log channel message failed/.test(line),
 	);
 }
 
@@ -82,7 +82,7 @@ describe.concurrent("a guild's choice that the bot cannot write to", () => {
 			expect(titles).toEqual(["Moderation log", "Ban", "Unban"]);
 			expect(warnings(world)).toEqual([
 				expect.stringContaining(
-					"moderation is logged in moderation.log_channel: the channel that the guild chose is gone, or the bot may not write there",
+					"moderation log falls back to moderation.log_channel: the bot cannot write to the guild's channel",
 				),
 			]);
 			expect(warnings(world)[0]).toContain(channel.id);
@@ -108,8 +108,8 @@ describe.concurrent("a guild's choice that the bot cannot write to", () => {
 		setDenied(world, channel, SendMessages);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 		await until("it is said", () => warnings(world).length > 0);
-		expect(warnings(world).join("\n")).toContain("could not tell");
-		expect(warnings(world).join("\n")).not.toContain("is logged in");
+		expect(warnings(world).join("\n")).toContain("log channel message failed");
+		expect(warnings(world).join("\n")).not.toContain("falls back");
 		expect(await where(world)).toContain(`in <#${channel.id}>.`);
 	});
 
@@ -119,7 +119,7 @@ describe.concurrent("a guild's choice that the bot cannot write to", () => {
 		await world.ask("ada", "!m setlog off");
 		world.simulator.world.channels.remove(channel);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
-		expect(await where(world)).toStartWith("Moderation is logged nowhere.");
+		expect(await where(world)).toStartWith("Moderation logging is off.");
 		await world.stop();
 		expect(world.notes()).toHaveLength(1);
 	});

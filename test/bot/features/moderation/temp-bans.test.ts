@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
-import type { Note } from "../../../../src/bot/features/moderation/moderation-log.ts";
+import type { LogEntry } from "../../../../src/bot/features/moderation/moderation-log.ts";
 import { createTempBans } from "../../../../src/bot/features/moderation/temp-bans.ts";
 import { StoreUnavailable } from "../../../../src/bot/store/db-error.ts";
 import type { Sql } from "../../../../src/bot/store/statement.ts";
@@ -42,8 +42,8 @@ test("an end is tried until Discord takes it, and done once", async () => {
 	// That Discord refuses is told once.
 	expect(stage.titles()).toEqual([
 		"Ban",
-		"A ban that is over was not lifted",
-		"A ban has ended",
+		"Expired ban not lifted",
+		"Ban expired",
 	]);
 	expect(stage.writes("DELETE")).toBe(1);
 	await stage.rows(0);
@@ -69,7 +69,7 @@ test("without the permission to ban Discord is not asked, moderators are told on
 	stage.clock.now += 2 * dayMs;
 	await until("it is told", () => stage.titles().length === 2);
 	await stage.settled();
-	expect(stage.titles()).toEqual(["Ban", "A ban that is over was not lifted"]);
+	expect(stage.titles()).toEqual(["Ban", "Expired ban not lifted"]);
 	expect(requests.list()).toHaveLength(asked);
 	world.roles.edit(cooks, own, { permissions });
 	await until("it is lifted", () => !stage.isBanned("zoe"));
@@ -90,7 +90,7 @@ test("an end whose guild becomes unavailable while it waits for its turn is not 
 	stage.guild().available = false;
 	const asked = requests.list().length;
 	held.release();
-	expect(await again).toBe("kept");
+	expect(await again).toBe("changed");
 	await stage.settled();
 	expect(requests.list()).toHaveLength(asked);
 	expect(stage.isBanned("zoe")).toBe(true);
@@ -106,7 +106,7 @@ test("an end that Discord carried out without saying so is told all the same, on
 	faults.drop(`DELETE ${banRoute}`, { when: "after", times: 1 });
 	stage.clock.now += 2 * dayMs;
 	await stage.rows(0);
-	expect(stage.titles()).toEqual(["Ban", "A ban has ended"]);
+	expect(stage.titles()).toEqual(["Ban", "Ban expired"]);
 	expect(stage.writes("DELETE")).toBe(1);
 });
 
@@ -172,7 +172,7 @@ onBoth((databases) => {
 		stage.clock.now += jumpMs;
 		await until("it is lifted", () => !stage.isBanned("zoe"));
 		await until("it is told", () => stage.titles().length === 2);
-		expect(stage.titles()).toEqual(["Ban", "A ban has ended"]);
+		expect(stage.titles()).toEqual(["Ban", "Ban expired"]);
 		expect(stage.writes("DELETE")).toBe(1);
 	});
 
@@ -243,7 +243,7 @@ async function startStage(place?: Place) {
 	const { store } = stack.use(await openStore({ settings }, { migrations }));
 	const { log, lines } = recordLog("debug");
 	const clock = { now: 1_700_000_000_000 };
-	const notes: Note[] = [];
+	const entries: LogEntry[] = [];
 	let isAway = false;
 	let refused = 0;
 	let statements = 0;
@@ -264,7 +264,7 @@ async function startStage(place?: Place) {
 	const bans = createTempBans({
 		...{ connection, log, mutex: new KeyedMutex() },
 		store: { sql } as Pick<Store, "sql">,
-		tell: (_, note) => notes.push(note),
+		moderationLog: { add: (_, entry) => entries.push(entry) },
 		now: () => clock.now,
 		backOffMs: [5, 50],
 		maxSleepMs: 20,
@@ -290,7 +290,7 @@ async function startStage(place?: Place) {
 				moderator: { id: "1", name: "@someone (ID: 1)" },
 			}),
 		isBanned: (person: string) => cooks.bans.has(id(person)),
-		titles: () => notes.map(({ title }) => title),
+		titles: () => entries.map(({ title }) => title),
 		writes: (method: string) =>
 			simulator.journal.entries(`${method} ${banRoute}`).length,
 		away: (away: boolean) => {
