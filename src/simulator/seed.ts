@@ -1,6 +1,6 @@
 // The initial state of a simulator as plain data, and the demo's.
 
-import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type {
 	Guild,
 	GuildChannelType,
@@ -151,7 +151,7 @@ function moveBotRolesUp(world: World, guild: Guild): void {
 }
 
 function visibleTo(guild: Guild, roleIds: readonly string[]): Overwrite[] {
-	const view = String(PermissionFlagsBits.ViewChannel);
+	const view = String(Permission.ViewChannel);
 	const bots = [...guild.roles.values()].filter((role) => role.managed);
 	return [
 		{ id: guild.id, type: 0, allow: "0", deny: view },
@@ -170,46 +170,46 @@ function lookUp<T>(things: ReadonlyMap<string, T>, name: string, what: string) {
 
 /** The permissions of a moderation bot, without ADMINISTRATOR. */
 export const moderatorPermissions =
-	PermissionFlagsBits.ViewChannel |
-	PermissionFlagsBits.SendMessages |
-	PermissionFlagsBits.SendMessagesInThreads |
-	PermissionFlagsBits.CreatePublicThreads |
-	PermissionFlagsBits.CreatePrivateThreads |
-	PermissionFlagsBits.ReadMessageHistory |
-	PermissionFlagsBits.EmbedLinks |
-	PermissionFlagsBits.AttachFiles |
-	PermissionFlagsBits.AddReactions |
-	PermissionFlagsBits.UseExternalEmojis |
-	PermissionFlagsBits.SendPolls |
-	PermissionFlagsBits.CreateGuildExpressions |
-	PermissionFlagsBits.ManageGuildExpressions |
-	PermissionFlagsBits.MentionEveryone |
-	PermissionFlagsBits.ManageMessages |
-	PermissionFlagsBits.PinMessages |
-	PermissionFlagsBits.ManageChannels |
-	PermissionFlagsBits.ManageRoles |
-	PermissionFlagsBits.ManageNicknames |
-	PermissionFlagsBits.ManageWebhooks |
-	PermissionFlagsBits.ManageThreads |
-	PermissionFlagsBits.KickMembers |
-	PermissionFlagsBits.BanMembers |
-	PermissionFlagsBits.ModerateMembers |
-	PermissionFlagsBits.MuteMembers |
-	PermissionFlagsBits.DeafenMembers |
-	PermissionFlagsBits.MoveMembers |
-	PermissionFlagsBits.SetVoiceChannelStatus |
-	PermissionFlagsBits.ViewAuditLog |
-	PermissionFlagsBits.CreateInstantInvite |
-	PermissionFlagsBits.CreateEvents |
-	PermissionFlagsBits.ManageEvents |
-	PermissionFlagsBits.ManageGuild |
-	PermissionFlagsBits.Connect |
-	PermissionFlagsBits.Speak;
+	Permission.ViewChannel |
+	Permission.SendMessages |
+	Permission.SendMessagesInThreads |
+	Permission.CreatePublicThreads |
+	Permission.CreatePrivateThreads |
+	Permission.ReadMessageHistory |
+	Permission.EmbedLinks |
+	Permission.AttachFiles |
+	Permission.AddReactions |
+	Permission.UseExternalEmojis |
+	Permission.SendPolls |
+	Permission.CreateGuildExpressions |
+	Permission.ManageGuildExpressions |
+	Permission.MentionEveryone |
+	Permission.ManageMessages |
+	Permission.PinMessages |
+	Permission.ManageChannels |
+	Permission.ManageRoles |
+	Permission.ManageNicknames |
+	Permission.ManageWebhooks |
+	Permission.ManageThreads |
+	Permission.KickMembers |
+	Permission.BanMembers |
+	Permission.ModerateMembers |
+	Permission.MuteMembers |
+	Permission.DeafenMembers |
+	Permission.MoveMembers |
+	Permission.SetVoiceChannelStatus |
+	Permission.ViewAuditLog |
+	Permission.CreateInstantInvite |
+	Permission.CreateEvents |
+	Permission.ManageEvents |
+	Permission.ManageGuild |
+	Permission.Connect |
+	Permission.Speak;
 
 const staffPermissions =
-	PermissionFlagsBits.ManageMessages |
-	PermissionFlagsBits.KickMembers |
-	PermissionFlagsBits.ModerateMembers;
+	Permission.ManageMessages |
+	Permission.KickMembers |
+	Permission.ModerateMembers;
 
 const guildParts = {
 	roles: [

@@ -1,7 +1,7 @@
 // The client of a person or bot with a token: sends messages, runs commands, presses buttons, votes. It uses the REST API
 // and sees responses as Discord's client shows them.
 
-import { MessageFlags, PermissionFlagsBits } from "discord.js";
+import { MessageFlags, PermissionFlagsBits as Permission } from "discord.js";
 import { type Button, buttonsIn } from "../world/messages/buttons.ts";
 import type {
 	Account,
@@ -219,7 +219,7 @@ function isSeenBy(world: World, channel: Channel, user: User): boolean {
 		channel,
 		user.id,
 	);
-	return has(granted, PermissionFlagsBits.ViewChannel);
+	return has(granted, Permission.ViewChannel);
 }
 
 function answerIn({ poll }: Message, wanted: string | number): number {

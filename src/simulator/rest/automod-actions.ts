@@ -5,7 +5,7 @@ import {
 	type APIAutoModerationAction,
 	RESTJSONErrorCodes as Code,
 	MessageType,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { managersOnly, type Violation } from "../world/guilds/automod.ts";
 import type {
@@ -46,7 +46,7 @@ export function moderate(
 	const member = guild.members.get(actor.user.id);
 	const isManager = has(
 		guildPermissions(guild, actor.user.id),
-		PermissionFlagsBits.ManageGuild,
+		Permission.ManageGuild,
 	);
 	if (!member || actor.user.bot || isManager) return () => {};
 	const violations = world.autoModeration.violations(guild, {

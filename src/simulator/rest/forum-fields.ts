@@ -4,7 +4,7 @@
 import {
 	ChannelFlags,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { ChannelChanges } from "../world/channels/channels.ts";
 import {
@@ -133,10 +133,7 @@ export function checkedTags(
 		...before.filter((id) => !ids.includes(id)),
 	];
 	const moderated = changed.some((id) => tag(id)?.moderated);
-	const manages = has(
-		permissionsIn(call, forum),
-		PermissionFlagsBits.ManageThreads,
-	);
+	const manages = has(permissionsIn(call, forum), Permission.ManageThreads);
 	if (moderated && !manages) throw apiError(Code.MissingPermissions);
 	return ids;
 }

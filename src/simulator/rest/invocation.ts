@@ -5,7 +5,7 @@ import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
 	InteractionType,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { Invocation } from "../interactions/interactions.ts";
 import { mayUse } from "../world/accounts/commands.ts";
@@ -81,7 +81,7 @@ export function checkInvocation(
 	const channel = world.channels.get(body.channel_id);
 	if (!channel) throw apiError(Code.UnknownChannel);
 	const permissions = permissionsOf(world, channel, user);
-	if (!has(permissions, PermissionFlagsBits.ViewChannel))
+	if (!has(permissions, Permission.ViewChannel))
 		throw apiError(Code.MissingAccess);
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
 	if ((body.guild_id ?? undefined) !== guild?.id)

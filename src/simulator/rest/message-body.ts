@@ -4,7 +4,7 @@
 import {
 	RESTJSONErrorCodes as Code,
 	MessageFlags,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { MessageChanges } from "../world/messages/messages.ts";
 import type {
@@ -174,10 +174,7 @@ export function findMentions(
 	checkExclusive(allowed);
 	const parses = (kind: "users" | "roles" | "everyone") =>
 		!allowed || (allowed.parse?.includes(kind) ?? false);
-	const mayAll = has(
-		permissionsIn(call, channel),
-		PermissionFlagsBits.MentionEveryone,
-	);
+	const mayAll = has(permissionsIn(call, channel), Permission.MentionEveryone);
 
 	const users = idsIn(content, /<@!?(\d{1,20})>/g)
 		.filter((id) => parses("users") || allowed?.users?.includes(id))

@@ -5,7 +5,7 @@ import {
 	RESTJSONErrorCodes as Code,
 	MessageFlags,
 	MessageType,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { Channel, Message } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
@@ -15,8 +15,6 @@ import { apiError, formError } from "./errors.ts";
 import { boolean, choice, object, type Read, snowflake } from "./fields.ts";
 import { type Content, permissionsIn } from "./message-body.ts";
 import type { Call } from "./route.ts";
-
-const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 
 export const messageReference = object({
 	type: choice(0, 1),
@@ -34,7 +32,7 @@ export function repliedTo(
 	channel: Channel,
 	reference: Reference,
 ): Message | undefined {
-	if (!has(permissionsIn(call, channel), ReadMessageHistory))
+	if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory))
 		throw apiError(Code.CannotReplyWithoutPermissionToReadMessageHistory);
 	const message = call.world.messages.get(
 		channel.id,
@@ -116,8 +114,8 @@ function forwarded(
 		inGuild(channel) || channel.recipients.includes(actor.user)
 			? permissionsIn(call, channel)
 			: 0n;
-	if (!has(granted, ViewChannel)) throw apiError(Code.MissingAccess);
-	if (!has(granted, ReadMessageHistory))
+	if (!has(granted, Permission.ViewChannel)) throw apiError(Code.MissingAccess);
+	if (!has(granted, Permission.ReadMessageHistory))
 		throw apiError(
 			Code.CannotReferenceAMessageWithoutPermissionToReadMessageHistory,
 		);

@@ -1,6 +1,9 @@
 // Discord's REST API v10: the checks that all routes share, in Discord's order.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { aborted } from "../../lib/signal.ts";
 import type { Interactions } from "../interactions/interactions.ts";
@@ -299,7 +302,7 @@ export class Router {
 							channel,
 							actor.user.id,
 						),
-						PermissionFlagsBits.ViewChannel,
+						Permission.ViewChannel,
 					)
 				: channel.recipients.includes(actor.user);
 			if (!visible) throw apiError(Code.MissingAccess);

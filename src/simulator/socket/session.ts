@@ -5,8 +5,9 @@ import { randomBytes } from "node:crypto";
 import { GatewayIntentBits, GatewayOpcodes } from "discord.js";
 import type { Account, Guild } from "../world/state/entities.ts";
 import {
+	directIntents,
 	type EventType,
-	events,
+	guildIntents,
 	type WorldEvent,
 } from "../world/state/events.ts";
 import {
@@ -124,13 +125,13 @@ export class Session {
 		if (guildId === undefined)
 			return (
 				this.shard[0] === 0 &&
-				(event.always === own || this.hasIntent(events[event.type].direct))
+				(event.always === own || this.hasIntent(directIntents[event.type] ?? 0))
 			);
 		const guild = world.guilds.get(guildId);
 		if (!guild || !this.serves(guildId)) return false;
 		// A removed member receives the event about it, although it is no longer in the guild.
 		if (!event.only && !guild.members.has(own)) return false;
-		if (!this.hasIntent(events[event.type].guild) && event.always !== own)
+		if (!this.hasIntent(guildIntents[event.type]) && event.always !== own)
 			return false;
 		return this.#isPermitted(event, guild);
 	}

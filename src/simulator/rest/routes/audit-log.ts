@@ -1,6 +1,6 @@
 // A guild's audit log, newest first.
 
-import { PermissionFlagsBits } from "discord.js";
+import { PermissionFlagsBits as Permission } from "discord.js";
 import { serializeWebhook } from "../../world/guilds/webhooks.ts";
 import { thread } from "../../world/state/serialize.ts";
 import { compareIds, timeOf } from "../../world/state/snowflake.ts";
@@ -13,7 +13,7 @@ export const auditLogRoutes = [
 	route({
 		method: "GET",
 		path: "/guilds/:guild_id/audit-logs",
-		needs: PermissionFlagsBits.ViewAuditLog,
+		needs: Permission.ViewAuditLog,
 		query: {
 			user_id: snowflake,
 			action_type: integer(1, 1000),

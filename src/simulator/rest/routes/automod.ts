@@ -7,7 +7,7 @@ import {
 	type APIAutoModerationRuleTriggerMetadata,
 	RESTJSONErrorCodes as Code,
 	AutoModerationRuleEventType as EventType,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
 import type { Guild } from "../../world/state/entities.ts";
@@ -26,8 +26,6 @@ import {
 	text,
 } from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
-
-const { ManageGuild, ModerateMembers } = PermissionFlagsBits;
 
 const all = "/guilds/:guild_id/auto-moderation/rules";
 const one = `${all}/:rule_id`;
@@ -160,7 +158,7 @@ function actionsOf(
 		}
 		if (type === Action.Timeout) {
 			const granted = guildPermissions(guild, call.actor.user.id);
-			if (!has(granted, ModerateMembers))
+			if (!has(granted, Permission.ModerateMembers))
 				throw apiError(Code.MissingPermissions);
 			if (trigger !== Trigger.Keyword && trigger !== Trigger.MentionSpam)
 				throw formError(
@@ -198,13 +196,13 @@ export const autoModerationRoutes = [
 	route({
 		method: "GET",
 		path: all,
-		needs: ManageGuild,
+		needs: Permission.ManageGuild,
 		run: (call) => call.world.autoModeration.in(guildOf(call)),
 	}),
 	route({
 		method: "POST",
 		path: all,
-		needs: ManageGuild,
+		needs: Permission.ManageGuild,
 		body: newFields,
 		run: (call) => {
 			const guild = guildOf(call);
@@ -250,11 +248,16 @@ export const autoModerationRoutes = [
 			);
 		},
 	}),
-	route({ method: "GET", path: one, needs: ManageGuild, run: ruleOf }),
+	route({
+		method: "GET",
+		path: one,
+		needs: Permission.ManageGuild,
+		run: ruleOf,
+	}),
 	route({
 		method: "PATCH",
 		path: one,
-		needs: ManageGuild,
+		needs: Permission.ManageGuild,
 		body: fields,
 		run: (call) => {
 			const guild = guildOf(call);
@@ -289,7 +292,7 @@ export const autoModerationRoutes = [
 	route({
 		method: "DELETE",
 		path: one,
-		needs: ManageGuild,
+		needs: Permission.ManageGuild,
 		run: (call) => {
 			const rule = ruleOf(call);
 			call.world.autoModeration.remove(guildOf(call), rule, call.by);

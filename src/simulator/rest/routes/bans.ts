@@ -1,6 +1,9 @@
 // Bans: listing, reading, banning one or many, unbanning.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
@@ -8,7 +11,6 @@ import { apiError } from "../errors.ts";
 import { integer, list, nullable, required, snowflake } from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
 
-const { BanMembers, ManageGuild } = PermissionFlagsBits;
 const daySeconds = 24 * 60 * 60;
 const bulkLimit = 200;
 
@@ -22,7 +24,7 @@ export const banRoutes = [
 	route({
 		method: "GET",
 		path: "/guilds/:guild_id/bans",
-		needs: BanMembers,
+		needs: Permission.BanMembers,
 		query: {
 			limit: integer(1, 1000),
 			before: snowflake,
@@ -45,13 +47,13 @@ export const banRoutes = [
 	route({
 		method: "GET",
 		path: "/guilds/:guild_id/bans/:user_id",
-		needs: BanMembers,
+		needs: Permission.BanMembers,
 		run: banOf,
 	}),
 	route({
 		method: "PUT",
 		path: "/guilds/:guild_id/bans/:user_id",
-		needs: BanMembers,
+		needs: Permission.BanMembers,
 		body: {
 			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
 			delete_message_days: nullable(integer(0, 7)),
@@ -73,7 +75,7 @@ export const banRoutes = [
 	route({
 		method: "POST",
 		path: "/guilds/:guild_id/bulk-ban",
-		needs: BanMembers | ManageGuild,
+		needs: Permission.BanMembers | Permission.ManageGuild,
 		body: {
 			user_ids: required(list(snowflake, 1, bulkLimit)),
 			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
@@ -106,7 +108,7 @@ export const banRoutes = [
 	route({
 		method: "DELETE",
 		path: "/guilds/:guild_id/bans/:user_id",
-		needs: BanMembers,
+		needs: Permission.BanMembers,
 		run: (call) => {
 			const ban = banOf(call);
 			call.world.bans.remove(guildOf(call), ban, call.by);

@@ -3,7 +3,7 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { ChannelChanges } from "../../world/channels/channels.ts";
 import {
@@ -40,8 +40,6 @@ import {
 import { isRequired } from "./guilds.ts";
 import { checkOverwrites, overwriteList } from "./overwrites.ts";
 import { deleteThread, editThread, threadFields } from "./threads.ts";
-
-const { ManageChannels, SendMessages, ViewChannel } = PermissionFlagsBits;
 
 const channelLimit = 500;
 const categoryLimit = 50;
@@ -179,7 +177,10 @@ export const channelRoutes = [
 				.filter(
 					(channel) =>
 						user.bot ||
-						has(channelPermissions(guild, channel, user.id), ViewChannel),
+						has(
+							channelPermissions(guild, channel, user.id),
+							Permission.ViewChannel,
+						),
 				)
 				.map(serialize.guildChannel);
 		},
@@ -187,7 +188,7 @@ export const channelRoutes = [
 	route({
 		method: "POST",
 		path: "/guilds/:guild_id/channels",
-		needs: ManageChannels,
+		needs: Permission.ManageChannels,
 		status: 201,
 		body: {
 			...channelFields,
@@ -221,7 +222,7 @@ export const channelRoutes = [
 	route({
 		method: "PATCH",
 		path: "/guilds/:guild_id/channels",
-		needs: ManageChannels,
+		needs: Permission.ManageChannels,
 		body: required(
 			list(
 				object({
@@ -286,7 +287,7 @@ export const channelRoutes = [
 			const place = channelOf(call);
 			if (isThread(place)) return editThread(call, place);
 			const channel = guildChannelOf(call);
-			requirePermissions(call, channel, ManageChannels);
+			requirePermissions(call, channel, Permission.ManageChannels);
 			const guild = call.world.guilds.of(channel);
 			const { type } = call.body;
 			if (type !== undefined && type !== null && type !== channel.type)
@@ -304,7 +305,7 @@ export const channelRoutes = [
 			const place = channelOf(call);
 			if (isThread(place)) return deleteThread(call, place);
 			const channel = guildChannelOf(call);
-			requirePermissions(call, channel, ManageChannels);
+			requirePermissions(call, channel, Permission.ManageChannels);
 			if (isRequired(call.world.guilds.of(channel), channel.id))
 				throw apiError(Code.CannotDeleteChannelRequiredForCommunityGuilds);
 			const answer = serialize.guildChannel(channel);
@@ -315,7 +316,7 @@ export const channelRoutes = [
 	route({
 		method: "POST",
 		path: "/channels/:channel_id/typing",
-		needs: SendMessages,
+		needs: Permission.SendMessages,
 		fleeting: true,
 		inArchived: true,
 		run: (call) =>

@@ -1,15 +1,16 @@
 // Custom emoji of a guild.
 // https://discord.com/developers/docs/resources/emoji
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError, atKey, formError } from "../errors.ts";
 import { list, nullable, required, snowflake, text } from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
-
-const { CreateGuildExpressions, ManageGuildExpressions } = PermissionFlagsBits;
 
 const all = "/guilds/:guild_id/emojis";
 const one = `${all}/:emoji_id` as const;
@@ -35,8 +36,8 @@ function mayAny(call: Call, bits: bigint): boolean {
 function requireReach(call: Call, { user }: GuildEmoji): void {
 	const own = user === call.actor.user;
 	const enough = own
-		? CreateGuildExpressions | ManageGuildExpressions
-		: ManageGuildExpressions;
+		? Permission.CreateGuildExpressions | Permission.ManageGuildExpressions
+		: Permission.ManageGuildExpressions;
 	if (!mayAny(call, enough)) throw apiError(Code.MissingPermissions);
 }
 
@@ -90,7 +91,7 @@ export const emojiRoutes = [
 		run: (call) => {
 			const seesUsers = mayAny(
 				call,
-				CreateGuildExpressions | ManageGuildExpressions,
+				Permission.CreateGuildExpressions | Permission.ManageGuildExpressions,
 			);
 			const { emojis } = guildOf(call);
 			return seesUsers ? [...emojis.values()] : serialize.emojis(guildOf(call));
@@ -102,16 +103,16 @@ export const emojiRoutes = [
 		run: (call) => {
 			const emoji = emojiOf(call);
 			const seesUser =
-				mayAny(call, ManageGuildExpressions) ||
+				mayAny(call, Permission.ManageGuildExpressions) ||
 				(emoji.user === call.actor.user &&
-					mayAny(call, CreateGuildExpressions));
+					mayAny(call, Permission.CreateGuildExpressions));
 			return seesUser ? emoji : serialize.emoji(emoji);
 		},
 	}),
 	route({
 		method: "POST",
 		path: all,
-		needs: CreateGuildExpressions,
+		needs: Permission.CreateGuildExpressions,
 		status: 201,
 		body: {
 			name: required(name),

@@ -6,7 +6,7 @@ import {
 	GuildExplicitContentFilter,
 	GuildVerificationLevel,
 	Locale,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
@@ -133,7 +133,7 @@ export const guildRoutes = [
 	route({
 		method: "PATCH",
 		path: "/guilds/:guild_id",
-		needs: PermissionFlagsBits.ManageGuild,
+		needs: Permission.ManageGuild,
 		body: settings,
 		run: (call) => {
 			const guild = guildOf(call);

@@ -1,7 +1,7 @@
 // Incident actions: disabled invites and DMs. They are stored and have no effect.
 // https://discord.com/developers/docs/resources/guild#modify-guild-incident-actions
 
-import { PermissionFlagsBits } from "discord.js";
+import { PermissionFlagsBits as Permission } from "discord.js";
 import { formError } from "../errors.ts";
 import { nullable, timestamp } from "../fields.ts";
 import { guildOf, route } from "../route.ts";
@@ -18,7 +18,7 @@ export const incidentRoutes = [
 	route({
 		method: "PUT",
 		path: "/guilds/:guild_id/incident-actions",
-		needs: PermissionFlagsBits.ManageGuild,
+		needs: Permission.ManageGuild,
 		body: fields,
 		run: (call) => {
 			const guild = guildOf(call);

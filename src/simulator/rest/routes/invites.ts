@@ -4,7 +4,7 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { metadata, serializeInvite } from "../../world/guilds/invites.ts";
 import type { Invite } from "../../world/state/entities.ts";
@@ -19,9 +19,7 @@ import { boolean, integer, list, nullable, snowflake } from "../fields.ts";
 import { notSimulatedField, permissionsIn } from "../message-body.ts";
 import { type Call, guildChannelOf, guildOf, param, route } from "../route.ts";
 
-const { CreateInstantInvite, ManageChannels, ManageGuild } =
-	PermissionFlagsBits;
-const { ManageRoles, ViewAuditLog } = PermissionFlagsBits;
+const { ManageRoles, ViewAuditLog } = Permission;
 
 const inviteLimit = 1000;
 
@@ -60,7 +58,7 @@ export const inviteRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			const permissions = guildPermissions(guild, call.actor.user.id);
-			const manages = has(permissions, ManageGuild);
+			const manages = has(permissions, Permission.ManageGuild);
 			if (!manages && !has(permissions, ViewAuditLog))
 				throw apiError(Code.MissingPermissions);
 			return call.world.invites.list({ guild_id: guild.id }).map((invite) => ({
@@ -72,7 +70,7 @@ export const inviteRoutes = [
 	route({
 		method: "GET",
 		path: "/channels/:channel_id/invites",
-		needs: ManageChannels,
+		needs: Permission.ManageChannels,
 		run: (call) =>
 			call.world.invites
 				.list({ channel_id: guildChannelOf(call).id })
@@ -81,7 +79,7 @@ export const inviteRoutes = [
 	route({
 		method: "POST",
 		path: "/channels/:channel_id/invites",
-		needs: CreateInstantInvite,
+		needs: Permission.CreateInstantInvite,
 		body: {
 			max_age: nullable(integer(0, 604_800)),
 			max_uses: nullable(integer(0, 100)),
@@ -136,8 +134,11 @@ export const inviteRoutes = [
 			const channel = call.world.invites.channelOf(invite);
 			const guild = call.world.guilds.of(channel);
 			const mayDelete =
-				has(permissionsIn(call, channel), ManageChannels) ||
-				has(guildPermissions(guild, call.actor.user.id), ManageGuild);
+				has(permissionsIn(call, channel), Permission.ManageChannels) ||
+				has(
+					guildPermissions(guild, call.actor.user.id),
+					Permission.ManageGuild,
+				);
 			if (!mayDelete) throw apiError(Code.MissingPermissions);
 			const gone = shown(call, invite);
 			call.world.invites.remove(invite, call.by);

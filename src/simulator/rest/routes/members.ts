@@ -1,6 +1,9 @@
 // Members: listing, searching, editing, kicking, and their roles.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import { membersNamed } from "../../world/guilds/members.ts";
 import type { Guild, Member, Role } from "../../world/state/entities.ts";
 import {
@@ -31,15 +34,6 @@ import {
 	route,
 } from "../route.ts";
 import { checkVoice } from "./voice.ts";
-
-const {
-	Administrator,
-	ChangeNickname,
-	KickMembers,
-	ManageNicknames,
-	ManageRoles,
-	ModerateMembers,
-} = PermissionFlagsBits;
 
 // A minute of tolerance for clock differences.
 const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000 + 60_000;
@@ -87,7 +81,7 @@ export const memberRoutes = [
 			const member = memberOfActor(call);
 			const { nick } = call.body;
 			if (nick !== undefined) {
-				requireGuildPermission(call, ChangeNickname);
+				requireGuildPermission(call, Permission.ChangeNickname);
 				call.world.members.edit(guild, member, { nick: nick || null }, call.by);
 			}
 			return serialize.member(member);
@@ -111,7 +105,7 @@ export const memberRoutes = [
 			const until = call.body.communication_disabled_until;
 			const voice = checkVoice(call, guild, member, call.body);
 			if (nick !== undefined) {
-				requireGuildPermission(call, ManageNicknames);
+				requireGuildPermission(call, Permission.ManageNicknames);
 				requireReach(call, guild, member);
 			}
 			if (roles !== undefined) checkRoles(call, guild, member, roles ?? []);
@@ -136,7 +130,7 @@ export const memberRoutes = [
 	route({
 		method: "DELETE",
 		path: "/guilds/:guild_id/members/:user_id",
-		needs: KickMembers,
+		needs: Permission.KickMembers,
 		run: (call) => {
 			const guild = guildOf(call);
 			const member = memberOf(call);
@@ -147,7 +141,7 @@ export const memberRoutes = [
 	route({
 		method: "PUT",
 		path: "/guilds/:guild_id/members/:user_id/roles/:role_id",
-		needs: ManageRoles,
+		needs: Permission.ManageRoles,
 		run: (call) => {
 			const member = memberOf(call);
 			changeRoles(call, [...member.roles, roleOf(call).id]);
@@ -156,7 +150,7 @@ export const memberRoutes = [
 	route({
 		method: "DELETE",
 		path: "/guilds/:guild_id/members/:user_id/roles/:role_id",
-		needs: ManageRoles,
+		needs: Permission.ManageRoles,
 		run: (call) => {
 			const member = memberOf(call);
 			const role = roleOf(call);
@@ -187,7 +181,7 @@ function checkRoles(
 	member: Member,
 	wanted: readonly string[],
 ): void {
-	requireGuildPermission(call, ManageRoles);
+	requireGuildPermission(call, Permission.ManageRoles);
 	const changed = [
 		...wanted.filter((id) => !member.roles.includes(id)),
 		...member.roles.filter((id) => !wanted.includes(id)),
@@ -221,9 +215,9 @@ function checkTimeout(
 	member: Member,
 	until: Date | null,
 ): void {
-	requireGuildPermission(call, ModerateMembers);
+	requireGuildPermission(call, Permission.ModerateMembers);
 	requireReach(call, guild, member);
-	if (has(guildPermissions(guild, member.user.id), Administrator))
+	if (has(guildPermissions(guild, member.user.id), Permission.Administrator))
 		throw apiError(Code.MissingPermissions);
 	if (until && until.getTime() > Date.now() + timeoutLimitMs)
 		throw formError(

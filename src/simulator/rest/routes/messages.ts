@@ -4,7 +4,7 @@ import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
 	MessageFlags,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import {
 	type Channel,
@@ -50,16 +50,6 @@ import {
 	route,
 } from "../route.ts";
 import { pollForm, readPoll } from "./polls.ts";
-
-const {
-	AttachFiles,
-	EmbedLinks,
-	ManageMessages,
-	ReadMessageHistory,
-	SendMessages,
-	SendPolls,
-	SendTTSMessages,
-} = PermissionFlagsBits;
 
 const bulkDeleteAgeMs = 14 * 24 * 60 * 60 * 1000;
 // A guess: Discord says "the past few minutes".
@@ -128,9 +118,9 @@ function refuseTooFast(call: Call, channel: Channel): void {
 	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
 	const granted = permissionsIn(call, channel);
 	const exempt =
-		PermissionFlagsBits.ManageMessages |
-		PermissionFlagsBits.ManageChannels |
-		PermissionFlagsBits.BypassSlowmode;
+		Permission.ManageMessages |
+		Permission.ManageChannels |
+		Permission.BypassSlowmode;
 	if ((granted & exempt) !== 0n) return;
 	const last = call.world.messages
 		.in(channel.id)
@@ -151,10 +141,11 @@ function requireAllowed(call: Call<NewMessage>, channel: Channel): void {
 	const { body, files } = call;
 	// A forward has the content of another message.
 	if (body.message_reference?.type !== 1) requireContent(call, body);
-	if (body.embeds?.length) requirePermissions(call, channel, EmbedLinks);
-	if (files.size > 0) requirePermissions(call, channel, AttachFiles);
-	if (body.tts) requirePermissions(call, channel, SendTTSMessages);
-	if (body.poll) requirePermissions(call, channel, SendPolls);
+	if (body.embeds?.length)
+		requirePermissions(call, channel, Permission.EmbedLinks);
+	if (files.size > 0) requirePermissions(call, channel, Permission.AttachFiles);
+	if (body.tts) requirePermissions(call, channel, Permission.SendTTSMessages);
+	if (body.poll) requirePermissions(call, channel, Permission.SendPolls);
 }
 
 /** Adds a message, reply, forward or poll. */
@@ -188,7 +179,7 @@ function write(call: Call<NewMessage>, channel: Channel): Message {
 
 /** Throws in a locked thread, unless the actor manages threads. */
 function refuseLocked(call: Call, channel: Channel): void {
-	const { ManageThreads } = PermissionFlagsBits;
+	const { ManageThreads } = Permission;
 	if (!isThread(channel) || !channel.locked) return;
 	if (!has(permissionsIn(call, channel), ManageThreads))
 		throw apiError(Code.ThreadLocked);
@@ -207,7 +198,8 @@ export const messageRoutes = [
 		run: (call) => {
 			const channel = textOf(call);
 			// Without READ_MESSAGE_HISTORY the list is empty.
-			if (!has(permissionsIn(call, channel), ReadMessageHistory)) return [];
+			if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory))
+				return [];
 			const { limit = 50, ...borders } = call.query;
 			return call.world.messages
 				.page(channel.id, { limit, ...borders })
@@ -219,14 +211,14 @@ export const messageRoutes = [
 	route({
 		method: "GET",
 		path: "/channels/:channel_id/messages/:message_id",
-		needs: ReadMessageHistory,
+		needs: Permission.ReadMessageHistory,
 		run: (call) =>
 			call.world.messages.serialize(messageOf(call), readerOf(call.actor)),
 	}),
 	route({
 		method: "POST",
 		path: "/channels/:channel_id/messages",
-		needs: SendMessages,
+		needs: Permission.SendMessages,
 		inArchived: true,
 		body: newMessage,
 		run: (call) => {
@@ -251,7 +243,7 @@ export const messageRoutes = [
 	route({
 		method: "POST",
 		path: "/channels/:channel_id/messages/:message_id/crosspost",
-		needs: SendMessages,
+		needs: Permission.SendMessages,
 		run: (call) => {
 			const channel = channelOf(call);
 			const message = messageOf(call);
@@ -259,7 +251,7 @@ export const messageRoutes = [
 			if (channel.type !== ChannelType.GuildAnnouncement)
 				throw apiError(Code.CannotExecuteActionOnThisChannelType);
 			if (message.author !== actor.user)
-				requirePermissions(call, channel, ManageMessages);
+				requirePermissions(call, channel, Permission.ManageMessages);
 			if ((message.flags & MessageFlags.Crossposted) !== 0)
 				throw apiError(Code.ThisMessageWasAlreadyCrossposted);
 			message.flags |= MessageFlags.Crossposted;
@@ -282,7 +274,7 @@ export const messageRoutes = [
 			// With MANAGE_MESSAGES others' embeds can be hidden, nothing more.
 			if (!own && asks.some((value) => value !== undefined))
 				throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
-			if (!own) requirePermissions(call, channel, ManageMessages);
+			if (!own) requirePermissions(call, channel, Permission.ManageMessages);
 			const tellRules = moderate(call, channel, body.content ?? "");
 			world.messages.edit(
 				channel,
@@ -305,7 +297,7 @@ export const messageRoutes = [
 			if (message.author !== call.actor.user) {
 				if (!inGuild(channel))
 					throw apiError(Code.CannotExecuteActionOnDMChannel);
-				requirePermissions(call, channel, ManageMessages);
+				requirePermissions(call, channel, Permission.ManageMessages);
 			}
 			call.world.messages.remove(channel, message, call.by);
 		},
@@ -313,7 +305,7 @@ export const messageRoutes = [
 	route({
 		method: "POST",
 		path: "/channels/:channel_id/messages/bulk-delete",
-		needs: ManageMessages,
+		needs: Permission.ManageMessages,
 		inArchived: true,
 		botsOnly: true,
 		body: { messages: required(list(snowflake, 2, 100)) },

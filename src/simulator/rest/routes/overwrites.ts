@@ -1,7 +1,10 @@
 // Permission overwrites of channels.
 // https://discord.com/developers/docs/resources/channel#edit-channel-permissions
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import type {
 	Guild,
 	GuildChannel,
@@ -29,8 +32,6 @@ import {
 	type ReadForm,
 	route,
 } from "../route.ts";
-
-const { ManageRoles } = PermissionFlagsBits;
 
 const overwriteLimit = 1000;
 
@@ -66,7 +67,10 @@ export function checkOverwrites(
 		changed |= changedBits(old, now);
 	}
 	const actor = call.actor.user.id;
-	if (channel && !has(channelPermissions(guild, channel, actor), ManageRoles))
+	if (
+		channel &&
+		!has(channelPermissions(guild, channel, actor), Permission.ManageRoles)
+	)
 		throw apiError(Code.MissingPermissions);
 	requireOverwrite(call, guild, channel, changed);
 	return overwrites;
@@ -109,7 +113,7 @@ export const overwriteRoutes = [
 	route({
 		method: "PUT",
 		path: "/channels/:channel_id/permissions/:overwrite_id",
-		needs: ManageRoles,
+		needs: Permission.ManageRoles,
 		body: { ...overwriteFields, type: required(choice(0, 1)) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
@@ -125,7 +129,7 @@ export const overwriteRoutes = [
 	route({
 		method: "DELETE",
 		path: "/channels/:channel_id/permissions/:overwrite_id",
-		needs: ManageRoles,
+		needs: Permission.ManageRoles,
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const id = param(call, "overwrite_id");

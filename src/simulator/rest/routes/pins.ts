@@ -4,7 +4,7 @@
 import {
 	RESTJSONErrorCodes as Code,
 	MessageType,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { has } from "../../world/state/permissions.ts";
 import { readerOf } from "../../world/state/serialize.ts";
@@ -12,8 +12,6 @@ import { apiError } from "../errors.ts";
 import { integer, timestamp } from "../fields.ts";
 import { permissionsIn } from "../message-body.ts";
 import { channelOf, messageOf, route } from "../route.ts";
-
-const { PinMessages, ReadMessageHistory } = PermissionFlagsBits;
 
 const pinLimit = 250;
 const all = "/channels/:channel_id/messages/pins";
@@ -33,7 +31,10 @@ export const pinRoutes = [
 		run: (call) => {
 			const channel = channelOf(call);
 			// Without READ_MESSAGE_HISTORY the list is empty.
-			const visible = has(permissionsIn(call, channel), ReadMessageHistory);
+			const visible = has(
+				permissionsIn(call, channel),
+				Permission.ReadMessageHistory,
+			);
 			const { limit = 50, before } = call.query;
 			const pinned = visible ? call.world.messages.pinned(channel.id) : [];
 			const rest = pinned.filter(
@@ -52,7 +53,7 @@ export const pinRoutes = [
 	route({
 		method: "PUT",
 		path: `${all}/:message_id`,
-		needs: PinMessages | ReadMessageHistory,
+		needs: Permission.PinMessages | Permission.ReadMessageHistory,
 		run: (call) => {
 			const channel = channelOf(call);
 			const message = messageOf(call);
@@ -68,7 +69,7 @@ export const pinRoutes = [
 	route({
 		method: "DELETE",
 		path: `${all}/:message_id`,
-		needs: PinMessages | ReadMessageHistory,
+		needs: Permission.PinMessages | Permission.ReadMessageHistory,
 		run: (call) => {
 			const message = messageOf(call);
 			if (message.pinned_at === null) return call.skipJournal();

@@ -1,7 +1,10 @@
 // Polls: ending one and listing voters. Sending a message creates one.
 // https://discord.com/developers/docs/resources/poll
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import type { NewPoll } from "../../world/messages/polls.ts";
 import type { Emoji } from "../../world/state/entities.ts";
 import { readerOf } from "../../world/state/serialize.ts";
@@ -86,7 +89,7 @@ export const pollRoutes = [
 	route({
 		method: "GET",
 		path: "/channels/:channel_id/polls/:message_id/answers/:answer_id",
-		needs: PermissionFlagsBits.ReadMessageHistory,
+		needs: Permission.ReadMessageHistory,
 		query: { limit: integer(1, 100), after: snowflake },
 		run: (call) => {
 			const { poll } = messageOf(call);

@@ -4,7 +4,7 @@
 import {
 	AuditLogEvent,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { Member } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
@@ -12,9 +12,8 @@ import { apiError, atKey } from "../errors.ts";
 import { boolean, integer, list, snowflake, text } from "../fields.ts";
 import { type Call, guildOf, route } from "../route.ts";
 
-const { KickMembers, ManageGuild } = PermissionFlagsBits;
 const path = "/guilds/:guild_id/prune";
-const needs = ManageGuild | KickMembers;
+const needs = Permission.ManageGuild | Permission.KickMembers;
 const days = integer(1, 30);
 const roles = list(snowflake, 0, 250);
 const defaultDays = 7;

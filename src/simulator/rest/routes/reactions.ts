@@ -1,7 +1,10 @@
 // Reactions: adding, removing and listing them.
 // https://discord.com/developers/docs/resources/message#create-reaction
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import { reactionWith } from "../../world/messages/reactions.ts";
 import type { Emoji, Reaction } from "../../world/state/entities.ts";
 import { inGuild } from "../../world/state/entities.ts";
@@ -12,9 +15,6 @@ import { apiError } from "../errors.ts";
 import { integer, snowflake } from "../fields.ts";
 import { permissionsIn, requirePermissions } from "../message-body.ts";
 import { type Call, channelOf, messageOf, param, route } from "../route.ts";
-
-const { AddReactions, ManageMessages, ReadMessageHistory, UseExternalEmojis } =
-	PermissionFlagsBits;
 
 const emojiLimit = 20;
 const all = "/channels/:channel_id/messages/:message_id/reactions";
@@ -39,7 +39,7 @@ function usable(call: Call, emoji: Emoji): Emoji {
 	if (!found) throw apiError(Code.UnknownEmoji);
 	const own =
 		inGuild(channel) && call.world.guilds.of(channel).emojis.has(found.id);
-	if (!own) requirePermissions(call, channel, UseExternalEmojis);
+	if (!own) requirePermissions(call, channel, Permission.UseExternalEmojis);
 	return {
 		id: found.id,
 		name: found.name,
@@ -75,14 +75,14 @@ function remove(call: Call, userId: string): void {
 function requireManager(call: Call): void {
 	const channel = channelOf(call);
 	if (!inGuild(channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
-	requirePermissions(call, channel, ManageMessages);
+	requirePermissions(call, channel, Permission.ManageMessages);
 }
 
 export const reactionRoutes = [
 	route({
 		method: "PUT",
 		path: `${one}/@me`,
-		needs: ReadMessageHistory,
+		needs: Permission.ReadMessageHistory,
 		run: (call) => {
 			const channel = channelOf(call);
 			const message = messageOf(call);
@@ -91,7 +91,7 @@ export const reactionRoutes = [
 			const known = reactionWith(message, emoji);
 			if (known?.userIds.includes(actor.user.id)) return call.skipJournal();
 			// Only the first reaction with an emoji needs ADD_REACTIONS.
-			if (!known && !has(permissionsIn(call, channel), AddReactions))
+			if (!known && !has(permissionsIn(call, channel), Permission.AddReactions))
 				throw apiError(Code.MissingPermissions);
 			const put = known?.emoji ?? usable(call, emoji);
 			if (!known && message.reactions.length >= emojiLimit)
@@ -115,7 +115,7 @@ export const reactionRoutes = [
 	route({
 		method: "GET",
 		path: one,
-		needs: ReadMessageHistory,
+		needs: Permission.ReadMessageHistory,
 		query: {
 			limit: integer(1, 100),
 			after: snowflake,

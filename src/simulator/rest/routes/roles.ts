@@ -1,6 +1,9 @@
 // Roles: listing, creating, editing, ordering and deleting.
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import type { RoleChanges } from "../../world/guilds/roles.ts";
 import type { Guild, Role } from "../../world/state/entities.ts";
 import {
@@ -23,7 +26,6 @@ import {
 } from "../fields.ts";
 import { type Call, guildOf, type ReadForm, roleOf, route } from "../route.ts";
 
-const { ManageRoles } = PermissionFlagsBits;
 const roleLimit = 250;
 const color = integer(0, 0xffffff);
 
@@ -101,7 +103,7 @@ export const roleRoutes = [
 	route({
 		method: "POST",
 		path: "/guilds/:guild_id/roles",
-		needs: ManageRoles,
+		needs: Permission.ManageRoles,
 		body: roleFields,
 		run: (call) => {
 			const guild = guildOf(call);
@@ -123,7 +125,7 @@ export const roleRoutes = [
 	route({
 		method: "PATCH",
 		path: "/guilds/:guild_id/roles",
-		needs: ManageRoles,
+		needs: Permission.ManageRoles,
 		body: required(
 			list(
 				object({
@@ -158,7 +160,7 @@ export const roleRoutes = [
 	route({
 		method: "PATCH",
 		path: "/guilds/:guild_id/roles/:role_id",
-		needs: ManageRoles,
+		needs: Permission.ManageRoles,
 		body: roleFields,
 		run: (call) => {
 			const guild = guildOf(call);
@@ -180,7 +182,7 @@ export const roleRoutes = [
 	route({
 		method: "DELETE",
 		path: "/guilds/:guild_id/roles/:role_id",
-		needs: ManageRoles,
+		needs: Permission.ManageRoles,
 		run: (call) => {
 			const guild = guildOf(call);
 			const role = roleOf(call);

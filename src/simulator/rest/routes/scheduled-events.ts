@@ -5,7 +5,7 @@ import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
 	GuildScheduledEventEntityType as Kind,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 	GuildScheduledEventStatus as Status,
 } from "discord.js";
 import type { ScheduledEventChanges } from "../../world/guilds/scheduled-events.ts";
@@ -35,16 +35,6 @@ import {
 } from "../fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildOf, param, type ReadForm, route } from "../route.ts";
-
-const {
-	Connect,
-	CreateEvents,
-	ManageChannels,
-	ManageEvents,
-	MoveMembers,
-	MuteMembers,
-	ViewChannel,
-} = PermissionFlagsBits;
 
 const eventLimit = 100;
 const all = "/guilds/:guild_id/scheduled-events";
@@ -101,7 +91,7 @@ function eventOf(call: Call): ScheduledEvent {
 }
 
 function maySee(call: Call, guild: Guild, event: Place): boolean {
-	return has(permissionsAt(call, guild, event), ViewChannel);
+	return has(permissionsAt(call, guild, event), Permission.ViewChannel);
 }
 
 function permissionsAt(call: Call, guild: Guild, { channel_id }: Place) {
@@ -110,20 +100,22 @@ function permissionsAt(call: Call, guild: Guild, { channel_id }: Place) {
 	return channel
 		? channelPermissions(guild, channel, id)
 		: // An event outside of channels is visible to all.
-			guildPermissions(guild, id) | ViewChannel;
+			guildPermissions(guild, id) | Permission.ViewChannel;
 }
 
 /** The permissions for each kind of event, beside those for events themselves. */
 const neededAt = {
-	[Kind.StageInstance]: ManageChannels | MuteMembers | MoveMembers,
-	[Kind.Voice]: ViewChannel | Connect,
+	[Kind.StageInstance]:
+		Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers,
+	[Kind.Voice]: Permission.ViewChannel | Permission.Connect,
 	[Kind.External]: 0n,
 };
 
 function requireAt(call: Call, guild: Guild, place: Place, own: boolean): void {
 	const granted = permissionsAt(call, guild, place);
 	const forEvents =
-		has(granted, ManageEvents) || (own && has(granted, CreateEvents));
+		has(granted, Permission.ManageEvents) ||
+		(own && has(granted, Permission.CreateEvents));
 	if (!forEvents || !has(granted, neededAt[place.entity_type]))
 		throw apiError(Code.MissingPermissions);
 }

@@ -1,7 +1,10 @@
 // Searching the messages of a guild.
 // https://discord.com/developers/docs/resources/message#search-guild-messages
 
-import { RESTJSONErrorCodes as Code, PermissionFlagsBits } from "discord.js";
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import {
 	authorTypes,
 	hasTypes,
@@ -22,8 +25,6 @@ import {
 } from "../fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildOf, route } from "../route.ts";
-
-const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 
 function negatable(words: readonly string[]) {
 	return oneOf(...words, ...words.map((one) => `-${one}`));
@@ -107,7 +108,7 @@ function readableIn(
 	const readable = all.filter((channel) =>
 		has(
 			channelPermissions(guild, channel, call.actor.user.id),
-			ViewChannel | ReadMessageHistory,
+			Permission.ViewChannel | Permission.ReadMessageHistory,
 		),
 	);
 	if (named === undefined) return readable;

@@ -3,7 +3,7 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 	StageInstancePrivacyLevel,
 } from "discord.js";
 import type {
@@ -23,10 +23,9 @@ import {
 } from "../fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
-const { ManageChannels, MoveMembers, MuteMembers, ViewChannel } =
-	PermissionFlagsBits;
 /** The permissions of a stage moderator. */
-const moderator = ManageChannels | MuteMembers | MoveMembers;
+const moderator =
+	Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers;
 
 const one = "/stage-instances/:channel_id";
 const fields = {
@@ -40,7 +39,8 @@ function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
 	if (!channel || !isGuildChannel(channel)) throw apiError(Code.UnknownChannel);
 	const permissions = permissionsOf(call, channel);
-	if (!has(permissions, ViewChannel)) throw apiError(Code.MissingAccess);
+	if (!has(permissions, Permission.ViewChannel))
+		throw apiError(Code.MissingAccess);
 	if (channel.type !== ChannelType.GuildStageVoice)
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	if (!has(permissions, moderator)) throw apiError(Code.MissingPermissions);

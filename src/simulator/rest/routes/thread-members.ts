@@ -4,7 +4,7 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { Thread, User } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
@@ -14,8 +14,6 @@ import { apiError } from "../errors.ts";
 import { boolean, integer, snowflake } from "../fields.ts";
 import { permissionsIn, requirePermissions } from "../message-body.ts";
 import { type Call, param, route, threadOf } from "../route.ts";
-
-const { ManageThreads, SendMessages } = PermissionFlagsBits;
 
 const all = "/channels/:channel_id/thread-members";
 
@@ -49,11 +47,11 @@ export const threadMemberRoutes = [
 	route({
 		method: "PUT",
 		path: `${all}/:user_id`,
-		needs: SendMessages,
+		needs: Permission.SendMessages,
 		run: (call) => {
 			const thread = threadOf(call);
 			if (thread.type === ChannelType.PrivateThread && !thread.invitable)
-				requirePermissions(call, thread, ManageThreads);
+				requirePermissions(call, thread, Permission.ManageThreads);
 			if (!call.world.threads.join(thread, userOf(call))) call.skipJournal();
 		},
 	}),
@@ -73,7 +71,7 @@ export const threadMemberRoutes = [
 			const owns =
 				thread.type === ChannelType.PrivateThread &&
 				thread.owner_id === call.actor.user.id;
-			if (!owns && !has(permissionsIn(call, thread), ManageThreads))
+			if (!owns && !has(permissionsIn(call, thread), Permission.ManageThreads))
 				throw apiError(Code.MissingPermissions);
 			if (!call.world.threads.leave(thread, userOf(call))) call.skipJournal();
 		},

@@ -4,7 +4,7 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { NewThread, ThreadChanges } from "../../world/messages/threads.ts";
 import {
@@ -49,16 +49,6 @@ import {
 	type ReadForm,
 	route,
 } from "../route.ts";
-
-const {
-	AttachFiles,
-	CreatePrivateThreads,
-	CreatePublicThreads,
-	EmbedLinks,
-	ManageThreads,
-	ReadMessageHistory,
-	SendMessages,
-} = PermissionFlagsBits;
 
 const activeLimit = 1000;
 
@@ -122,7 +112,9 @@ function startAlone(call: Call<Body>, parent: GuildChannel) {
 	if (inNews !== (type === ChannelType.AnnouncementThread))
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	const isPrivate = type === ChannelType.PrivateThread;
-	const needed = isPrivate ? CreatePrivateThreads : CreatePublicThreads;
+	const needed = isPrivate
+		? Permission.CreatePrivateThreads
+		: Permission.CreatePublicThreads;
 	requirePermissions(call, parent, needed);
 	const start = startOf(call, parent, body);
 	const invitable = (isPrivate ? body.invitable : undefined) ?? undefined;
@@ -136,10 +128,12 @@ function startPost(call: Call<Body>, forum: GuildChannel) {
 	const { message } = body;
 	if (!message)
 		throw formError("BASE_TYPE_REQUIRED", "This field is required", "message");
-	requirePermissions(call, forum, SendMessages);
+	requirePermissions(call, forum, Permission.SendMessages);
 	requireContent(call, message);
-	if (message.embeds?.length) requirePermissions(call, forum, EmbedLinks);
-	if (call.files.size > 0) requirePermissions(call, forum, AttachFiles);
+	if (message.embeds?.length)
+		requirePermissions(call, forum, Permission.EmbedLinks);
+	if (call.files.size > 0)
+		requirePermissions(call, forum, Permission.AttachFiles);
 	const start = startOf(call, forum, body);
 	const applied_tags = checkedTags(call, forum, body.applied_tags ?? []);
 	const content = newContent(call, forum, message, {
@@ -191,7 +185,7 @@ export function editThread(call: Call<Edit>, thread: Thread) {
 
 /** The owner may edit name and archived state. Everything else needs MANAGE_THREADS. */
 function requireEditor(call: Call, thread: Thread, body: Edit): void {
-	if (has(permissionsIn(call, thread), ManageThreads)) return;
+	if (has(permissionsIn(call, thread), Permission.ManageThreads)) return;
 	const { locked, rate_limit_per_user, flags, archived, ...others } = body;
 	const moderating = [locked, rate_limit_per_user, flags].some(
 		(value) => value !== undefined,
@@ -205,11 +199,11 @@ function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	const reopens = archived === false;
 	if (moderating || (changing && !owns) || (reopens && thread.locked))
 		throw apiError(Code.MissingPermissions);
-	if (reopens) requirePermissions(call, thread, SendMessages);
+	if (reopens) requirePermissions(call, thread, Permission.SendMessages);
 }
 
 export function deleteThread(call: Call, thread: Thread) {
-	requirePermissions(call, thread, ManageThreads);
+	requirePermissions(call, thread, Permission.ManageThreads);
 	const answer = serialize.thread(thread, call.actor.user.id);
 	call.world.threads.remove(thread, call.by);
 	return answer;
@@ -261,7 +255,7 @@ export const threadRoutes = [
 	route({
 		method: "POST",
 		path: "/channels/:channel_id/messages/:message_id/threads",
-		needs: CreatePublicThreads,
+		needs: Permission.CreatePublicThreads,
 		status: 201,
 		body: startFields,
 		run: (call) => {
@@ -300,7 +294,7 @@ export const threadRoutes = [
 	route({
 		method: "GET",
 		path: "/channels/:channel_id/threads/archived/public",
-		needs: ReadMessageHistory,
+		needs: Permission.ReadMessageHistory,
 		query: byTime,
 		run: (call) =>
 			pageByTime(
@@ -311,14 +305,14 @@ export const threadRoutes = [
 	route({
 		method: "GET",
 		path: "/channels/:channel_id/threads/archived/private",
-		needs: ReadMessageHistory | ManageThreads,
+		needs: Permission.ReadMessageHistory | Permission.ManageThreads,
 		query: byTime,
 		run: (call) => pageByTime(call, archivedIn(call, isPrivate)),
 	}),
 	route({
 		method: "GET",
 		path: "/channels/:channel_id/users/@me/threads/archived/private",
-		needs: ReadMessageHistory,
+		needs: Permission.ReadMessageHistory,
 		query: { before: snowflake, limit: integer(2, 100) },
 		run: (call) => {
 			const { before, limit = 50 } = call.query;

@@ -3,7 +3,7 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type {
 	Guild,
@@ -22,15 +22,6 @@ import {
 	memberOf,
 	route,
 } from "../route.ts";
-
-const {
-	Connect,
-	DeafenMembers,
-	ManageChannels,
-	MoveMembers,
-	MuteMembers,
-	SetVoiceChannelStatus,
-} = PermissionFlagsBits;
 
 export const voiceRoutes = [
 	route({
@@ -51,7 +42,7 @@ export const voiceRoutes = [
 	route({
 		method: "PUT",
 		path: "/channels/:channel_id/voice-status",
-		needs: SetVoiceChannelStatus,
+		needs: Permission.SetVoiceChannelStatus,
 		body: { status: nullable(text(0, 500)) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
@@ -62,7 +53,7 @@ export const voiceRoutes = [
 			// Actors outside the channel need to manage it.
 			if (
 				guild.voiceStates.get(id)?.channel_id !== channel.id &&
-				!has(channelPermissions(guild, channel, id), ManageChannels)
+				!has(channelPermissions(guild, channel, id), Permission.ManageChannels)
 			)
 				throw apiError(Code.MissingPermissions);
 			const { status } = call.body;
@@ -100,15 +91,15 @@ export function checkVoice(
 		if (!has(channelPermissions(guild, channel, call.actor.user.id), bits))
 			throw apiError(Code.MissingPermissions);
 	};
-	if (mute !== undefined) requireIn(current, MuteMembers);
-	if (deaf !== undefined) requireIn(current, DeafenMembers);
+	if (mute !== undefined) requireIn(current, Permission.MuteMembers);
+	if (deaf !== undefined) requireIn(current, Permission.DeafenMembers);
 	if (channel_id === undefined) return { mute, deaf, target: undefined };
-	requireIn(current, MoveMembers);
+	requireIn(current, Permission.MoveMembers);
 	if (channel_id === null) return { mute, deaf, target: null };
 	const target = guild.channels.get(channel_id);
 	if (!target) throw apiError(Code.UnknownChannel);
 	if (!isVoice(target))
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
-	requireIn(target, Connect | MoveMembers);
+	requireIn(target, Permission.Connect | Permission.MoveMembers);
 	return { mute, deaf, target };
 }

@@ -5,7 +5,7 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { authorOf, serializeWebhook } from "../../world/guilds/webhooks.ts";
 import {
@@ -43,8 +43,6 @@ import {
 	param,
 	route,
 } from "../route.ts";
-
-const { ManageWebhooks } = PermissionFlagsBits;
 
 const webhookLimit = 15;
 const byId = "/webhooks/:webhook_id";
@@ -89,7 +87,7 @@ function webhookOf(call: Call): Webhook {
 function managedWebhook(call: Call): Webhook {
 	const webhook = webhookOf(call);
 	const channel = call.world.webhooks.channelOf(webhook);
-	requirePermissions(call, channel, ManageWebhooks);
+	requirePermissions(call, channel, Permission.ManageWebhooks);
 	return webhook;
 }
 
@@ -111,7 +109,7 @@ function targetOf(
 	const isHere =
 		channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
 	if (!isHere) throw apiError(Code.UnknownChannel);
-	requirePermissions(call, channel, ManageWebhooks);
+	requirePermissions(call, channel, Permission.ManageWebhooks);
 	refuseFull(call, channel);
 	return id;
 }
@@ -144,7 +142,7 @@ const managing = [
 	route({
 		method: "GET",
 		path: "/guilds/:guild_id/webhooks",
-		needs: ManageWebhooks,
+		needs: Permission.ManageWebhooks,
 		run: (call) =>
 			call.world.webhooks
 				.list({ guild_id: guildOf(call).id })
@@ -153,7 +151,7 @@ const managing = [
 	route({
 		method: "GET",
 		path: "/channels/:channel_id/webhooks",
-		needs: ManageWebhooks,
+		needs: Permission.ManageWebhooks,
 		run: (call) =>
 			call.world.webhooks
 				.list({ channel_id: guildChannelOf(call).id })
@@ -162,7 +160,7 @@ const managing = [
 	route({
 		method: "POST",
 		path: "/channels/:channel_id/webhooks",
-		needs: ManageWebhooks,
+		needs: Permission.ManageWebhooks,
 		body: { name: required(name), avatar: nullable(avatar) },
 		run: (call) => {
 			const channel = guildChannelOf(call);

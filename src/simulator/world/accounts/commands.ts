@@ -1,6 +1,6 @@
 // The slash commands of all applications.
 
-import { PermissionFlagsBits } from "discord.js";
+import { PermissionFlagsBits as Permission } from "discord.js";
 import type { Command, Guild } from "../state/entities.ts";
 import { has } from "../state/permissions.ts";
 
@@ -69,10 +69,10 @@ export class Commands {
 
 /** Whether someone with these permissions may use a command. */
 export function mayUse(command: Command, permissions: bigint): boolean {
-	if (has(permissions, PermissionFlagsBits.Administrator)) return true;
+	if (has(permissions, Permission.Administrator)) return true;
 	const needed = command.default_member_permissions;
 	return (
-		has(permissions, PermissionFlagsBits.UseApplicationCommands) &&
+		has(permissions, Permission.UseApplicationCommands) &&
 		needed !== "0" &&
 		has(permissions, BigInt(needed ?? 0))
 	);

@@ -4,7 +4,7 @@
 
 import {
 	AuditLogEvent,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
 import { changesBetween } from "../state/audit-log.ts";
@@ -117,7 +117,7 @@ export class AutoModeration {
 
 /** Rule events are only sent to members with MANAGE_GUILD. */
 export const managersOnly = {
-	permission: { bits: PermissionFlagsBits.ManageGuild },
+	permission: { bits: Permission.ManageGuild },
 };
 
 function auditFields(rule: AutoModerationRule): Record<string, unknown> {

@@ -2,7 +2,7 @@
 // https://discord.com/developers/docs/resources/invite
 
 import { randomBytes } from "node:crypto";
-import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import { AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
 import { changesBetween } from "../state/audit-log.ts";
 import type {
 	Channel,
@@ -126,7 +126,7 @@ export class Invites {
 			() => ({ channel_id, guild_id, ...data }),
 			{
 				permission: {
-					bits: PermissionFlagsBits.ManageChannels,
+					bits: Permission.ManageChannels,
 					channelId: channel_id,
 				},
 			},

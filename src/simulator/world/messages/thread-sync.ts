@@ -1,7 +1,7 @@
 // THREAD_LIST_SYNC: sends a bot that gains access to a channel the active threads there.
 // https://discord.com/developers/docs/topics/threads#gaining-access-to-channels
 
-import { PermissionFlagsBits } from "discord.js";
+import { PermissionFlagsBits as Permission } from "discord.js";
 import type { Guild } from "../state/entities.ts";
 import type { EventType, WorldEvent } from "../state/events.ts";
 import { channelPermissions, has } from "../state/permissions.ts";
@@ -72,8 +72,7 @@ export class ThreadSync {
 				if (!channel) continue;
 				const permissions = channelPermissions(guild, channel, user.id);
 				const key = `${id} ${user.id}`;
-				if (!has(permissions, PermissionFlagsBits.ViewChannel))
-					this.#hidden.add(key);
+				if (!has(permissions, Permission.ViewChannel)) this.#hidden.add(key);
 				else if (this.#hidden.delete(key))
 					channels.set(user.id, [...(channels.get(user.id) ?? []), id]);
 			}

@@ -6,7 +6,7 @@ import {
 	ChannelType,
 	MessageFlags,
 	MessageType,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { changesBetween } from "../state/audit-log.ts";
 import {
@@ -214,10 +214,7 @@ export class Threads {
 		return [...guild.threads.values()]
 			.filter(({ archived }) => !archived)
 			.filter((one) =>
-				has(
-					channelPermissions(guild, one, userId),
-					PermissionFlagsBits.ViewChannel,
-				),
+				has(channelPermissions(guild, one, userId), Permission.ViewChannel),
 			)
 			.sort((a, b) => compareIds(b.id, a.id));
 	}
@@ -317,7 +314,7 @@ export class Threads {
 
 /** Restricts an event to those who can view the thread. */
 function seenIn({ id }: Thread): WorldEvent["permission"] & object {
-	return { bits: PermissionFlagsBits.ViewChannel, channelId: id };
+	return { bits: Permission.ViewChannel, channelId: id };
 }
 
 function publicTypeIn({ type }: GuildChannel): ThreadType {

@@ -6,30 +6,30 @@ import {
 	GuildExplicitContentFilter,
 	GuildVerificationLevel,
 	Locale,
-	PermissionFlagsBits,
+	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { GuildSettings, Member, Role, User } from "./entities.ts";
 
 /** The permissions of @everyone in a new guild. */
 export const everyonePermissions =
-	PermissionFlagsBits.ViewChannel |
-	PermissionFlagsBits.SendMessages |
-	PermissionFlagsBits.ReadMessageHistory |
-	PermissionFlagsBits.EmbedLinks |
-	PermissionFlagsBits.AttachFiles |
-	PermissionFlagsBits.AddReactions |
-	PermissionFlagsBits.SendPolls |
-	PermissionFlagsBits.UseExternalEmojis |
-	PermissionFlagsBits.ChangeNickname |
-	PermissionFlagsBits.CreateInstantInvite |
-	PermissionFlagsBits.CreatePublicThreads |
-	PermissionFlagsBits.CreatePrivateThreads |
-	PermissionFlagsBits.SendMessagesInThreads |
-	PermissionFlagsBits.UseApplicationCommands |
-	PermissionFlagsBits.Connect |
-	PermissionFlagsBits.Speak |
-	PermissionFlagsBits.Stream |
-	PermissionFlagsBits.UseVAD;
+	Permission.ViewChannel |
+	Permission.SendMessages |
+	Permission.ReadMessageHistory |
+	Permission.EmbedLinks |
+	Permission.AttachFiles |
+	Permission.AddReactions |
+	Permission.SendPolls |
+	Permission.UseExternalEmojis |
+	Permission.ChangeNickname |
+	Permission.CreateInstantInvite |
+	Permission.CreatePublicThreads |
+	Permission.CreatePrivateThreads |
+	Permission.SendMessagesInThreads |
+	Permission.UseApplicationCommands |
+	Permission.Connect |
+	Permission.Speak |
+	Permission.Stream |
+	Permission.UseVAD;
 
 export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	description: null,

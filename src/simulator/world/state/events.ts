@@ -1,6 +1,6 @@
 // Events of Discord's Gateway: their types, intents and recipients.
 
-import { GatewayIntentBits } from "discord.js";
+import { GatewayIntentBits as Intent } from "discord.js";
 import type { MessageReader } from "./serialize.ts";
 
 /** An event. It is sent to each connected bot that all conditions apply to. */
@@ -20,120 +20,80 @@ export interface WorldEvent {
 	data(reader: MessageReader): Record<string, unknown>;
 }
 
-const {
-	AutoModerationConfiguration,
-	AutoModerationExecution,
-	DirectMessagePolls,
-	DirectMessageReactions,
-	DirectMessages,
-	DirectMessageTyping,
-	GuildExpressions,
-	GuildMembers,
-	GuildMessagePolls,
-	GuildMessageReactions,
-	GuildMessageTyping,
-	GuildMessages,
-	GuildModeration,
-	GuildScheduledEvents,
-	Guilds,
-	GuildInvites,
-	GuildVoiceStates,
-	GuildWebhooks,
-} = GatewayIntentBits;
+const None = 0;
 
-/**
- * Every event that the simulator sends, with the intent that it requires in a guild and in direct messages. 0 means no
- * intent: such an event is addressed to a bot.
- */
-export const events = {
-	GUILD_CREATE: { guild: Guilds, direct: 0 },
-	GUILD_UPDATE: { guild: Guilds, direct: 0 },
-	GUILD_DELETE: { guild: Guilds, direct: 0 },
-	GUILD_ROLE_CREATE: { guild: Guilds, direct: 0 },
-	GUILD_ROLE_UPDATE: { guild: Guilds, direct: 0 },
-	GUILD_ROLE_DELETE: { guild: Guilds, direct: 0 },
-	CHANNEL_CREATE: { guild: Guilds, direct: 0 },
-	CHANNEL_UPDATE: { guild: Guilds, direct: 0 },
-	CHANNEL_DELETE: { guild: Guilds, direct: 0 },
-	THREAD_CREATE: { guild: Guilds, direct: 0 },
-	THREAD_UPDATE: { guild: Guilds, direct: 0 },
-	THREAD_DELETE: { guild: Guilds, direct: 0 },
-	THREAD_LIST_SYNC: { guild: Guilds, direct: 0 },
+/** The intent that each event requires in a guild. Events with None are addressed to a bot. */
+export const guildIntents = {
+	GUILD_CREATE: Intent.Guilds,
+	GUILD_UPDATE: Intent.Guilds,
+	GUILD_DELETE: Intent.Guilds,
+	GUILD_ROLE_CREATE: Intent.Guilds,
+	GUILD_ROLE_UPDATE: Intent.Guilds,
+	GUILD_ROLE_DELETE: Intent.Guilds,
+	CHANNEL_CREATE: Intent.Guilds,
+	CHANNEL_UPDATE: Intent.Guilds,
+	CHANNEL_DELETE: Intent.Guilds,
+	THREAD_CREATE: Intent.Guilds,
+	THREAD_UPDATE: Intent.Guilds,
+	THREAD_DELETE: Intent.Guilds,
+	THREAD_LIST_SYNC: Intent.Guilds,
 	// Bots receive it about themselves without the intent.
-	THREAD_MEMBERS_UPDATE: { guild: GuildMembers, direct: 0 },
-	GUILD_MEMBER_ADD: { guild: GuildMembers, direct: 0 },
-	GUILD_MEMBER_UPDATE: { guild: GuildMembers, direct: 0 },
-	GUILD_MEMBER_REMOVE: { guild: GuildMembers, direct: 0 },
-	STAGE_INSTANCE_CREATE: { guild: Guilds, direct: 0 },
-	STAGE_INSTANCE_UPDATE: { guild: Guilds, direct: 0 },
-	STAGE_INSTANCE_DELETE: { guild: Guilds, direct: 0 },
-	VOICE_CHANNEL_STATUS_UPDATE: { guild: Guilds, direct: 0 },
-	VOICE_STATE_UPDATE: { guild: GuildVoiceStates, direct: 0 },
-	GUILD_BAN_ADD: { guild: GuildModeration, direct: 0 },
-	GUILD_BAN_REMOVE: { guild: GuildModeration, direct: 0 },
-	GUILD_EMOJIS_UPDATE: { guild: GuildExpressions, direct: 0 },
-	GUILD_AUDIT_LOG_ENTRY_CREATE: { guild: GuildModeration, direct: 0 },
-	MESSAGE_CREATE: { guild: GuildMessages, direct: DirectMessages },
-	MESSAGE_UPDATE: { guild: GuildMessages, direct: DirectMessages },
-	MESSAGE_DELETE: { guild: GuildMessages, direct: DirectMessages },
-	MESSAGE_DELETE_BULK: { guild: GuildMessages, direct: 0 },
-	MESSAGE_REACTION_ADD: {
-		guild: GuildMessageReactions,
-		direct: DirectMessageReactions,
-	},
-	MESSAGE_REACTION_REMOVE: {
-		guild: GuildMessageReactions,
-		direct: DirectMessageReactions,
-	},
-	MESSAGE_REACTION_REMOVE_ALL: {
-		guild: GuildMessageReactions,
-		direct: DirectMessageReactions,
-	},
-	MESSAGE_REACTION_REMOVE_EMOJI: {
-		guild: GuildMessageReactions,
-		direct: DirectMessageReactions,
-	},
-	MESSAGE_POLL_VOTE_ADD: {
-		guild: GuildMessagePolls,
-		direct: DirectMessagePolls,
-	},
-	MESSAGE_POLL_VOTE_REMOVE: {
-		guild: GuildMessagePolls,
-		direct: DirectMessagePolls,
-	},
-	CHANNEL_PINS_UPDATE: { guild: Guilds, direct: DirectMessages },
-	WEBHOOKS_UPDATE: { guild: GuildWebhooks, direct: 0 },
-	INVITE_CREATE: { guild: GuildInvites, direct: 0 },
-	INVITE_DELETE: { guild: GuildInvites, direct: 0 },
-	GUILD_SCHEDULED_EVENT_CREATE: { guild: GuildScheduledEvents, direct: 0 },
-	GUILD_SCHEDULED_EVENT_UPDATE: { guild: GuildScheduledEvents, direct: 0 },
-	GUILD_SCHEDULED_EVENT_DELETE: { guild: GuildScheduledEvents, direct: 0 },
-	GUILD_SCHEDULED_EVENT_USER_ADD: { guild: GuildScheduledEvents, direct: 0 },
-	GUILD_SCHEDULED_EVENT_USER_REMOVE: {
-		guild: GuildScheduledEvents,
-		direct: 0,
-	},
-	AUTO_MODERATION_RULE_CREATE: {
-		guild: AutoModerationConfiguration,
-		direct: 0,
-	},
-	AUTO_MODERATION_RULE_UPDATE: {
-		guild: AutoModerationConfiguration,
-		direct: 0,
-	},
-	AUTO_MODERATION_RULE_DELETE: {
-		guild: AutoModerationConfiguration,
-		direct: 0,
-	},
-	AUTO_MODERATION_ACTION_EXECUTION: {
-		guild: AutoModerationExecution,
-		direct: 0,
-	},
-	READY: { guild: 0, direct: 0 },
-	RESUMED: { guild: 0, direct: 0 },
-	GUILD_MEMBERS_CHUNK: { guild: 0, direct: 0 },
-	INTERACTION_CREATE: { guild: 0, direct: 0 },
-	TYPING_START: { guild: GuildMessageTyping, direct: DirectMessageTyping },
+	THREAD_MEMBERS_UPDATE: Intent.GuildMembers,
+	GUILD_MEMBER_ADD: Intent.GuildMembers,
+	GUILD_MEMBER_UPDATE: Intent.GuildMembers,
+	GUILD_MEMBER_REMOVE: Intent.GuildMembers,
+	STAGE_INSTANCE_CREATE: Intent.Guilds,
+	STAGE_INSTANCE_UPDATE: Intent.Guilds,
+	STAGE_INSTANCE_DELETE: Intent.Guilds,
+	VOICE_CHANNEL_STATUS_UPDATE: Intent.Guilds,
+	VOICE_STATE_UPDATE: Intent.GuildVoiceStates,
+	GUILD_BAN_ADD: Intent.GuildModeration,
+	GUILD_BAN_REMOVE: Intent.GuildModeration,
+	GUILD_EMOJIS_UPDATE: Intent.GuildExpressions,
+	GUILD_AUDIT_LOG_ENTRY_CREATE: Intent.GuildModeration,
+	MESSAGE_CREATE: Intent.GuildMessages,
+	MESSAGE_UPDATE: Intent.GuildMessages,
+	MESSAGE_DELETE: Intent.GuildMessages,
+	MESSAGE_DELETE_BULK: Intent.GuildMessages,
+	MESSAGE_REACTION_ADD: Intent.GuildMessageReactions,
+	MESSAGE_REACTION_REMOVE: Intent.GuildMessageReactions,
+	MESSAGE_REACTION_REMOVE_ALL: Intent.GuildMessageReactions,
+	MESSAGE_REACTION_REMOVE_EMOJI: Intent.GuildMessageReactions,
+	MESSAGE_POLL_VOTE_ADD: Intent.GuildMessagePolls,
+	MESSAGE_POLL_VOTE_REMOVE: Intent.GuildMessagePolls,
+	CHANNEL_PINS_UPDATE: Intent.Guilds,
+	WEBHOOKS_UPDATE: Intent.GuildWebhooks,
+	INVITE_CREATE: Intent.GuildInvites,
+	INVITE_DELETE: Intent.GuildInvites,
+	GUILD_SCHEDULED_EVENT_CREATE: Intent.GuildScheduledEvents,
+	GUILD_SCHEDULED_EVENT_UPDATE: Intent.GuildScheduledEvents,
+	GUILD_SCHEDULED_EVENT_DELETE: Intent.GuildScheduledEvents,
+	GUILD_SCHEDULED_EVENT_USER_ADD: Intent.GuildScheduledEvents,
+	GUILD_SCHEDULED_EVENT_USER_REMOVE: Intent.GuildScheduledEvents,
+	AUTO_MODERATION_RULE_CREATE: Intent.AutoModerationConfiguration,
+	AUTO_MODERATION_RULE_UPDATE: Intent.AutoModerationConfiguration,
+	AUTO_MODERATION_RULE_DELETE: Intent.AutoModerationConfiguration,
+	AUTO_MODERATION_ACTION_EXECUTION: Intent.AutoModerationExecution,
+	READY: None,
+	RESUMED: None,
+	GUILD_MEMBERS_CHUNK: None,
+	INTERACTION_CREATE: None,
+	TYPING_START: Intent.GuildMessageTyping,
 } as const;
 
-export type EventType = keyof typeof events;
+export type EventType = keyof typeof guildIntents;
+
+/** The intent that events require in DMs. Events without one are sent only to the bot they are addressed to. */
+export const directIntents: Readonly<Partial<Record<EventType, number>>> = {
+	MESSAGE_CREATE: Intent.DirectMessages,
+	MESSAGE_UPDATE: Intent.DirectMessages,
+	MESSAGE_DELETE: Intent.DirectMessages,
+	MESSAGE_REACTION_ADD: Intent.DirectMessageReactions,
+	MESSAGE_REACTION_REMOVE: Intent.DirectMessageReactions,
+	MESSAGE_REACTION_REMOVE_ALL: Intent.DirectMessageReactions,
+	MESSAGE_REACTION_REMOVE_EMOJI: Intent.DirectMessageReactions,
+	MESSAGE_POLL_VOTE_ADD: Intent.DirectMessagePolls,
+	MESSAGE_POLL_VOTE_REMOVE: Intent.DirectMessagePolls,
+	CHANNEL_PINS_UPDATE: Intent.DirectMessages,
+	TYPING_START: Intent.DirectMessageTyping,
+};

@@ -1,7 +1,7 @@
 // Permissions and role hierarchy, computed as Discord documents it.
 // https://discord.com/developers/docs/topics/permissions
 
-import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type {
 	Guild,
 	GuildChannel,
@@ -13,31 +13,20 @@ import type {
 import { isThread } from "./entities.ts";
 import { compareIds } from "./snowflake.ts";
 
-const {
-	Administrator,
-	Connect,
-	ManageRoles,
-	ManageThreads,
-	ReadMessageHistory,
-	SendMessages,
-	SendMessagesInThreads,
-	ViewChannel,
-} = PermissionFlagsBits;
-
-export const allPermissions = Object.values(PermissionFlagsBits).reduce(
+export const allPermissions = Object.values(Permission).reduce(
 	(all, bit) => all | bit,
 	0n,
 );
 
 /** Permissions that have no effect without SEND_MESSAGES. */
 const needSendMessages =
-	PermissionFlagsBits.MentionEveryone |
-	PermissionFlagsBits.SendTTSMessages |
-	PermissionFlagsBits.AttachFiles |
-	PermissionFlagsBits.EmbedLinks;
+	Permission.MentionEveryone |
+	Permission.SendTTSMessages |
+	Permission.AttachFiles |
+	Permission.EmbedLinks;
 
 /** The permissions that a timed out member keeps. */
-const leftInTimeout = ViewChannel | ReadMessageHistory;
+const leftInTimeout = Permission.ViewChannel | Permission.ReadMessageHistory;
 
 export function has(permissions: bigint, needed: bigint): boolean {
 	return (permissions & needed) === needed;
@@ -57,7 +46,7 @@ function rolePermissions(guild: Guild, member: Member): bigint {
 		(bits, id) => bits | BigInt(guild.roles.get(id)?.permissions ?? 0),
 		0n,
 	);
-	return has(granted, Administrator) ? allPermissions : granted;
+	return has(granted, Permission.Administrator) ? allPermissions : granted;
 }
 
 function limitInTimeout(member: Member, granted: bigint): bigint {
@@ -96,11 +85,11 @@ function inThread(granted: bigint, thread: Thread, userId: string): bigint {
 	const hidden =
 		thread.type === ChannelType.PrivateThread &&
 		!thread.members.has(userId) &&
-		!has(granted, ManageThreads);
+		!has(granted, Permission.ManageThreads);
 	if (hidden) return 0n;
-	return has(granted, SendMessagesInThreads)
-		? granted | SendMessages
-		: granted & ~SendMessages;
+	return has(granted, Permission.SendMessagesInThreads)
+		? granted | Permission.SendMessages
+		: granted & ~Permission.SendMessages;
 }
 
 // Overwrites apply in this order: @everyone, all roles together, the member.
@@ -128,12 +117,15 @@ function applyOverwrites(
 }
 
 function withoutImplied(granted: bigint, channel: GuildChannel): bigint {
-	if (!has(granted, ViewChannel)) return 0n;
+	if (!has(granted, Permission.ViewChannel)) return 0n;
 	const voice =
 		channel.type === ChannelType.GuildVoice ||
 		channel.type === ChannelType.GuildStageVoice;
-	if (voice && !has(granted, Connect)) return granted & ViewChannel;
-	return has(granted, SendMessages) ? granted : granted & ~needSendMessages;
+	if (voice && !has(granted, Permission.Connect))
+		return granted & Permission.ViewChannel;
+	return has(granted, Permission.SendMessages)
+		? granted
+		: granted & ~needSendMessages;
 }
 
 /** Compares roles, highest first. Of equal positions the older role is higher. */
@@ -181,16 +173,16 @@ export function mayOverwrite(
 	bits: bigint,
 ): boolean {
 	const inGuild = guildPermissions(guild, actorId);
-	if (has(inGuild, Administrator)) return true;
+	if (has(inGuild, Permission.Administrator)) return true;
 	const member = guild.members.get(actorId);
 	if (!member) return false;
 	const grantedHere = channel?.permission_overwrites.some(
 		(overwrite) =>
 			(overwrite.id === actorId || member.roles.includes(overwrite.id)) &&
-			has(BigInt(overwrite.allow), ManageRoles),
+			has(BigInt(overwrite.allow), Permission.ManageRoles),
 	);
 	if (grantedHere) return true;
-	if ((bits & ManageRoles) !== 0n) return false;
+	if ((bits & Permission.ManageRoles) !== 0n) return false;
 	const parent = guild.channels.get(channel?.parent_id ?? "");
 	const inParent = parent ? channelPermissions(guild, parent, actorId) : 0n;
 	return has(inGuild | inParent, bits);

@@ -1,7 +1,10 @@
 // The entities of the simulated Discord by their ids, and the dispatch of changes: as events of Discord's Gateway to
 // subscribers, and as entries in a guild's audit log.
 
-import { type AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import {
+	type AuditLogEvent,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
 import type {
 	Account,
 	AuditLogEntry,
@@ -82,7 +85,7 @@ export class State {
 			(reader) => ({ channel_id, guild_id, ...data(reader) }),
 			{
 				permission: {
-					bits: PermissionFlagsBits.ViewChannel,
+					bits: Permission.ViewChannel,
 					channelId: channel_id,
 				},
 			},
@@ -111,7 +114,7 @@ export class State {
 			"GUILD_AUDIT_LOG_ENTRY_CREATE",
 			guild,
 			() => ({ ...entry, guild_id: guild.id }),
-			{ permission: { bits: PermissionFlagsBits.ViewAuditLog } },
+			{ permission: { bits: Permission.ViewAuditLog } },
 		);
 	}
 
