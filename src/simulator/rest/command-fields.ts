@@ -4,19 +4,7 @@
 import { ApplicationCommandOptionType as Option } from "discord.js";
 import type { CommandOption } from "../world/state/entities.ts";
 import { formError, notSimulated } from "./errors.ts";
-import {
-	boolean,
-	type Field,
-	integer,
-	list,
-	nullable,
-	object,
-	permissionBits,
-	type Read,
-	required,
-	text,
-	unchecked,
-} from "./fields.ts";
+import * as f from "./fields.ts";
 
 /** The limit of an application's commands, global and per guild. */
 export const maxCommands = 100;
@@ -25,9 +13,9 @@ const maxCharacters = 8000;
 
 const namePattern = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 
-const name: Field<string | undefined> = {
+const name: f.Field<string | undefined> = {
 	read: (value) => {
-		const given = text(1, 32).read(value);
+		const given = f.text(1, 32).read(value);
 		if (given === undefined) return undefined;
 		if (!namePattern.test(given) || given !== given.toLowerCase())
 			throw formError(
@@ -38,16 +26,16 @@ const name: Field<string | undefined> = {
 	},
 };
 
-const description = text(1, 100);
+const description = f.text(1, 100);
 
-const localizations: Field<Readonly<Record<string, string>> | undefined> = {
+const localizations: f.Field<Readonly<Record<string, string>> | undefined> = {
 	read: (value) => {
-		const read = object({}).read(value);
+		const read = f.object({}).read(value);
 		return read && (value as Record<string, string>);
 	},
 };
 
-const number: Field<number | undefined> = {
+const number: f.Field<number | undefined> = {
 	read: (value) => {
 		if (value === undefined) return undefined;
 		if (typeof value === "number" && Number.isFinite(value)) return value;
@@ -66,52 +54,54 @@ const optionTypes = new Set<number>([
 	Option.Number,
 ]);
 
-const optionType: Field<Option | undefined> = {
+const optionType: f.Field<Option | undefined> = {
 	read: (value) => {
-		const type = integer(1, 11).read(value);
+		const type = f.integer(1, 11).read(value);
 		if (type === undefined) return undefined;
 		if (!optionTypes.has(type)) throw notSimulated(`options of type ${type}`);
 		return type;
 	},
 };
 
-const choice: Field<{ name: string; value: string | number } | undefined> = {
+const choice: f.Field<{ name: string; value: string | number } | undefined> = {
 	read: (value) =>
-		object({
-			name: required(text(1, 100)),
-			value: required({
-				read: (value) =>
-					typeof value === "number"
-						? number.read(value)
-						: text(0, 100).read(value),
-			}),
-		}).read(value),
+		f
+			.object({
+				name: f.required(f.text(1, 100)),
+				value: f.required({
+					read: (value) =>
+						typeof value === "number"
+							? number.read(value)
+							: f.text(0, 100).read(value),
+				}),
+			})
+			.read(value),
 };
 
-const option = object({
-	type: required(optionType),
-	name: required(name),
-	name_localizations: nullable(localizations),
-	description: required(description),
-	description_localizations: nullable(localizations),
-	required: nullable(boolean),
-	choices: nullable(list(choice, 0, 25)),
-	channel_types: nullable(list(integer(0, 20), 0, 25)),
-	min_value: nullable(number),
-	max_value: nullable(number),
-	min_length: nullable(integer(0, 6000)),
-	max_length: nullable(integer(1, 6000)),
-	autocomplete: nullable({
+const option = f.object({
+	type: f.required(optionType),
+	name: f.required(name),
+	name_localizations: f.nullable(localizations),
+	description: f.required(description),
+	description_localizations: f.nullable(localizations),
+	required: f.nullable(f.boolean),
+	choices: f.nullable(f.list(choice, 0, 25)),
+	channel_types: f.nullable(f.list(f.integer(0, 20), 0, 25)),
+	min_value: f.nullable(number),
+	max_value: f.nullable(number),
+	min_length: f.nullable(f.integer(0, 6000)),
+	max_length: f.nullable(f.integer(1, 6000)),
+	autocomplete: f.nullable({
 		read: (value) => {
-			if (boolean.read(value) === true) throw notSimulated("autocompletion");
+			if (f.boolean.read(value) === true) throw notSimulated("autocompletion");
 			return undefined;
 		},
 	}),
 });
 
-const options: Field<CommandOption[] | undefined> = {
+const options: f.Field<CommandOption[] | undefined> = {
 	read: (value) => {
-		const read = list(option, 0, maxOptions).read(value);
+		const read = f.list(option, 0, maxOptions).read(value);
 		if (!read) return undefined;
 		let optional = false;
 		const names = new Set<string>();
@@ -136,7 +126,7 @@ const options: Field<CommandOption[] | undefined> = {
 };
 
 // Discord leaves out null, false and empty lists.
-function withoutEmpty(given: Read<typeof option> & object): CommandOption {
+function withoutEmpty(given: f.Read<typeof option> & object): CommandOption {
 	return Object.fromEntries(
 		Object.entries(given).filter(
 			([, value]) =>
@@ -148,9 +138,9 @@ function withoutEmpty(given: Read<typeof option> & object): CommandOption {
 	) as unknown as CommandOption;
 }
 
-const chatInput: Field<1 | undefined> = {
+const chatInput: f.Field<1 | undefined> = {
 	read: (value) => {
-		const type = integer(1, 4).read(value);
+		const type = f.integer(1, 4).read(value);
 		if (type !== undefined && type !== 1)
 			throw notSimulated(`commands of type ${type}`);
 		return type;
@@ -160,29 +150,29 @@ const chatInput: Field<1 | undefined> = {
 /** The fields when a command is edited. */
 export const editCommandFields = {
 	name,
-	name_localizations: nullable(localizations),
+	name_localizations: f.nullable(localizations),
 	description,
-	description_localizations: nullable(localizations),
-	options: nullable(options),
-	default_member_permissions: nullable(permissionBits),
-	nsfw: boolean,
-	dm_permission: nullable(boolean),
-	contexts: nullable(list(integer(0, 2), 0, 3)),
-	integration_types: nullable(list(integer(0, 1), 0, 2)),
-	default_permission: unchecked,
+	description_localizations: f.nullable(localizations),
+	options: f.nullable(options),
+	default_member_permissions: f.nullable(f.permissionBits),
+	nsfw: f.boolean,
+	dm_permission: f.nullable(f.boolean),
+	contexts: f.nullable(f.list(f.integer(0, 2), 0, 3)),
+	integration_types: f.nullable(f.list(f.integer(0, 1), 0, 2)),
+	default_permission: f.unchecked,
 } as const;
 
 /** The fields when a command is created. */
 export const newCommandFields = {
 	...editCommandFields,
 	type: chatInput,
-	name: required(name),
-	description: required(description),
+	name: f.required(name),
+	description: f.required(description),
 } as const;
 
 /** A checked body. */
 export type CommandForm = {
-	[K in keyof typeof editCommandFields]: Read<(typeof editCommandFields)[K]>;
+	[K in keyof typeof editCommandFields]: f.Read<(typeof editCommandFields)[K]>;
 };
 
 /** Throws if names, descriptions and values together are too long. */

@@ -4,31 +4,19 @@
 
 import { ButtonStyle, ComponentType } from "discord.js";
 import { FormError, type FormErrors, formError } from "./errors.ts";
-import {
-	boolean,
-	choice,
-	type Field,
-	integer,
-	list,
-	nullable,
-	object,
-	required,
-	snowflake,
-	text,
-	unchecked,
-} from "./fields.ts";
+import * as f from "./fields.ts";
 
 type Stored = Record<string, unknown> & { type: number };
 
 const rowsPerMessage = 5;
 const buttonsPerRow = 5;
 
-const typed = object({ type: required(integer(1, 100)) });
+const typed = f.object({ type: f.required(f.integer(1, 100)) });
 
-const button = object({
-	id: nullable(integer(0, 2 ** 31 - 1)),
-	style: required(
-		choice(
+const button = f.object({
+	id: f.nullable(f.integer(0, 2 ** 31 - 1)),
+	style: f.required(
+		f.choice(
 			ButtonStyle.Primary,
 			ButtonStyle.Secondary,
 			ButtonStyle.Success,
@@ -36,21 +24,21 @@ const button = object({
 			ButtonStyle.Link,
 		),
 	),
-	label: nullable(text(0, 80)),
-	emoji: nullable(
-		object({
-			id: nullable(snowflake),
-			name: nullable(text(0, 100)),
-			animated: boolean,
+	label: f.nullable(f.text(0, 80)),
+	emoji: f.nullable(
+		f.object({
+			id: f.nullable(f.snowflake),
+			name: f.nullable(f.text(0, 100)),
+			animated: f.boolean,
 		}),
 	),
-	custom_id: nullable(text(1, 100)),
-	url: nullable(text(0, 512)),
-	disabled: nullable(boolean),
+	custom_id: f.nullable(f.text(1, 100)),
+	url: f.nullable(f.text(0, 512)),
+	disabled: f.nullable(f.boolean),
 });
 
 function readButton(value: unknown): Stored {
-	const read = required(button).read(value);
+	const read = f.required(button).read(value);
 	const { style, label, emoji, custom_id, url, disabled } = read;
 	if (custom_id && url)
 		throw formError(
@@ -92,9 +80,9 @@ function checkLink(url: string | null | undefined): void {
 		);
 }
 
-const inRow: Field<Stored | undefined> = {
+const inRow: f.Field<Stored | undefined> = {
 	read: (value) => {
-		const { type } = required(typed).read(value);
+		const { type } = f.required(typed).read(value);
 		if (type === ComponentType.Button) return readButton(value);
 		if (selects.has(type)) return { ...(value as Stored) };
 		throw wrongType([ComponentType.Button, ...selects]);
@@ -109,16 +97,16 @@ const selects = new Set<number>([
 	ComponentType.ChannelSelect,
 ]);
 
-const row = object({
-	id: unchecked,
-	components: required(list(inRow, 1, buttonsPerRow)),
+const row = f.object({
+	id: f.unchecked,
+	components: f.required(f.list(inRow, 1, buttonsPerRow)),
 });
 
-const topLevel: Field<Stored | undefined> = {
+const topLevel: f.Field<Stored | undefined> = {
 	read: (value) => {
-		const { type } = required(typed).read(value);
+		const { type } = f.required(typed).read(value);
 		if (type === ComponentType.ActionRow) {
-			const { components } = required(row).read(value);
+			const { components } = f.required(row).read(value);
 			// A select menu takes the width of the row.
 			const wide = components.findIndex((one) => selects.has(one.type));
 			if (wide >= 0 && components.length > 1)
@@ -147,10 +135,10 @@ function wrongType(allowed: readonly number[]): FormError {
 	);
 }
 
-const all = list(topLevel, 0, 40);
-const few = list(unchecked, 0, rowsPerMessage);
+const all = f.list(topLevel, 0, 40);
+const few = f.list(f.unchecked, 0, rowsPerMessage);
 
-export const components: Field<readonly Stored[] | undefined> = {
+export const components: f.Field<readonly Stored[] | undefined> = {
 	read: (value) => {
 		const read = all.read(value);
 		if (!read?.some(({ type }) => needsV2(type))) few.read(value);

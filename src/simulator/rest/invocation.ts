@@ -29,41 +29,32 @@ import {
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import { apiError, formError } from "./errors.ts";
-import {
-	integer,
-	list,
-	nullable,
-	object,
-	required,
-	snowflake,
-	text,
-	unchecked,
-} from "./fields.ts";
+import * as f from "./fields.ts";
 import type { ReadForm } from "./route.ts";
 
 /** The body that Discord's clients send, as far as it is used. */
 export const invocationFields = {
-	type: required(
-		integer(
+	type: f.required(
+		f.integer(
 			InteractionType.ApplicationCommand,
 			InteractionType.MessageComponent,
 		),
 	),
-	application_id: required(snowflake),
-	guild_id: nullable(snowflake),
-	channel_id: required(snowflake),
-	message_id: nullable(snowflake),
-	data: required(
-		object({
-			id: snowflake,
-			name: text(1, 32),
-			options: list(
-				object({ name: required(text(1, 32)), value: unchecked }),
+	application_id: f.required(f.snowflake),
+	guild_id: f.nullable(f.snowflake),
+	channel_id: f.required(f.snowflake),
+	message_id: f.nullable(f.snowflake),
+	data: f.required(
+		f.object({
+			id: f.snowflake,
+			name: f.text(1, 32),
+			options: f.list(
+				f.object({ name: f.required(f.text(1, 32)), value: f.unchecked }),
 				0,
 				25,
 			),
-			component_type: integer(2, 2),
-			custom_id: text(1, 100),
+			component_type: f.integer(2, 2),
+			custom_id: f.text(1, 100),
 		}),
 	),
 } as const;

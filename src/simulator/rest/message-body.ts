@@ -21,48 +21,36 @@ import {
 } from "../world/state/permissions.ts";
 import { components } from "./components.ts";
 import { apiError, formError, notSimulated } from "./errors.ts";
-import {
-	boolean,
-	type Field,
-	integer,
-	list,
-	nullable,
-	object,
-	oneOf,
-	type Read,
-	required,
-	snowflake,
-	text,
-	timestamp,
-	unchecked,
-} from "./fields.ts";
+import * as f from "./fields.ts";
 import type { Call, ReadForm } from "./route.ts";
 
-const link = text(0, 2048);
+const link = f.text(0, 2048);
 
-const embed = object({
-	title: nullable(text(0, 256)),
-	type: oneOf("rich"),
-	description: nullable(text(0, 4096)),
-	url: nullable(link),
-	timestamp: nullable(timestamp),
-	color: nullable(integer(0, 0xffffff)),
-	footer: nullable(object({ text: text(0, 2048), icon_url: nullable(link) })),
-	image: nullable(object({ url: link })),
-	thumbnail: nullable(object({ url: link })),
-	author: nullable(
-		object({
-			name: text(0, 256),
-			url: nullable(link),
-			icon_url: nullable(link),
+const embed = f.object({
+	title: f.nullable(f.text(0, 256)),
+	type: f.oneOf("rich"),
+	description: f.nullable(f.text(0, 4096)),
+	url: f.nullable(link),
+	timestamp: f.nullable(f.timestamp),
+	color: f.nullable(f.integer(0, 0xffffff)),
+	footer: f.nullable(
+		f.object({ text: f.text(0, 2048), icon_url: f.nullable(link) }),
+	),
+	image: f.nullable(f.object({ url: link })),
+	thumbnail: f.nullable(f.object({ url: link })),
+	author: f.nullable(
+		f.object({
+			name: f.text(0, 256),
+			url: f.nullable(link),
+			icon_url: f.nullable(link),
 		}),
 	),
-	fields: nullable(
-		list(
-			object({
-				name: text(1, 256),
-				value: text(1, 1024),
-				inline: boolean,
+	fields: f.nullable(
+		f.list(
+			f.object({
+				name: f.text(1, 256),
+				value: f.text(1, 1024),
+				inline: f.boolean,
 			}),
 			0,
 			25,
@@ -70,31 +58,31 @@ const embed = object({
 	),
 });
 
-type Embed = Exclude<Read<typeof embed>, undefined>;
+type Embed = Exclude<f.Read<typeof embed>, undefined>;
 
-const allowedMentions = object({
-	parse: list(oneOf("users", "roles", "everyone"), 0, 3),
-	users: list(snowflake, 0, 100),
-	roles: list(snowflake, 0, 100),
-	replied_user: boolean,
+const allowedMentions = f.object({
+	parse: f.list(f.oneOf("users", "roles", "everyone"), 0, 3),
+	users: f.list(f.snowflake, 0, 100),
+	roles: f.list(f.snowflake, 0, 100),
+	replied_user: f.boolean,
 });
 
-type AllowedMentions = Read<typeof allowedMentions>;
+type AllowedMentions = f.Read<typeof allowedMentions>;
 
-const attachment = object({
-	id: unchecked,
-	filename: nullable(text(0, 1024)),
-	description: nullable(text(0, 1024)),
+const attachment = f.object({
+	id: f.unchecked,
+	filename: f.nullable(f.text(0, 1024)),
+	description: f.nullable(f.text(0, 1024)),
 });
 
 /** The fields of new and edited messages. */
 export const contentFields = {
-	content: nullable(text(0, 2000)),
-	embeds: nullable(list(embed, 0, 10)),
-	allowed_mentions: nullable(allowedMentions),
-	components: nullable(components),
-	attachments: nullable(list(attachment, 0, 10)),
-	flags: nullable(integer(0, Number.MAX_SAFE_INTEGER)),
+	content: f.nullable(f.text(0, 2000)),
+	embeds: f.nullable(f.list(embed, 0, 10)),
+	allowed_mentions: f.nullable(allowedMentions),
+	components: f.nullable(components),
+	attachments: f.nullable(f.list(attachment, 0, 10)),
+	flags: f.nullable(f.integer(0, Number.MAX_SAFE_INTEGER)),
 	sticker_ids: notSimulatedField("stickers"),
 	poll: notSimulatedField("polls there"),
 } as const;
@@ -105,12 +93,12 @@ export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
 };
 
 /** The default of interaction responses. */
-export const mentionsUsersOnly = required(allowedMentions).read({
+export const mentionsUsersOnly = f.required(allowedMentions).read({
 	parse: ["users"],
 });
 
 /** A field that is not simulated: a value is answered with 501. */
-export function notSimulatedField(what: string): Field<undefined> {
+export function notSimulatedField(what: string): f.Field<undefined> {
 	return {
 		read: (value) => {
 			const empty = Array.isArray(value) && value.length === 0;
@@ -217,7 +205,7 @@ function idsIn(content: string, pattern: RegExp): string[] {
 export function storeAttachments(
 	call: Call,
 	channel: Channel,
-	described: readonly Exclude<Read<typeof attachment>, undefined>[],
+	described: readonly Exclude<f.Read<typeof attachment>, undefined>[],
 ): Attachment[] {
 	if (call.files.size > 10)
 		throw formError(

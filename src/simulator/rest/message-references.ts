@@ -12,19 +12,19 @@ import { inGuild } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import { isReadable, readerOf } from "../world/state/serialize.ts";
 import { apiError, formError } from "./errors.ts";
-import { boolean, choice, object, type Read, snowflake } from "./fields.ts";
+import * as f from "./fields.ts";
 import { type Content, permissionsIn } from "./message-body.ts";
 import type { Call } from "./route.ts";
 
-export const messageReference = object({
-	type: choice(0, 1),
-	message_id: snowflake,
-	channel_id: snowflake,
-	guild_id: snowflake,
-	fail_if_not_exists: boolean,
+export const messageReference = f.object({
+	type: f.choice(0, 1),
+	message_id: f.snowflake,
+	channel_id: f.snowflake,
+	guild_id: f.snowflake,
+	fail_if_not_exists: f.boolean,
 });
 
-type Reference = Exclude<Read<typeof messageReference>, undefined>;
+type Reference = Exclude<f.Read<typeof messageReference>, undefined>;
 
 /** The message that is replied to, or undefined if it is gone and need not exist. */
 export function repliedTo(

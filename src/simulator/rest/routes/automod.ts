@@ -13,18 +13,7 @@ import {
 import type { Guild } from "../../world/state/entities.ts";
 import { guildPermissions, has } from "../../world/state/permissions.ts";
 import { apiError, formError, httpError } from "../errors.ts";
-import {
-	boolean,
-	choice,
-	integer,
-	list,
-	nullable,
-	object,
-	type Read,
-	required,
-	snowflake,
-	text,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/auto-moderation/rules";
@@ -34,52 +23,52 @@ const one = `${all}/:rule_id`;
 const ruleLimit = (trigger: Trigger) => (trigger === Trigger.Keyword ? 6 : 1);
 const longestTimeoutSeconds = 2_419_200;
 
-const words = (max: number) => nullable(list(text(1, 60), 0, max));
+const words = (max: number) => f.nullable(f.list(f.text(1, 60), 0, max));
 
-const triggerMetadata = object({
+const triggerMetadata = f.object({
 	keyword_filter: words(1000),
-	regex_patterns: nullable(list(text(1, 260), 0, 10)),
-	presets: nullable(list(choice(1, 2, 3), 0, 3)),
+	regex_patterns: f.nullable(f.list(f.text(1, 260), 0, 10)),
+	presets: f.nullable(f.list(f.choice(1, 2, 3), 0, 3)),
 	allow_list: words(1000),
-	mention_total_limit: nullable(integer(0, 50)),
-	mention_raid_protection_enabled: nullable(boolean),
+	mention_total_limit: f.nullable(f.integer(0, 50)),
+	mention_raid_protection_enabled: f.nullable(f.boolean),
 });
 
-const action = object({
-	type: required(
-		choice(
+const action = f.object({
+	type: f.required(
+		f.choice(
 			Action.BlockMessage,
 			Action.SendAlertMessage,
 			Action.Timeout,
 			Action.BlockMemberInteraction,
 		),
 	),
-	metadata: nullable(
-		object({
-			channel_id: nullable(snowflake),
-			duration_seconds: nullable(integer(1, longestTimeoutSeconds)),
-			custom_message: nullable(text(0, 150)),
+	metadata: f.nullable(
+		f.object({
+			channel_id: f.nullable(f.snowflake),
+			duration_seconds: f.nullable(f.integer(1, longestTimeoutSeconds)),
+			custom_message: f.nullable(f.text(0, 150)),
 		}),
 	),
 });
 
 const fields = {
-	name: text(1, 100),
-	event_type: choice(EventType.MessageSend, EventType.MemberUpdate),
-	trigger_metadata: nullable(triggerMetadata),
-	actions: list(action, 1, 5),
-	enabled: boolean,
-	exempt_roles: nullable(list(snowflake, 0, 20)),
-	exempt_channels: nullable(list(snowflake, 0, 50)),
+	name: f.text(1, 100),
+	event_type: f.choice(EventType.MessageSend, EventType.MemberUpdate),
+	trigger_metadata: f.nullable(triggerMetadata),
+	actions: f.list(action, 1, 5),
+	enabled: f.boolean,
+	exempt_roles: f.nullable(f.list(f.snowflake, 0, 20)),
+	exempt_channels: f.nullable(f.list(f.snowflake, 0, 50)),
 };
 
 const newFields = {
 	...fields,
-	name: required(fields.name),
-	event_type: required(fields.event_type),
-	actions: required(fields.actions),
-	trigger_type: required(
-		choice(
+	name: f.required(fields.name),
+	event_type: f.required(fields.event_type),
+	actions: f.required(fields.actions),
+	trigger_type: f.required(
+		f.choice(
 			Trigger.Keyword,
 			Trigger.Spam,
 			Trigger.KeywordPreset,
@@ -92,7 +81,7 @@ const newFields = {
 /** The metadata that a rule with this trigger type stores. */
 function metadataOf(
 	trigger: Trigger,
-	given: Read<typeof triggerMetadata> | null,
+	given: f.Read<typeof triggerMetadata> | null,
 ): APIAutoModerationRuleTriggerMetadata {
 	if (trigger === Trigger.Spam) return {};
 	const fault = (field: string, code: string, message: string) =>
@@ -138,7 +127,7 @@ function actionsOf(
 	call: Call,
 	guild: Guild,
 	trigger: Trigger,
-	given: readonly Exclude<Read<typeof action>, undefined>[],
+	given: readonly Exclude<f.Read<typeof action>, undefined>[],
 ): APIAutoModerationAction[] {
 	return given.map(({ type, metadata }, index): APIAutoModerationAction => {
 		const isMissing = (field: string) =>

@@ -8,7 +8,7 @@ import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { apiError } from "../errors.ts";
-import { integer, list, nullable, required, snowflake } from "../fields.ts";
+import * as f from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
 
 const daySeconds = 24 * 60 * 60;
@@ -26,9 +26,9 @@ export const banRoutes = [
 		path: "/guilds/:guild_id/bans",
 		needs: Permission.BanMembers,
 		query: {
-			limit: integer(1, 1000),
-			before: snowflake,
-			after: snowflake,
+			limit: f.integer(1, 1000),
+			before: f.snowflake,
+			after: f.snowflake,
 		},
 		run: (call) => {
 			const { limit = 1000, before, after } = call.query;
@@ -55,8 +55,8 @@ export const banRoutes = [
 		path: "/guilds/:guild_id/bans/:user_id",
 		needs: Permission.BanMembers,
 		body: {
-			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
-			delete_message_days: nullable(integer(0, 7)),
+			delete_message_seconds: f.nullable(f.integer(0, 7 * daySeconds)),
+			delete_message_days: f.nullable(f.integer(0, 7)),
 		},
 		run: (call) => {
 			const { world, actor, body, by } = call;
@@ -77,8 +77,8 @@ export const banRoutes = [
 		path: "/guilds/:guild_id/bulk-ban",
 		needs: Permission.BanMembers | Permission.ManageGuild,
 		body: {
-			user_ids: required(list(snowflake, 1, bulkLimit)),
-			delete_message_seconds: nullable(integer(0, 7 * daySeconds)),
+			user_ids: f.required(f.list(f.snowflake, 1, bulkLimit)),
+			delete_message_seconds: f.nullable(f.integer(0, 7 * daySeconds)),
 		},
 		run: (call) => {
 			const { world, actor, body, by } = call;

@@ -16,17 +16,7 @@ import {
 import { channelPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError, formError, notSimulated } from "../errors.ts";
-import {
-	boolean,
-	choice,
-	integer,
-	list,
-	nullable,
-	object,
-	required,
-	snowflake,
-	text,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import { forumChanges, forumFields } from "../forum-fields.ts";
 import { requirePermissions } from "../message-body.ts";
 import {
@@ -48,20 +38,20 @@ const bitrateLimit = 96_000;
 
 const channelFields = {
 	...forumFields,
-	name: nullable(text(1, 100)),
-	position: nullable(integer(0, 0x7fffffff)),
+	name: f.nullable(f.text(1, 100)),
+	position: f.nullable(f.integer(0, 0x7fffffff)),
 	// The limit depends on the type: a forum's guidelines may be longer than a topic.
-	topic: nullable(text(0, 4096)),
-	nsfw: nullable(boolean),
-	rate_limit_per_user: nullable(integer(0, 21_600)),
-	bitrate: nullable(integer(8000, bitrateLimit)),
-	user_limit: nullable(integer(0, 10_000)),
-	rtc_region: nullable(text(0, 100)),
-	permission_overwrites: nullable(overwriteList),
-	parent_id: nullable(snowflake),
+	topic: f.nullable(f.text(0, 4096)),
+	nsfw: f.nullable(f.boolean),
+	rate_limit_per_user: f.nullable(f.integer(0, 21_600)),
+	bitrate: f.nullable(f.integer(8000, bitrateLimit)),
+	user_limit: f.nullable(f.integer(0, 10_000)),
+	rtc_region: f.nullable(f.text(0, 100)),
+	permission_overwrites: f.nullable(overwriteList),
+	parent_id: f.nullable(f.snowflake),
 };
 
-const creatable = choice(
+const creatable = f.choice(
 	ChannelType.GuildText,
 	ChannelType.GuildVoice,
 	ChannelType.GuildCategory,
@@ -192,8 +182,8 @@ export const channelRoutes = [
 		status: 201,
 		body: {
 			...channelFields,
-			name: required(text(1, 100)),
-			type: nullable(creatable),
+			name: f.required(f.text(1, 100)),
+			type: f.nullable(creatable),
 		},
 		run: (call) => {
 			const guild = guildOf(call);
@@ -223,13 +213,13 @@ export const channelRoutes = [
 		method: "PATCH",
 		path: "/guilds/:guild_id/channels",
 		needs: Permission.ManageChannels,
-		body: required(
-			list(
-				object({
-					id: required(snowflake),
-					position: nullable(integer(0, 0x7fffffff)),
-					parent_id: nullable(snowflake),
-					lock_permissions: nullable(boolean),
+		body: f.required(
+			f.list(
+				f.object({
+					id: f.required(f.snowflake),
+					position: f.nullable(f.integer(0, 0x7fffffff)),
+					parent_id: f.nullable(f.snowflake),
+					lock_permissions: f.nullable(f.boolean),
 				}),
 				0,
 				channelLimit,
@@ -279,8 +269,8 @@ export const channelRoutes = [
 		body: {
 			...channelFields,
 			...threadFields,
-			type: nullable(
-				choice(ChannelType.GuildText, ChannelType.GuildAnnouncement),
+			type: f.nullable(
+				f.choice(ChannelType.GuildText, ChannelType.GuildAnnouncement),
 			),
 		},
 		run: (call) => {

@@ -9,7 +9,7 @@ import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError, atKey, formError } from "../errors.ts";
-import { list, nullable, required, snowflake, text } from "../fields.ts";
+import * as f from "../fields.ts";
 import { type Call, guildOf, param, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/emojis";
@@ -18,8 +18,8 @@ const one = `${all}/:emoji_id` as const;
 const emojiLimit = 50;
 const imageLimitBytes = 256 * 1024;
 
-const name = text(2, 32);
-const roles = nullable(list(snowflake, 0, 250));
+const name = f.text(2, 32);
+const roles = f.nullable(f.list(f.snowflake, 0, 250));
 
 function emojiOf(call: Call): GuildEmoji {
 	const emoji = guildOf(call).emojis.get(param(call, "emoji_id"));
@@ -115,8 +115,8 @@ export const emojiRoutes = [
 		needs: Permission.CreateGuildExpressions,
 		status: 201,
 		body: {
-			name: required(name),
-			image: required(text(0, 1_000_000)),
+			name: f.required(name),
+			image: f.required(f.text(0, 1_000_000)),
 			roles,
 		},
 		run: (call) => {

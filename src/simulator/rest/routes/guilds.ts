@@ -11,51 +11,41 @@ import {
 import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { formError, notSimulated } from "../errors.ts";
-import {
-	boolean,
-	choice,
-	type Field,
-	integer,
-	nullable,
-	oneOf,
-	snowflake,
-	text,
-	unchecked,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import { guildOf, type ReadForm, route } from "../route.ts";
 
 /** One of the numbers of an enum. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	const all = Object.values(numbers).filter((one) => typeof one === "number");
-	return nullable(choice(...(all as T[])));
+	return f.nullable(f.choice(...(all as T[])));
 }
 
 /** Settings that Discord has and the simulator does not. */
-const notKept: Readonly<Record<string, Field<unknown>>> = {
-	icon: unchecked,
-	splash: unchecked,
-	discovery_splash: unchecked,
-	banner: unchecked,
-	features: unchecked,
-	owner_id: unchecked,
+const notKept: Readonly<Record<string, f.Field<unknown>>> = {
+	icon: f.unchecked,
+	splash: f.unchecked,
+	discovery_splash: f.unchecked,
+	banner: f.unchecked,
+	features: f.unchecked,
+	owner_id: f.unchecked,
 };
 
 const settings = {
 	...notKept,
-	name: text(2, 100),
-	description: nullable(text(0, 300)),
+	name: f.text(2, 100),
+	description: f.nullable(f.text(0, 300)),
 	verification_level: enumOf(GuildVerificationLevel),
 	default_message_notifications: enumOf(GuildDefaultMessageNotifications),
 	explicit_content_filter: enumOf(GuildExplicitContentFilter),
-	afk_channel_id: nullable(snowflake),
-	afk_timeout: choice(60, 300, 900, 1800, 3600),
-	system_channel_id: nullable(snowflake),
-	system_channel_flags: integer(0, 0xff),
-	rules_channel_id: nullable(snowflake),
-	public_updates_channel_id: nullable(snowflake),
-	safety_alerts_channel_id: nullable(snowflake),
-	preferred_locale: nullable(oneOf(...Object.values(Locale))),
-	premium_progress_bar_enabled: boolean,
+	afk_channel_id: f.nullable(f.snowflake),
+	afk_timeout: f.choice(60, 300, 900, 1800, 3600),
+	system_channel_id: f.nullable(f.snowflake),
+	system_channel_flags: f.integer(0, 0xff),
+	rules_channel_id: f.nullable(f.snowflake),
+	public_updates_channel_id: f.nullable(f.snowflake),
+	safety_alerts_channel_id: f.nullable(f.snowflake),
+	preferred_locale: f.nullable(f.oneOf(...Object.values(Locale))),
+	premium_progress_bar_enabled: f.boolean,
 };
 
 const newContent: readonly GuildChannelType[] = [
@@ -121,7 +111,7 @@ export const guildRoutes = [
 	route({
 		method: "GET",
 		path: "/guilds/:guild_id",
-		query: { with_counts: boolean },
+		query: { with_counts: f.boolean },
 		run: (call) => {
 			const guild = guildOf(call);
 			return {

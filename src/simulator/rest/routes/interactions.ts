@@ -10,14 +10,7 @@ import type { Interaction } from "../../interactions/interactions.ts";
 import type { Message } from "../../world/state/entities.ts";
 import { readerOf } from "../../world/state/serialize.ts";
 import { apiError, atKey, formError, notSimulated } from "../errors.ts";
-import {
-	boolean,
-	type Field,
-	integer,
-	nullable,
-	object,
-	required,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import { checkInvocation, invocationFields } from "../invocation.ts";
 import {
 	contentFields,
@@ -47,9 +40,9 @@ const answers = [
 /** Response types that are not simulated: autocomplete, modals, premium. */
 const otherAnswers = new Set([8, 9, 10, 12]);
 
-const answerType: Field<(typeof answers)[number] | undefined> = {
+const answerType: f.Field<(typeof answers)[number] | undefined> = {
 	read: (value) => {
-		const type = integer(0, 255).read(value);
+		const type = f.integer(0, 255).read(value);
 		if (type === undefined) return undefined;
 		const known = answers.find((one) => one === type);
 		if (known !== undefined) return known;
@@ -62,12 +55,12 @@ const answerType: Field<(typeof answers)[number] | undefined> = {
 	},
 };
 
-const messageData = object({ ...contentFields, tts: boolean });
-const noData = required(messageData).read({});
+const messageData = f.object({ ...contentFields, tts: f.boolean });
+const noData = f.required(messageData).read({});
 
 const callback = {
-	type: required(answerType),
-	data: nullable(messageData),
+	type: f.required(answerType),
+	data: f.nullable(messageData),
 };
 
 type Callback = ReadForm<typeof callback>;
@@ -92,7 +85,7 @@ export const interactionRoutes = [
 		path: "/interactions/:interaction_id/:interaction_token/callback",
 		byToken: true,
 		body: callback,
-		query: { with_response: boolean },
+		query: { with_response: f.boolean },
 		run: (call) => {
 			const interaction = interactionOf(call);
 			const { type } = call.body;

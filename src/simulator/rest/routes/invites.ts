@@ -15,7 +15,7 @@ import {
 } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { apiError } from "../errors.ts";
-import { boolean, integer, list, nullable, snowflake } from "../fields.ts";
+import * as f from "../fields.ts";
 import { notSimulatedField, permissionsIn } from "../message-body.ts";
 import { type Call, guildChannelOf, guildOf, param, route } from "../route.ts";
 
@@ -81,12 +81,12 @@ export const inviteRoutes = [
 		path: "/channels/:channel_id/invites",
 		needs: Permission.CreateInstantInvite,
 		body: {
-			max_age: nullable(integer(0, 604_800)),
-			max_uses: nullable(integer(0, 100)),
-			temporary: nullable(boolean),
-			unique: nullable(boolean),
+			max_age: f.nullable(f.integer(0, 604_800)),
+			max_uses: f.nullable(f.integer(0, 100)),
+			temporary: f.nullable(f.boolean),
+			unique: f.nullable(f.boolean),
 			target_type: notSimulatedField("invites to streams and activities"),
-			role_ids: list(snowflake, 0, 250),
+			role_ids: f.list(f.snowflake, 0, 250),
 		},
 		run: (call) => {
 			const channel = guildChannelOf(call);
@@ -115,7 +115,7 @@ export const inviteRoutes = [
 	route({
 		method: "GET",
 		path: "/invites/:invite_code",
-		query: { with_counts: boolean, with_expiration: boolean },
+		query: { with_counts: f.boolean, with_expiration: f.boolean },
 		run: (call) => {
 			const invite = inviteOf(call);
 			const { world, query } = call;

@@ -15,16 +15,7 @@ import {
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { apiError, formError } from "../errors.ts";
-import {
-	boolean,
-	integer,
-	list,
-	nullable,
-	required,
-	snowflake,
-	text,
-	timestamp,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import {
 	type Call,
 	guildOf,
@@ -42,7 +33,7 @@ export const memberRoutes = [
 	route({
 		method: "GET",
 		path: "/guilds/:guild_id/members",
-		query: { limit: integer(1, 1000), after: snowflake },
+		query: { limit: f.integer(1, 1000), after: f.snowflake },
 		run: (call) => {
 			const { user, privilegedIntents } = call.actor;
 			if (user.bot && !privilegedIntents.includes("GuildMembers"))
@@ -59,8 +50,8 @@ export const memberRoutes = [
 		method: "GET",
 		path: "/guilds/:guild_id/members/search",
 		query: {
-			query: required(text(1, 100)),
-			limit: integer(1, 1000),
+			query: f.required(f.text(1, 100)),
+			limit: f.integer(1, 1000),
 		},
 		run: (call) =>
 			membersNamed(guildOf(call), call.query.query, call.query.limit ?? 1).map(
@@ -75,7 +66,7 @@ export const memberRoutes = [
 	route({
 		method: "PATCH",
 		path: "/guilds/:guild_id/members/@me",
-		body: { nick: nullable(text(0, 32)) },
+		body: { nick: f.nullable(f.text(0, 32)) },
 		run: (call) => {
 			const guild = guildOf(call);
 			const member = memberOfActor(call);
@@ -91,12 +82,12 @@ export const memberRoutes = [
 		method: "PATCH",
 		path: "/guilds/:guild_id/members/:user_id",
 		body: {
-			nick: nullable(text(0, 32)),
-			roles: nullable(list(snowflake, 0, 250)),
-			mute: nullable(boolean),
-			deaf: nullable(boolean),
-			channel_id: nullable(snowflake),
-			communication_disabled_until: nullable(timestamp),
+			nick: f.nullable(f.text(0, 32)),
+			roles: f.nullable(f.list(f.snowflake, 0, 250)),
+			mute: f.nullable(f.boolean),
+			deaf: f.nullable(f.boolean),
+			channel_id: f.nullable(f.snowflake),
+			communication_disabled_until: f.nullable(f.timestamp),
 		},
 		run: (call) => {
 			const guild = guildOf(call);

@@ -18,15 +18,7 @@ import { readerOf } from "../../world/state/serialize.ts";
 import { timeOf } from "../../world/state/snowflake.ts";
 import { moderate } from "../automod-actions.ts";
 import { ApiError, apiError, formError } from "../errors.ts";
-import {
-	boolean,
-	type Field,
-	integer,
-	list,
-	nullable,
-	required,
-	snowflake,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import {
 	contentFields,
 	editedContent,
@@ -63,7 +55,7 @@ function textOf(call: Call): Channel {
 	return channel;
 }
 
-const nonce: Field<string | number | undefined> = {
+const nonce: f.Field<string | number | undefined> = {
 	read: (value) => {
 		if (value === undefined) return undefined;
 		if (typeof value === "number" && Number.isSafeInteger(value)) return value;
@@ -77,11 +69,11 @@ const nonce: Field<string | number | undefined> = {
 
 const newMessage = {
 	...contentFields,
-	tts: boolean,
-	nonce: nullable(nonce),
-	enforce_nonce: boolean,
-	message_reference: nullable(messageReference),
-	poll: nullable(pollForm),
+	tts: f.boolean,
+	nonce: f.nullable(nonce),
+	enforce_nonce: f.boolean,
+	message_reference: f.nullable(messageReference),
+	poll: f.nullable(pollForm),
 };
 
 type NewMessage = ReadForm<typeof newMessage>;
@@ -190,10 +182,10 @@ export const messageRoutes = [
 		method: "GET",
 		path: "/channels/:channel_id/messages",
 		query: {
-			limit: integer(1, 100),
-			around: snowflake,
-			before: snowflake,
-			after: snowflake,
+			limit: f.integer(1, 100),
+			around: f.snowflake,
+			before: f.snowflake,
+			after: f.snowflake,
 		},
 		run: (call) => {
 			const channel = textOf(call);
@@ -308,7 +300,7 @@ export const messageRoutes = [
 		needs: Permission.ManageMessages,
 		inArchived: true,
 		botsOnly: true,
-		body: { messages: required(list(snowflake, 2, 100)) },
+		body: { messages: f.required(f.list(f.snowflake, 2, 100)) },
 		run: (call) => {
 			const channel = guildPlaceOf(call);
 			const ids = call.body.messages;

@@ -16,15 +16,7 @@ import {
 	mayOverwrite,
 } from "../../world/state/permissions.ts";
 import { apiError } from "../errors.ts";
-import {
-	choice,
-	list,
-	nullable,
-	object,
-	permissionBits,
-	required,
-	snowflake,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import {
 	type Call,
 	guildChannelOf,
@@ -36,14 +28,14 @@ import {
 const overwriteLimit = 1000;
 
 const overwriteFields = {
-	type: choice(0, 1),
-	allow: nullable(permissionBits),
-	deny: nullable(permissionBits),
+	type: f.choice(0, 1),
+	allow: f.nullable(f.permissionBits),
+	deny: f.nullable(f.permissionBits),
 };
 
 /** The `permission_overwrites` field of a channel. */
-export const overwriteList = list(
-	object({ ...overwriteFields, id: required(snowflake) }),
+export const overwriteList = f.list(
+	f.object({ ...overwriteFields, id: f.required(f.snowflake) }),
 	0,
 	overwriteLimit,
 );
@@ -114,7 +106,7 @@ export const overwriteRoutes = [
 		method: "PUT",
 		path: "/channels/:channel_id/permissions/:overwrite_id",
 		needs: Permission.ManageRoles,
-		body: { ...overwriteFields, type: required(choice(0, 1)) },
+		body: { ...overwriteFields, type: f.required(f.choice(0, 1)) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const guild = call.world.guilds.of(channel);

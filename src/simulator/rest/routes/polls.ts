@@ -11,45 +11,37 @@ import { readerOf } from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { apiError, formError } from "../errors.ts";
-import {
-	boolean,
-	choice,
-	integer,
-	list,
-	nullable,
-	object,
-	type Read,
-	required,
-	snowflake,
-	text,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import { type Call, channelOf, messageOf, param, route } from "../route.ts";
 
-const emoji = object({
-	id: nullable(snowflake),
-	name: nullable(text(0, 64)),
+const emoji = f.object({
+	id: f.nullable(f.snowflake),
+	name: f.nullable(f.text(0, 64)),
 });
 
 /** The poll of a new message. */
-export const pollForm = object({
-	question: required(object({ text: required(text(1, 300)) })),
-	answers: required(
-		list(
-			object({
-				poll_media: required(
-					object({ text: required(text(1, 55)), emoji: nullable(emoji) }),
+export const pollForm = f.object({
+	question: f.required(f.object({ text: f.required(f.text(1, 300)) })),
+	answers: f.required(
+		f.list(
+			f.object({
+				poll_media: f.required(
+					f.object({
+						text: f.required(f.text(1, 55)),
+						emoji: f.nullable(emoji),
+					}),
 				),
 			}),
 			1,
 			10,
 		),
 	),
-	duration: nullable(integer(1, 768)),
-	allow_multiselect: nullable(boolean),
-	layout_type: nullable(choice(1)),
+	duration: f.nullable(f.integer(1, 768)),
+	allow_multiselect: f.nullable(f.boolean),
+	layout_type: f.nullable(f.choice(1)),
 });
 
-type PollForm = Exclude<Read<typeof pollForm>, undefined>;
+type PollForm = Exclude<f.Read<typeof pollForm>, undefined>;
 
 /** A checked poll, with its duration as an expiry. */
 export function readPoll(call: Call, form: PollForm): NewPoll {
@@ -73,7 +65,7 @@ export function readPoll(call: Call, form: PollForm): NewPoll {
 
 function readEmoji(
 	{ world, actor }: Call,
-	{ id, name }: Exclude<Read<typeof emoji>, undefined>,
+	{ id, name }: Exclude<f.Read<typeof emoji>, undefined>,
 ): Emoji {
 	if (id) {
 		const found = world.emojis.usableBy(actor.user, id);
@@ -90,7 +82,7 @@ export const pollRoutes = [
 		method: "GET",
 		path: "/channels/:channel_id/polls/:message_id/answers/:answer_id",
 		needs: Permission.ReadMessageHistory,
-		query: { limit: integer(1, 100), after: snowflake },
+		query: { limit: f.integer(1, 100), after: f.snowflake },
 		run: (call) => {
 			const { poll } = messageOf(call);
 			const voters = poll?.votes.get(Number(param(call, "answer_id")));

@@ -9,13 +9,13 @@ import {
 import type { Member } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { apiError, atKey } from "../errors.ts";
-import { boolean, integer, list, snowflake, text } from "../fields.ts";
+import * as f from "../fields.ts";
 import { type Call, guildOf, route } from "../route.ts";
 
 const path = "/guilds/:guild_id/prune";
 const needs = Permission.ManageGuild | Permission.KickMembers;
-const days = integer(1, 30);
-const roles = list(snowflake, 0, 250);
+const days = f.integer(1, 30);
+const roles = f.list(f.snowflake, 0, 250);
 const defaultDays = 7;
 
 /** The inactive members whom the actor may kick. */
@@ -40,7 +40,7 @@ export const pruneRoutes = [
 		method: "GET",
 		path,
 		needs,
-		query: { days, include_roles: text(0, 6000) },
+		query: { days, include_roles: f.text(0, 6000) },
 		run: (call) => {
 			const { days = defaultDays, include_roles } = call.query;
 			const ids = include_roles ? include_roles.split(",") : undefined;
@@ -52,7 +52,7 @@ export const pruneRoutes = [
 		method: "POST",
 		path,
 		needs,
-		body: { days, compute_prune_count: boolean, include_roles: roles },
+		body: { days, compute_prune_count: f.boolean, include_roles: roles },
 		run: (call) => {
 			const { world, body, by } = call;
 			const guild = guildOf(call);

@@ -13,37 +13,27 @@ import {
 	isAboveRole,
 } from "../../world/state/permissions.ts";
 import { apiError, formError } from "../errors.ts";
-import {
-	boolean,
-	integer,
-	list,
-	nullable,
-	object,
-	permissionBits,
-	required,
-	snowflake,
-	text,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import { type Call, guildOf, type ReadForm, roleOf, route } from "../route.ts";
 
 const roleLimit = 250;
-const color = integer(0, 0xffffff);
+const color = f.integer(0, 0xffffff);
 
 const roleFields = {
-	name: nullable(text(1, 100)),
-	permissions: nullable(permissionBits),
-	color: nullable(color),
-	colors: nullable(
-		object({
-			primary_color: required(color),
-			secondary_color: nullable(color),
-			tertiary_color: nullable(color),
+	name: f.nullable(f.text(1, 100)),
+	permissions: f.nullable(f.permissionBits),
+	color: f.nullable(color),
+	colors: f.nullable(
+		f.object({
+			primary_color: f.required(color),
+			secondary_color: f.nullable(color),
+			tertiary_color: f.nullable(color),
 		}),
 	),
-	hoist: nullable(boolean),
-	mentionable: nullable(boolean),
-	icon: nullable(text(0, 1_000_000)),
-	unicode_emoji: nullable(text(0, 100)),
+	hoist: f.nullable(f.boolean),
+	mentionable: f.nullable(f.boolean),
+	icon: f.nullable(f.text(0, 1_000_000)),
+	unicode_emoji: f.nullable(f.text(0, 100)),
 };
 
 type RoleBody = ReadForm<typeof roleFields>;
@@ -126,11 +116,11 @@ export const roleRoutes = [
 		method: "PATCH",
 		path: "/guilds/:guild_id/roles",
 		needs: Permission.ManageRoles,
-		body: required(
-			list(
-				object({
-					id: required(snowflake),
-					position: nullable(integer(0, 0x7fffffff)),
+		body: f.required(
+			f.list(
+				f.object({
+					id: f.required(f.snowflake),
+					position: f.nullable(f.integer(0, 0x7fffffff)),
 				}),
 				0,
 				roleLimit,

@@ -22,17 +22,7 @@ import {
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { apiError, formError } from "../errors.ts";
-import {
-	boolean,
-	choice,
-	integer,
-	nullable,
-	object,
-	required,
-	snowflake,
-	text,
-	timestamp,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildOf, param, type ReadForm, route } from "../route.ts";
 
@@ -41,30 +31,30 @@ const all = "/guilds/:guild_id/scheduled-events";
 const one = `${all}/:event_id`;
 
 const optionalFields = {
-	channel_id: nullable(snowflake),
-	entity_metadata: nullable(object({ location: text(1, 100) })),
-	scheduled_end_time: nullable(timestamp),
-	description: nullable(text(1, 1000)),
+	channel_id: f.nullable(f.snowflake),
+	entity_metadata: f.nullable(f.object({ location: f.text(1, 100) })),
+	scheduled_end_time: f.nullable(f.timestamp),
+	description: f.nullable(f.text(1, 1000)),
 	image: notSimulatedField("pictures of scheduled events"),
 	recurrence_rule: notSimulatedField("scheduled events that recur"),
 };
 const neededFields = {
-	name: text(1, 100),
-	privacy_level: choice(2),
-	scheduled_start_time: timestamp,
-	entity_type: choice(Kind.StageInstance, Kind.Voice, Kind.External),
+	name: f.text(1, 100),
+	privacy_level: f.choice(2),
+	scheduled_start_time: f.timestamp,
+	entity_type: f.choice(Kind.StageInstance, Kind.Voice, Kind.External),
 };
 const newFields = {
 	...optionalFields,
-	name: required(neededFields.name),
-	privacy_level: required(neededFields.privacy_level),
-	scheduled_start_time: required(neededFields.scheduled_start_time),
-	entity_type: required(neededFields.entity_type),
+	name: f.required(neededFields.name),
+	privacy_level: f.required(neededFields.privacy_level),
+	scheduled_start_time: f.required(neededFields.scheduled_start_time),
+	entity_type: f.required(neededFields.entity_type),
 };
 const editFields = {
 	...optionalFields,
 	...neededFields,
-	status: choice(
+	status: f.choice(
 		Status.Scheduled,
 		Status.Active,
 		Status.Completed,
@@ -199,7 +189,7 @@ export const scheduledEventRoutes = [
 	route({
 		method: "GET",
 		path: all,
-		query: { with_user_count: boolean },
+		query: { with_user_count: f.boolean },
 		run: (call) => {
 			const guild = guildOf(call);
 			const { scheduledEvents } = call.world;
@@ -247,7 +237,7 @@ export const scheduledEventRoutes = [
 	route({
 		method: "GET",
 		path: one,
-		query: { with_user_count: boolean },
+		query: { with_user_count: f.boolean },
 		run: (call) =>
 			call.world.scheduledEvents.serialize(
 				eventOf(call),
@@ -297,10 +287,10 @@ export const scheduledEventRoutes = [
 		method: "GET",
 		path: `${one}/users`,
 		query: {
-			limit: integer(1, 100),
-			before: snowflake,
-			after: snowflake,
-			with_member: boolean,
+			limit: f.integer(1, 100),
+			before: f.snowflake,
+			after: f.snowflake,
+			with_member: f.boolean,
 		},
 		run: (call) => {
 			const guild = guildOf(call);

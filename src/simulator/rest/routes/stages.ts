@@ -13,14 +13,7 @@ import type {
 import { isGuildChannel } from "../../world/state/entities.ts";
 import { channelPermissions, has } from "../../world/state/permissions.ts";
 import { apiError, notSimulated } from "../errors.ts";
-import {
-	boolean,
-	choice,
-	nullable,
-	required,
-	snowflake,
-	text,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 /** The permissions of a stage moderator. */
@@ -29,9 +22,9 @@ const moderator =
 
 const one = "/stage-instances/:channel_id";
 const fields = {
-	topic: text(1, 120),
+	topic: f.text(1, 120),
 	// GUILD_ONLY. Discord has ended public stages.
-	privacy_level: choice(StageInstancePrivacyLevel.GuildOnly),
+	privacy_level: f.choice(StageInstancePrivacyLevel.GuildOnly),
 };
 
 /** The stage channel of a body, if the actor can view it. */
@@ -65,10 +58,10 @@ export const stageRoutes = [
 		path: "/stage-instances",
 		body: {
 			...fields,
-			topic: required(fields.topic),
-			channel_id: required(snowflake),
-			send_start_notification: boolean,
-			guild_scheduled_event_id: nullable(snowflake),
+			topic: f.required(fields.topic),
+			channel_id: f.required(f.snowflake),
+			send_start_notification: f.boolean,
+			guild_scheduled_event_id: f.nullable(f.snowflake),
 		},
 		run: (call) => {
 			const { channel_id, topic, privacy_level } = call.body;

@@ -17,17 +17,7 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { apiError, formError } from "../errors.ts";
-import {
-	boolean,
-	choice,
-	integer,
-	nullable,
-	object,
-	required,
-	snowflake,
-	text,
-	timestamp,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import {
 	appliedTags,
 	archiveDuration,
@@ -53,7 +43,7 @@ import {
 const activeLimit = 1000;
 
 const startFields = {
-	name: required(text(1, 100)),
+	name: f.required(f.text(1, 100)),
 	auto_archive_duration: archiveDuration,
 	rate_limit_per_user: slowMode,
 };
@@ -62,11 +52,11 @@ type Start = ReadForm<typeof startFields>;
 
 /** The fields of a thread beside its name and slow mode. */
 export const threadFields = {
-	archived: nullable(boolean),
+	archived: f.nullable(f.boolean),
 	auto_archive_duration: archiveDuration,
-	locked: nullable(boolean),
-	invitable: nullable(boolean),
-	applied_tags: nullable(appliedTags),
+	locked: f.nullable(f.boolean),
+	invitable: f.nullable(f.boolean),
+	applied_tags: f.nullable(appliedTags),
 };
 
 function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
@@ -87,19 +77,19 @@ function requireText({ type }: GuildChannel): void {
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 }
 
-const post = object(contentFields);
+const post = f.object(contentFields);
 const newThread = {
 	...startFields,
-	type: nullable(
-		choice(
+	type: f.nullable(
+		f.choice(
 			ChannelType.AnnouncementThread,
 			ChannelType.PublicThread,
 			ChannelType.PrivateThread,
 		),
 	),
-	invitable: nullable(boolean),
-	message: nullable(post),
-	applied_tags: nullable(appliedTags),
+	invitable: f.nullable(f.boolean),
+	message: f.nullable(post),
+	applied_tags: f.nullable(appliedTags),
 };
 type Body = ReadForm<typeof newThread>;
 
@@ -225,9 +215,9 @@ function archivedIn(call: Call, fits: (thread: Thread) => boolean): Thread[] {
 }
 
 const byTime = {
-	before: timestamp,
+	before: f.timestamp,
 	// A guess: the limits are not documented.
-	limit: integer(2, 100),
+	limit: f.integer(2, 100),
 };
 
 /** A page of archived threads, last archived first. */
@@ -313,7 +303,7 @@ export const threadRoutes = [
 		method: "GET",
 		path: "/channels/:channel_id/users/@me/threads/archived/private",
 		needs: Permission.ReadMessageHistory,
-		query: { before: snowflake, limit: integer(2, 100) },
+		query: { before: f.snowflake, limit: f.integer(2, 100) },
 		run: (call) => {
 			const { before, limit = 50 } = call.query;
 			const rest = archivedIn(

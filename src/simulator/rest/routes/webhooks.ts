@@ -19,14 +19,7 @@ import {
 } from "../../world/state/entities.ts";
 import { readerOf } from "../../world/state/serialize.ts";
 import { apiError, formError } from "../errors.ts";
-import {
-	boolean,
-	type Field,
-	nullable,
-	required,
-	snowflake,
-	text,
-} from "../fields.ts";
+import * as f from "../fields.ts";
 import {
 	contentFields,
 	editedContent,
@@ -47,12 +40,12 @@ import {
 const webhookLimit = 15;
 const byId = "/webhooks/:webhook_id";
 const byToken = `${byId}/:webhook_token`;
-const threadId = { thread_id: snowflake };
+const threadId = { thread_id: f.snowflake };
 
 /** A valid webhook name. */
-const name: Field<string | undefined> = {
+const name: f.Field<string | undefined> = {
 	read: (value) => {
-		const given = text(1, 80).read(value)?.trim();
+		const given = f.text(1, 80).read(value)?.trim();
 		const word = /discord|clyde/i.exec(given ?? "")?.[0].toLowerCase();
 		if (word)
 			throw formError(
@@ -64,9 +57,9 @@ const name: Field<string | undefined> = {
 };
 
 /** Image data, of which only a hash is stored. */
-const avatar: Field<string | undefined> = {
+const avatar: f.Field<string | undefined> = {
 	read: (value) => {
-		const data = text(0, 10_000_000).read(value);
+		const data = f.text(0, 10_000_000).read(value);
 		if (data !== undefined && !data.startsWith("data:image/"))
 			throw formError("IMAGE_INVALID", "Invalid image");
 		return data && hash(data);
@@ -161,7 +154,7 @@ const managing = [
 		method: "POST",
 		path: "/channels/:channel_id/webhooks",
 		needs: Permission.ManageWebhooks,
-		body: { name: required(name), avatar: nullable(avatar) },
+		body: { name: f.required(name), avatar: f.nullable(avatar) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
@@ -187,7 +180,11 @@ const managing = [
 	route({
 		method: "PATCH",
 		path: byId,
-		body: { name, avatar: nullable(avatar), channel_id: nullable(snowflake) },
+		body: {
+			name,
+			avatar: f.nullable(avatar),
+			channel_id: f.nullable(f.snowflake),
+		},
 		run: (call) => {
 			const webhook = managedWebhook(call);
 			const { name, avatar } = call.body;
@@ -222,7 +219,7 @@ const actingByToken = [
 		method: "PATCH",
 		path: byToken,
 		byToken: true,
-		body: { name, avatar: nullable(avatar) },
+		body: { name, avatar: f.nullable(avatar) },
 		run: (call) => {
 			const webhook = actingWebhookOf(call);
 			call.world.webhooks.edit(webhook, call.body);
@@ -243,12 +240,12 @@ const writing = [
 		method: "POST",
 		path: byToken,
 		byToken: true,
-		query: { ...threadId, wait: boolean, with_components: boolean },
+		query: { ...threadId, wait: f.boolean, with_components: f.boolean },
 		body: {
 			...contentFields,
-			tts: boolean,
-			username: nullable(name),
-			avatar_url: nullable(text(0, 2048)),
+			tts: f.boolean,
+			username: f.nullable(name),
+			avatar_url: f.nullable(f.text(0, 2048)),
 			thread_name: notSimulatedField("forum posts by webhooks"),
 			applied_tags: notSimulatedField("forum posts by webhooks"),
 		},
@@ -289,7 +286,7 @@ const writing = [
 		method: "PATCH",
 		path: `${byToken}/messages/:message_id`,
 		byToken: true,
-		query: { ...threadId, with_components: boolean },
+		query: { ...threadId, with_components: f.boolean },
 		body: contentFields,
 		run: (call) => {
 			const place = placeOf(call);
