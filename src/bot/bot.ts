@@ -13,7 +13,7 @@ import { serveCommands } from "./commands/commands.ts";
 import { withHelp } from "./commands/help.ts";
 import {
 	type BotConfig,
-	readsMessages,
+	needsMessageContent,
 	withoutToken,
 } from "./config/config.ts";
 import {
@@ -94,7 +94,7 @@ export function startBot(
 		connected: () => connection.state.connected,
 		guilds: () => connection.guilds.length,
 		invalidRequests: () => connection.requests.invalidCount,
-		heldBack: () => connection.requests.heldBack,
+		rejectedCount: () => connection.requests.rejectedCount,
 		pauseMs: () => connection.requests.pause?.waitMs ?? 0,
 		sockets: () => connection.sockets,
 		sessionStarts: () => connection.sessionStarts,
@@ -105,11 +105,11 @@ export function startBot(
 		api: config.discordApiUrl,
 		log,
 		onResponse: (outcome) => metrics.platformRequests.add([outcome]),
-		readsMessages: readsMessages(config),
+		needsMessageContent: needsMessageContent(config),
 		timeoutSignal,
 		requestsPerSecond,
 		timing,
-		watchesBans: config.toml.features.moderation,
+		needsBanEvents: config.toml.features.moderation,
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		attach(client) {
 			// Also without any: what an earlier configuration had listed goes.

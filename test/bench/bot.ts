@@ -181,7 +181,7 @@ async function measureIndex(count: number): Promise<void> {
 	};
 	setImmediate(watch);
 	const from = performance.now();
-	await index.merge();
+	await index.rebuild();
 	const built = performance.now() - from;
 	merging = false;
 	console.log(

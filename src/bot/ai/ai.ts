@@ -135,7 +135,9 @@ export function createAi({
 			outcome = kind;
 			const restMs = backend.fail(error);
 			log.warn("an AI provider failed", {
-				...{ provider: name, kind, reason: details.detail ?? "" },
+				provider: name,
+				kind,
+				reason: details.detail ?? "",
 				...(begun && { midway: true }),
 				...(restMs > 0 && { rest_seconds: Math.ceil(restMs / second) }),
 			});

@@ -19,7 +19,7 @@ import {
 	missingToWrite,
 	type Permission,
 } from "../discord/permissions.ts";
-import { forPeople, toToolError } from "../discord/rest/errors.ts";
+import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 import { createLimiter, type Limiter, type Turn } from "./cooldown.ts";
 import {
@@ -281,7 +281,7 @@ async function runFor(
 		return await command.run(asked, rest);
 	} catch (error) {
 		if (error instanceof ToolError) throw error;
-		const said = forPeople(error);
+		const said = describeErrorForPeople(error);
 		const refusal = toToolError(error);
 		// What else there is for people is theirs alone.
 		if (refusal)

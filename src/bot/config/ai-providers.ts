@@ -238,7 +238,11 @@ function describe(
 	if (url === undefined || model === undefined) return undefined;
 	if (variable !== undefined && apiKey === undefined) return undefined;
 	return {
-		...{ name, url, model, apiKey, keyVariable: variable },
+		name,
+		url,
+		model,
+		apiKey,
+		keyVariable: variable,
 		maxTokens: settings.max_tokens ?? byDefault.max_tokens,
 		maxTokensField: settings.max_tokens_field ?? byDefault.max_tokens_field,
 		temperature: settings.temperature,

@@ -186,7 +186,7 @@ export function readHealthAddress(
 }
 
 /** Whether what people write has to be read, for which Discord wants a privileged intent. */
-export function readsMessages({
+export function needsMessageContent({
 	toml: { features, game },
 }: Pick<BotConfig, "toml">): boolean {
 	const hasCommands = features.game && (game?.verify ?? false);

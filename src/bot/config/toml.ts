@@ -235,7 +235,7 @@ function* readLines(text: string): Generator<Line> {
 		const isHeader = name !== undefined;
 		const column = isHeader ? line.indexOf("[") : whole.length;
 		const keys = found === undefined ? undefined : readKeys(found);
-		yield { ...{ number, line, column, table, keys, off, isHeader } };
+		yield { number, line, column, table, keys, off, isHeader };
 	}
 }
 

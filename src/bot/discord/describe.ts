@@ -1,4 +1,4 @@
-// How things in Discord are called in results: by name, as people know them, and by id, which is what they are.
+// Names of Discord's objects in tool results: name and id.
 
 import type { GuildBasedChannel, GuildMember, Role, User } from "discord.js";
 import { oneField } from "./text.ts";
@@ -11,7 +11,7 @@ export function channelName({
 }
 
 export function roleName({ name, id }: Role): string {
-	// The role that everyone has brings its @ along.
+	// The name of @everyone includes its @.
 	return `@${oneField(name).replace(/^@/, "")} (ID: ${id})`;
 }
 
@@ -26,7 +26,7 @@ export function memberName({ displayName, user }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}, ID: ${user.id})`;
 }
 
-/** A time as UTC in ISO 8601, to the second; "unknown" where Discord did not say, or said what is none. */
+/** A time in ISO 8601 (UTC, to the second); "unknown" if it is missing or invalid. */
 export function time(at: Date | number | null | undefined): string {
 	const date = new Date(at ?? Number.NaN);
 	if (Number.isNaN(date.getTime())) return "unknown";

@@ -1,4 +1,4 @@
-// What someone may do in the end, and what decides it: Discord's steps one after the other, each beating those before it.
+// Computes the effective permissions of a member or role, with the reason for each. Discord's steps in order; later ones win.
 // https://discord.com/developers/docs/topics/permissions#permission-overwrites
 
 import {
@@ -11,7 +11,7 @@ import {
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "./describe.ts";
 import { isVoice } from "./find.ts";
-import { allBits, bitsByName, leftInTimeout } from "./permissions.ts";
+import { allBits, bitsByName, permissionsInTimeout } from "./permissions.ts";
 import { oneField } from "./text.ts";
 
 const {
@@ -26,22 +26,22 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** What becomes of one permission. */
+/** The result for one permission. */
 export interface Decision {
 	name: string;
 	allowed: boolean;
-	/** What decides it; undefined where nothing allows it, and nothing denies it either. */
+	/** The reason; undefined if nothing allows or denies it. */
 	why: string | undefined;
 }
 
 export interface Effective {
 	bits: bigint;
 	decisions: readonly Decision[];
-	/** What allows everything at once, whatever a channel says. */
-	all: string | undefined;
+	/** Why everything is allowed regardless of channels; undefined if it is not. */
+	reasonForEverything: string | undefined;
 }
 
-/** What one step does, of what the steps before it have left. */
+/** One step of Discord's algorithm. */
 interface Step {
 	allow: bigint;
 	deny: bigint;
@@ -49,8 +49,8 @@ interface Step {
 }
 
 /**
- * What a member may do, or whoever has this role and no other; in a channel, or in the guild as a whole. In a thread its
- * parent's permissions count.
+ * The permissions of a member, or of someone with only this role, in a channel or guild-wide. Threads use the
+ * permissions of their parent channel.
  */
 export function effectivePermissions(
 	guild: Guild,
@@ -59,22 +59,28 @@ export function effectivePermissions(
 ): Effective {
 	const roles = rolesOf(guild, subject);
 	const fromRoles = roleStep(roles);
-	const all = whyAll(guild, subject, fromRoles);
-	if (all !== undefined) {
-		const everything: Step = { allow: allBits, deny: 0n, why: () => all };
-		return { ...follow([everything]), all };
+	const reasonForEverything = reasonForAll(guild, subject, fromRoles);
+	if (reasonForEverything !== undefined) {
+		const everything: Step = {
+			allow: allBits,
+			deny: 0n,
+			why: () => reasonForEverything,
+		};
+		return { ...applySteps([everything]), reasonForEverything };
 	}
 	const steps: Step[] = [fromRoles];
 	if (channel) {
 		steps.push(...overwriteSteps(guild, subject, roles, channel));
-		// What follows is no step where nothing is left to take.
-		steps.push(impliedStep(follow(steps).bits, channel));
+		// Depends on the result so far.
+		steps.push(impliedStep(applySteps(steps).bits, channel));
 	}
-	steps.push(timeoutStep(subject, follow(steps).bits));
-	return { ...follow(steps), all: undefined };
+	steps.push(timeoutStep(subject, applySteps(steps).bits));
+	return { ...applySteps(steps), reasonForEverything: undefined };
 }
 
-function follow(steps: readonly Step[]): Omit<Effective, "all"> {
+function applySteps(
+	steps: readonly Step[],
+): Omit<Effective, "reasonForEverything"> {
 	let bits = 0n;
 	for (const { allow, deny } of steps) bits = (bits & ~deny) | allow;
 	const decisions = [...bitsByName].map(([name, bit]) => {
@@ -86,7 +92,7 @@ function follow(steps: readonly Step[]): Omit<Effective, "all"> {
 	return { bits, decisions };
 }
 
-/** Everyone's role and the others, from the highest. */
+/** All roles including @everyone, highest first. */
 function rolesOf(guild: Guild, subject: GuildMember | Role): Role[] {
 	const held =
 		subject instanceof GuildMember
@@ -97,58 +103,58 @@ function rolesOf(guild: Guild, subject: GuildMember | Role): Role[] {
 
 function roleStep(roles: readonly Role[]): Step {
 	return {
-		allow: roles.reduce((bits, one) => bits | one.permissions.bitfield, 0n),
+		allow: roles.reduce((bits, entry) => bits | entry.permissions.bitfield, 0n),
 		deny: 0n,
 		why: (bit) =>
-			`by ${named(roles.filter((one) => (one.permissions.bitfield & bit) !== 0n))}`,
+			`by ${nameRoles(roles.filter((entry) => (entry.permissions.bitfield & bit) !== 0n))}`,
 	};
 }
 
-function whyAll(
+function reasonForAll(
 	guild: Guild,
 	subject: GuildMember | Role,
 	fromRoles: Step,
 ): string | undefined {
 	if (subject.id === guild.ownerId)
-		return "as the owner of the guild, whom nothing limits";
+		return "as the owner of the guild, who has all permissions";
 	if ((fromRoles.allow & Administrator) === 0n) return undefined;
-	return `by ADMINISTRATOR, which no channel and no time-out limits, ${fromRoles.why(Administrator)}`;
+	return `by ADMINISTRATOR, which bypasses channel permissions and timeouts, ${fromRoles.why(Administrator)}`;
 }
 
-/** The channel's own permissions: first everyone's, then those of all roles together, then the member's. */
+/** The channel's permission overwrites: @everyone, then all roles together, then the member. */
 function overwriteSteps(
 	guild: Guild,
 	subject: GuildMember | Role,
 	roles: readonly Role[],
 	channel: GuildBasedChannel,
 ): Step[] {
-	const place = channel.isThread() ? channel.parent : channel;
-	if (!place)
+	const overwriteChannel = channel.isThread() ? channel.parent : channel;
+	if (!overwriteChannel)
 		throw new ToolError(
-			`The bot does not know the channel that ${channelName(channel)} is in. list_channels shows those that it knows.`,
+			`The parent channel of ${channelName(channel)} is not in the cache. Use list_channels to find the channels that the bot can see.`,
 		);
-	const { cache } = place.permissionOverwrites;
-	const where = `in #${oneField(place.name)} (ID: ${place.id})`;
+	const { cache } = overwriteChannel.permissionOverwrites;
+	const where = `in #${oneField(overwriteChannel.name)} (ID: ${overwriteChannel.id})`;
 	const step = (ids: readonly string[], whose: (ids: string[]) => string) => {
-		const given = ids.flatMap((id) => cache.get(id) ?? []);
+		const overwrites = ids.flatMap((id) => cache.get(id) ?? []);
 		const bitsOf = (kind: "allow" | "deny") =>
-			given.reduce((bits, one) => bits | one[kind].bitfield, 0n);
+			overwrites.reduce((bits, entry) => bits | entry[kind].bitfield, 0n);
 		const [allow, deny] = [bitsOf("allow"), bitsOf("deny")];
 		return {
 			allow,
 			deny,
 			why(bit: bigint) {
-				// Among roles, one that allows beats those that deny.
+				// Among roles, allow wins over deny.
 				const kind = (allow & bit) !== 0n ? "allow" : "deny";
-				const deciding = given.filter(
-					(one) => (one[kind].bitfield & bit) !== 0n,
+				const deciding = overwrites.filter(
+					(entry) => (entry[kind].bitfield & bit) !== 0n,
 				);
 				return `by the permissions of ${whose(deciding.map(({ id }) => id))} ${where}`;
 			},
 		};
 	};
 	const byRole = (ids: string[]) =>
-		named(roles.filter(({ id }) => ids.includes(id)));
+		nameRoles(roles.filter(({ id }) => ids.includes(id)));
 	const others = roles.filter(({ id }) => id !== guild.id);
 	return [
 		step([guild.id], byRole),
@@ -162,12 +168,12 @@ function overwriteSteps(
 	];
 }
 
-/** Without one of these, others count for nothing. */
+/** Permissions that have no effect because another one is missing. */
 function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	const without = (deny: bigint, missing: string): Step => ({
 		allow: 0n,
 		deny: bits & deny,
-		why: () => `because without ${missing} it counts for nothing there`,
+		why: () => `because it has no effect without ${missing}`,
 	});
 	if ((bits & ViewChannel) === 0n) return without(allBits, "VIEW_CHANNEL");
 	if (isVoice(channel) && (bits & Connect) === 0n)
@@ -187,18 +193,18 @@ function timeoutStep(subject: GuildMember | Role, bits: bigint): Step {
 		subject instanceof GuildMember && subject.isCommunicationDisabled();
 	return {
 		allow: 0n,
-		deny: timedOut ? bits & ~leftInTimeout : 0n,
+		deny: timedOut ? bits & ~permissionsInTimeout : 0n,
 		why: () =>
-			`by a time-out until ${time(timedOut ? subject.communicationDisabledUntil : null)}`,
+			`by a timeout until ${time(timedOut ? subject.communicationDisabledUntil : null)}`,
 	};
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
-function named(roles: readonly Role[]): string {
-	const shown = roles
-		.slice(0, mostNamed)
+function nameRoles(roles: readonly Role[]): string {
+	const names = roles
+		.slice(0, maxNamed)
 		.map(({ name, id }) => `@${oneField(name).replace(/^@/, "")} (ID: ${id})`);
-	const more = roles.length - shown.length;
-	return [...shown, ...(more > 0 ? [`${more} more role(s)`] : [])].join(", ");
+	const more = roles.length - names.length;
+	return [...names, ...(more > 0 ? [`${more} more role(s)`] : [])].join(", ");
 }

@@ -1,4 +1,4 @@
-// Look-ups that succeed or throw the ToolError to show. What they find belongs to the guild.
+// Look-ups by id that return an object of the guild or throw a ToolError.
 
 import {
 	type AnyThreadChannel,
@@ -25,29 +25,29 @@ import { ToolError } from "../../mcp/tool.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
 
-/** Whether the cache of a guild's members is complete. */
+/** State of the member caches. */
 export interface MemberState {
 	knowsMembers(guild: Guild): boolean;
 }
 
-/** Finds what an id names in a guild, or throws the ToolError to show. */
+/** Finds an object of a guild by id, or throws a ToolError. */
 export type Finder<Thing> = (
 	guild: Guild,
 	id: string,
 	connection: MemberState,
 ) => Thing | Promise<Thing>;
 
-/** Someone, whether or not they are a member of the guild. */
+/** A user, who may be a member of the guild. */
 export interface Person {
 	user: User;
 	member: GuildMember | undefined;
 }
 
-/** A member who is in a voice channel. */
+/** A member in a voice channel. */
 export interface Speaker {
 	member: GuildMember;
 	heardIn: VoiceBasedChannel;
-	/** How they are there, as it is now. */
+	/** Their current voice state, freshly fetched. */
 	voice: VoiceState;
 }
 
@@ -60,26 +60,26 @@ export async function textChannel(
 	if (found.isTextBased()) return found;
 	if (isForum(found))
 		throw new ToolError(
-			`${channelName(found)} is a forum: its messages are in its posts. list_forum_posts shows them.`,
+			`${channelName(found)} is a forum: its messages are in its posts. Use list_forum_posts to find them.`,
 		);
 	throw new ToolError(
-		`${channelName(found)} holds no messages. list_channels shows which channels do.`,
+		`${channelName(found)} holds no messages. Use list_channels to find channels that do.`,
 	);
 }
 
-/** A channel of any kind, categories included, that is no thread. */
+/** A channel of any type, including categories, except threads. */
 export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
 
-/** A channel of any kind, as Discord's Gateway told of it. */
+/** A channel of any type except threads, from the cache. */
 export async function channel(guild: Guild, id: string): Promise<Channel> {
 	const known = await anyChannel(guild, id);
 	if (!known.isThread()) return known;
 	throw new ToolError(
-		`${channelName(known)} is a thread, and this is for channels, such as ${known.parentId}, which it is in; edit_thread and delete_thread are for threads. Nothing was done.`,
+		`${channelName(known)} is a thread, not a channel. Its channel is ${known.parentId}. Use edit_thread or delete_thread for threads. Nothing was done.`,
 	);
 }
 
-/** A thread or forum post, archived or not. */
+/** A thread or forum post, active or archived. */
 export async function thread(
 	guild: Guild,
 	id: string,
@@ -87,11 +87,11 @@ export async function thread(
 	const found = await anyChannel(guild, id);
 	if (found.isThread()) return found;
 	throw new ToolError(
-		`${channelName(found)} is no thread. list_threads shows those that there are.`,
+		`${channelName(found)} is not a thread. Use list_threads to find threads.`,
 	);
 }
 
-/** The same as it is now, asked for. */
+/** Like `thread`, freshly fetched. */
 export async function currentThread(
 	guild: Guild,
 	id: string,
@@ -104,7 +104,7 @@ export async function currentThread(
 
 export type Forum = ForumChannel | MediaChannel;
 
-/** A channel that has threads, a forum included. */
+/** A channel that has threads, including forums. */
 export type ThreadedChannel = TextChannel | NewsChannel | Forum;
 
 export function isForum(channel: GuildBasedChannel): channel is Forum {
@@ -112,7 +112,7 @@ export function isForum(channel: GuildBasedChannel): channel is Forum {
 	return channel.type === GuildForum || channel.type === GuildMedia;
 }
 
-/** Whether people speak in it: discord.js goes by its bitrate, which not every server of Discord's API tells. */
+/** Whether it is a voice or stage channel. discord.js checks its bitrate, which other servers of Discord's API may omit. */
 export function isVoice(
 	channel: GuildBasedChannel,
 ): channel is VoiceBasedChannel {
@@ -125,17 +125,17 @@ export async function forum(guild: Guild, id: string): Promise<Forum> {
 	const found = await anyChannel(guild, id);
 	if (isForum(found)) return found;
 	throw new ToolError(
-		`${channelName(found)} is no forum. list_channels shows which channels are.`,
+		`${channelName(found)} is not a forum. Use list_channels to find forums.`,
 	);
 }
 
-/** The same as it is now, asked for. */
+/** Like `forum`, freshly fetched. */
 export async function currentForum(guild: Guild, id: string): Promise<Forum> {
 	await forum(guild, id);
 	return (await currentChannel(guild, id)) as Forum;
 }
 
-/** A channel in which threads are started by themselves or from messages. */
+/** A text or announcement channel: threads start with or without a message. */
 export async function threadableChannel(
 	guild: Guild,
 	id: string,
@@ -143,7 +143,7 @@ export async function threadableChannel(
 	const found = await threadedChannel(guild, id);
 	if (!isForum(found)) return found;
 	throw new ToolError(
-		`${channelName(found)} is a forum: create_forum_post starts a thread in it.`,
+		`${channelName(found)} is a forum. Use create_forum_post to start a thread in it.`,
 	);
 }
 
@@ -158,11 +158,11 @@ export async function threadedChannel(
 		return found;
 	if (isForum(found)) return found;
 	throw new ToolError(
-		`${channelName(found)} has no threads: text and announcement channels and forums do. list_channels shows them.`,
+		`${channelName(found)} cannot have threads. Use list_channels to find text, announcement or forum channels.`,
 	);
 }
 
-/** A channel that people speak in. */
+/** A voice or stage channel. */
 export async function voiceChannel(
 	guild: Guild,
 	id: string,
@@ -170,7 +170,7 @@ export async function voiceChannel(
 	return requireVoice(await anyChannel(guild, id));
 }
 
-/** The same as it is now, asked for. */
+/** Like `voiceChannel`, freshly fetched. */
 export async function currentVoiceChannel(
 	guild: Guild,
 	id: string,
@@ -181,13 +181,13 @@ export async function currentVoiceChannel(
 function requireVoice(found: GuildBasedChannel): VoiceBasedChannel {
 	if (isVoice(found)) return found;
 	throw new ToolError(
-		`${channelName(found)} is no voice or stage channel. list_channels shows which ones are.`,
+		`${channelName(found)} is not a voice or stage channel. Use list_channels to find one.`,
 	);
 }
 
 /**
- * A channel as it is now, asked for: what an edit builds on must not be older than the edit before it, whose event may
- * still be on its way.
+ * A channel, freshly fetched. An edit must not build on a cached state: the event of the previous edit may not have
+ * arrived yet.
  */
 export async function currentChannel(
 	guild: Guild,
@@ -196,7 +196,7 @@ export async function currentChannel(
 	const known = await channel(guild, id);
 	requirePermissions(guild, known, PermissionFlagsBits.ViewChannel);
 	const current = await guild.channels.fetch(id, { force: true });
-	return (current as Channel | null) ?? known; // No thread becomes a channel, nor the reverse.
+	return (current as Channel | null) ?? known; // A thread never becomes a channel.
 }
 
 /** A category. */
@@ -207,14 +207,14 @@ export async function category(
 	const found = await anyChannel(guild, id);
 	if (found.type === ChannelType.GuildCategory) return found;
 	throw new ToolError(
-		`${channelName(found)} is not a category. list_channels shows the categories.`,
+		`${channelName(found)} is not a category. Use list_channels to find categories.`,
 	);
 }
 
-/** A category, or null for the empty id: no category. */
+/** A category; null for the empty id. */
 export const categoryOrNone = orNone(category);
 
-/** A channel of any kind, or null for the empty id. */
+/** A channel of any type; null for the empty id. */
 export const channelOrNone = orNone(channel);
 
 function orNone<Thing>(find: Finder<Thing>): Finder<Thing | null> {
@@ -226,17 +226,17 @@ export function role(guild: Guild, id: string): Role {
 	const found = guild.roles.cache.get(id);
 	if (found) return found;
 	throw new ToolError(
-		`There is no role ${id} in the guild ${guild.id}. list_roles shows its roles.`,
+		`There is no role ${id} in the guild ${guild.id}. Use list_roles to find its roles.`,
 	);
 }
 
-/** A role as it is now, asked for, for the same reason as a channel. */
+/** A role, freshly fetched, for the same reason as `currentChannel`. */
 export async function currentRole(guild: Guild, id: string): Promise<Role> {
 	const known = role(guild, id);
 	return (await guild.roles.fetch(id, { force: true })) ?? known;
 }
 
-/** A member; asked for by id while the members are still being loaded. */
+/** A member; fetched while the member cache is incomplete. */
 export async function member(
 	guild: Guild,
 	id: string,
@@ -248,11 +248,11 @@ export async function member(
 
 function throwNoMember(guild: Guild, id: string): never {
 	throw new ToolError(
-		`Nobody with the id ${id} is a member of the guild ${guild.id}. lookup_user_by_name finds members.`,
+		`User ${id} is not a member of the guild ${guild.id}. Use lookup_user_by_name to find members.`,
 	);
 }
 
-/** A member as they are now, asked for, for the same reason as a channel. */
+/** A member, freshly fetched, for the same reason as `currentChannel`. */
 export async function currentMember(
 	guild: Guild,
 	id: string,
@@ -262,7 +262,7 @@ export async function currentMember(
 	return guild.members.fetch({ user: known.id, force: true });
 }
 
-/** One of many members: there are as many look-ups, and none of them asks Discord. */
+/** A member for bulk look-ups: from the cache only. */
 export function knownMember(
 	guild: Guild,
 	id: string,
@@ -272,7 +272,7 @@ export function knownMember(
 	return member ?? throwNoMember(guild, id);
 }
 
-/** One of many people, who may or may not be members; whether there is such a user is not looked up. */
+/** A user for bulk look-ups, with their member if cached. Does not check that the user exists. */
 export function knownPerson(
 	guild: Guild,
 	id: string,
@@ -282,7 +282,7 @@ export function knownPerson(
 	return { id, member: guild.members.cache.get(id) };
 }
 
-/** Throws the ToolError to show while the bot does not know all members. */
+/** Throws a ToolError while the member cache is incomplete. */
 export function requireKnownMembers(
 	guild: Guild,
 	connection: MemberState,
@@ -293,16 +293,16 @@ export function requireKnownMembers(
 	);
 }
 
-/** The channel in which the bot and a member talk directly. Bots have none with each other. */
+/** The DM channel with a member. Throws a ToolError for bots, which cannot have one. */
 export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 	if (user.bot)
 		throw new ToolError(
-			`${userName(user)} is a bot: bots do not talk to each other directly. Nothing was done.`,
+			`${userName(user)} is a bot: bots cannot send each other direct messages. Nothing was done.`,
 		);
 	return user.createDM();
 }
 
-/** A member in voice, with how they are there now. */
+/** A member in a voice channel, with their current voice state. */
 export async function speaker(
 	guild: Guild,
 	id: string,
@@ -314,13 +314,13 @@ export async function speaker(
 	);
 	if (!voice?.channelId)
 		throw new ToolError(
-			`${memberName(found)} is in no voice channel. list_voice_members shows who is in one.`,
+			`${memberName(found)} is not in a voice channel. Use list_voice_members to find members who are.`,
 		);
 	const heardIn = await voiceChannel(guild, voice.channelId);
 	return { member: found, heardIn, voice };
 }
 
-/** Anyone with an account, a member or not. */
+/** Any Discord user, member of the guild or not. */
 export async function person(
 	guild: Guild,
 	id: string,
@@ -348,7 +348,7 @@ async function memberOrNone(
 	);
 }
 
-/** A channel or thread that the bot knows of. Archived threads are not in the cache, and another guild's channel is as good as none. */
+/** A channel or thread of the guild. Fetches what is not in the cache, such as archived threads. */
 export async function anyChannel(
 	guild: Guild,
 	id: string,
@@ -362,11 +362,11 @@ export async function anyChannel(
 		));
 	if (found && "guild" in found && found.guild.id === guild.id) return found;
 	throw new ToolError(
-		`There is no channel ${id} in the guild ${guild.id} that the bot can see. list_channels shows its channels.`,
+		`There is no channel ${id} in the guild ${guild.id} that the bot can see. Use list_channels to find its channels.`,
 	);
 }
 
-/** What `read` gives; undefined where Discord refuses with this code, or there is nothing. */
+/** The result of `read`; undefined if it is null or Discord answers with this error code. */
 export async function absentIf<T>(
 	code: number,
 	read: () => Promise<T>,
@@ -380,7 +380,7 @@ export async function absentIf<T>(
 	}
 }
 
-/** What `read` gives; undefined where Discord knows nothing of the kind, whatever its code for that is. */
+/** The result of `read`; undefined if Discord answers 404. */
 export async function unlessUnknown<T>(
 	read: () => Promise<T>,
 ): Promise<T | undefined> {

@@ -1,14 +1,14 @@
-// Discord's ids: what they say of time, and their order.
+// Discord's ids (snowflakes): order and timestamps.
 // https://discord.com/developers/docs/reference#snowflakes
 
 import { SnowflakeUtil } from "discord.js";
 
-/** Orders ids by age, oldest first: they grow with time, and in length. */
+/** Compares ids by age, oldest first. Ids are decimal numbers that grow with time. */
 export function compareIds(a: string, b: string): number {
 	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** The lowest id that something made at this time, in milliseconds since 1970, can have. */
+/** The lowest possible id for a creation time in epoch milliseconds. */
 export function lowestIdAt(atMs: number): bigint {
 	return (BigInt(atMs) - SnowflakeUtil.epoch) << 22n;
 }

@@ -1,4 +1,4 @@
-// Permissions: their names and bits, and what the bot must be allowed before Discord is asked.
+// Permissions: names and bits, and checks of the bot's own permissions before a request.
 // https://discord.com/developers/docs/topics/permissions
 
 import {
@@ -15,40 +15,41 @@ import { oneLine } from "./text.ts";
 /** discord.js's name of a permission, as tools declare it. */
 export type Permission = keyof typeof PermissionFlagsBits;
 
-/** A permission that a tool needs with some of its arguments only. */
+/** A permission that a tool needs only with certain arguments. */
 export interface NeededWith<Args> {
 	permission: Permission;
 	/** The argument that it is needed with. */
 	with: keyof Args & string;
-	/** A permission in the guild as a whole that will do instead, in channels that the bot does not see as well. */
+	/** A guild-wide permission that suffices instead, even in channels that the bot cannot see. */
 	orInGuild?: Permission;
-	/** When it is; without this, when the argument is given and neither false nor empty. */
+	/** Whether it is needed. Default: if the argument is present and neither false nor empty. */
 	when?(args: Args, botId: string, guild: Guild): boolean;
-	/** What of the arguments needs it, for whoever is refused; undefined where that needs no words. */
+	/** Explains which argument needs it, for the error; undefined if that is obvious. */
 	why?(args: Args, guild: Guild): string | undefined;
 }
 
-/** A permission that a tool needs, always or with some of its arguments. */
+/** A permission that a tool needs, always or with certain arguments. */
 export type Needed<Args> = Permission | NeededWith<Args>;
 
-/** Those of `needed` that a call with these arguments in this guild cannot do without, each with why, if that is said. */
+/** The permissions among `needed` that a call with these arguments requires in this guild. */
 export function neededBy<Args extends object>(
 	needed: readonly Needed<Args>[],
 	args: Args,
 	guild: Guild,
 ): { permission: Permission; why?: string | undefined }[] {
 	const { id } = guild.client.user;
-	return needed.flatMap((one) => {
-		if (typeof one === "string") return [{ permission: one }];
-		if (isHeldInGuild(one, guild)) return [];
-		const isNeeded = one.when?.(args, id, guild) ?? isGiven(args[one.with]);
+	return needed.flatMap((entry) => {
+		if (typeof entry === "string") return [{ permission: entry }];
+		if (isHeldInGuild(entry, guild)) return [];
+		const isNeeded =
+			entry.when?.(args, id, guild) ?? isPresent(args[entry.with]);
 		return isNeeded
-			? [{ permission: one.permission, why: one.why?.(args, guild) }]
+			? [{ permission: entry.permission, why: entry.why?.(args, guild) }]
 			: [];
 	});
 }
 
-/** Whether the bot holds, in the guild as a whole, what does instead of this one. */
+/** Whether the bot has the guild-wide permission that suffices instead. */
 export function isHeldInGuild<Args>(
 	needed: Needed<Args>,
 	guild: Guild,
@@ -58,12 +59,12 @@ export function isHeldInGuild<Args>(
 	return (botPermissions(guild, undefined) & bit) !== 0n;
 }
 
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
 	const isEmpty = Array.isArray(value) && value.length === 0;
 	return value !== undefined && value !== false && !isEmpty;
 }
 
-/** Bit by Discord's own name, such as VIEW_CHANNEL. Where discord.js has two names for a bit, its newer one. */
+/** Bits by Discord's name, such as VIEW_CHANNEL. If discord.js has two names for a bit, the newer one. */
 export const bitsByName: ReadonlyMap<string, bigint> = new Map(
 	[
 		...new Map(
@@ -80,7 +81,7 @@ export const allBits = [...bitsByName.values()].reduce(
 	0n,
 );
 
-/** discord.js's name of a thing as Discord writes it: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
+/** Converts discord.js's spelling to Discord's: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
 export function officialName(name: string): string {
 	return name
 		.replace(/([a-z])([A-Z])/g, "$1_$2")
@@ -95,15 +96,14 @@ export function permissionNames(bits: bigint): string[] {
 		.map(([name]) => name);
 }
 
-/** The same as text, "none" for no bits. */
+/** Discord's names of the permissions in `bits`, as text; "none" for 0. */
 export function describeBits(bits: bigint): string {
 	return permissionNames(bits).join(", ") || "none";
 }
 
 /**
- * The bits that two arguments give together, called in `fields`: `decimal`, the bit field as a decimal string, and
- * `names`. Undefined where neither is given. Throws an RpcError that names the argument for bits and names that Discord
- * does not have.
+ * Combines two arguments, whose names are in `fields`: `decimal`, a bit field as a decimal string, and `names`. Returns
+ * undefined if both are undefined. Throws an RpcError for unknown bits and names.
  */
 export function readBits(
 	fields: readonly [decimal: string, names: string],
@@ -128,30 +128,30 @@ export function readBits(
 	return bits;
 }
 
-/** The bot as a member. It is in the cache from the moment that its guild is. */
+/** The bot's own member. It arrives with the guild. */
 export function botMember(guild: Guild): GuildMember {
 	const me = guild.members.me;
 	if (me) return me;
 	throw new ToolError(
-		`Discord has not yet told the bot of its own roles in the guild ${guild.id}. Nothing was done; try again in a few seconds.`,
+		`The bot's own roles in the guild ${guild.id} are not loaded yet. Nothing was done; try again in a few seconds.`,
 	);
 }
 
-/** What the bot may do in a channel, or in the guild as a whole. */
+/** The bot's permissions in a channel, or guild-wide. */
 export function botPermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
 ): bigint {
 	const me = botMember(guild);
 	const { bitfield } = channel?.permissionsFor(me) ?? me.permissions;
-	// discord.js leaves time-outs out of its reckoning. An administrator is not bound by one.
-	return isTimedOut(me, bitfield) ? bitfield & leftInTimeout : bitfield;
+	// discord.js ignores timeouts. They do not limit administrators.
+	return isTimedOut(me, bitfield) ? bitfield & permissionsInTimeout : bitfield;
 }
 
-/** What an administrator may do. */
+/** The permissions of an administrator. */
 export const everything = ~0n;
 
-/** What the bot may do in a channel, or in the guild as a whole; an administrator, everything. */
+/** Like `botPermissions`, with all bits for an administrator. */
 export function allowed(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -160,8 +160,8 @@ export function allowed(
 	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
 }
 
-/** What a member who is timed out is left with. */
-export const leftInTimeout =
+/** The permissions that a timed out member keeps. */
+export const permissionsInTimeout =
 	PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
 function isTimedOut(member: GuildMember, bits: bigint): boolean {
@@ -175,20 +175,20 @@ export function isAdministrator(member: GuildMember): boolean {
 	return member.permissions.has(PermissionFlagsBits.Administrator);
 }
 
-/** The bits of these permissions, as the channel asks for them: writing takes another one in threads. */
+/** The bits of these permissions in a channel. Threads have their own permission to send messages. */
 export function bitsIn(
 	channel: Pick<GuildBasedChannel, "isThread"> | undefined,
 	permissions: readonly Permission[],
 ): bigint {
 	const inThread = channel?.isThread() ?? false;
 	return permissions.reduce((bits, name) => {
-		const asked =
+		const permission =
 			inThread && name === "SendMessages" ? "SendMessagesInThreads" : name;
-		return bits | PermissionFlagsBits[asked];
+		return bits | PermissionFlagsBits[permission];
 	}, 0n);
 }
 
-/** Those of `needed` that the bot lacks in a channel, or in the guild as a whole; whoever holds ADMINISTRATOR lacks none. */
+/** The bits of `needed` that the bot lacks in a channel, or guild-wide. An administrator lacks none. */
 export function missingPermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -197,15 +197,15 @@ export function missingPermissions(
 	return needed & ~allowed(guild, channel);
 }
 
-/** What the bot lacks to write in a channel. What it asks of Discord all the same, and is refused, counts against it. */
+/** The permissions that the bot lacks to write in a channel. Sending without them would count as an invalid request. */
 export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
 	return missingPermissions(channel.guild, channel, needed);
 }
 
 /**
- * Throws the ToolError to show unless the bot has these permissions; whoever holds ADMINISTRATOR has all. `why` says what
- * needs those that are missing.
+ * Throws a ToolError unless the bot has these permissions or is an administrator. `why` explains what the missing ones
+ * are needed for.
  */
 export function requirePermissions(
 	guild: Guild,
@@ -233,9 +233,9 @@ export function requirePermissions(
 }
 
 /**
- * Throws the ToolError to show unless the bot may hand out, or take away, these permissions: to a role, those that it
- * has itself; in a channel, those that it has in the guild or the category, unless the channel lets it manage permissions;
- * in a new one, those that it has in the guild.
+ * Throws a ToolError unless the bot may allow or deny these permissions: for a role, those that it has itself; in a
+ * channel, those that it has in the guild or the category, unless the channel allows it MANAGE_ROLES; in a new channel,
+ * those that it has in the guild.
  */
 export function requireGrantable(
 	guild: Guild,
@@ -245,12 +245,12 @@ export function requireGrantable(
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
 	const inGuild = botPermissions(guild, undefined);
 	if ((inGuild & Administrator) !== 0n) return;
-	if (channel !== "new" && letsBotManage(guild, channel)) return;
+	if (channel !== "new" && canManageOverwrites(guild, channel)) return;
 	const inCategory =
 		channel !== "new" && channel?.parent
 			? botPermissions(guild, channel.parent)
 			: 0n;
-	// Whoever has it in a channel can give themselves everything there.
+	// A member with it in a channel can grant themselves everything there.
 	if (channel && (bits & ManageRoles) !== 0n)
 		throw new ToolError(
 			"Only an administrator can allow or deny MANAGE_ROLES in a channel. Nothing was done.",
@@ -262,8 +262,8 @@ export function requireGrantable(
 	);
 }
 
-/** Whether the channel's own permissions allow MANAGE_ROLES to the bot or one of its roles. */
-function letsBotManage(
+/** Whether the channel's permission overwrites allow MANAGE_ROLES to the bot or one of its roles. */
+function canManageOverwrites(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
 ): boolean {

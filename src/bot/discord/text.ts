@@ -1,4 +1,4 @@
-// What other people wrote, as data on one line.
+// Escaping of user content for tool results, messages and audit log reasons.
 
 import { escapeMarkdown } from "discord.js";
 import { escapeUnseen, unicodeEscape } from "../../lib/text.ts";
@@ -9,7 +9,7 @@ const shortForms: Record<string, string> = {
 	"\t": "\\t",
 };
 
-/** `text` with everything escaped that could end a line or forge another, and what nobody sees (`lib/text.ts`). */
+/** Escapes line breaks, control characters and invisible characters (`lib/text.ts`). */
 export function oneLine(text: string): string {
 	return escapeUnseen(
 		text,
@@ -17,25 +17,25 @@ export function oneLine(text: string): string {
 	);
 }
 
-/** `text` with what nobody sees escaped, on as many lines as it has. */
-export function seenLines(text: string): string {
+/** Escapes invisible characters; keeps line breaks and tabs. */
+export function escapeInvisible(text: string): string {
 	return escapeUnseen(text, (character) =>
 		/[\n\t]/.test(character) ? character : unicodeEscape(character),
 	);
 }
 
-/** What looks like "|": "｜" everywhere, and other strokes where they stand apart, as our own do: many names have one. */
+/** Look-alikes of the separator "|". Other strokes count only next to white space or the ends: many names contain one. */
 const stroke = String.raw`[\u01c0\u05c0\u2223\u23d0\u23fd\u2502\u2503\u2758\u2759\ufe31\uffe8]`;
 const bars = new RegExp(
 	String.raw`[|\uff5c]|(?<=^|\s)${stroke}|${stroke}(?=\s|$)`,
 	"gu",
 );
 
-/** What looks like ":", in front of a number. */
+/** Look-alikes of ":" before a number. */
 const colons =
 	/[:\u02d0\u02f8\u05c3\u2236\ua789\ufe13\ufe30\ufe55\uff1a](?=\p{White_Space}*\p{Nd})/gu;
 
-/** Whether a text ends in "ID", or in what looks like it: NFKC knows all but the letters of other scripts. */
+/** Whether a text ends in "ID" or a look-alike. NFKC covers all but letters of other scripts. */
 function endsInId(text: string): boolean {
 	const end = text.trimEnd().slice(-8);
 	if (/\bID$/i.test(end)) return true;
@@ -46,17 +46,17 @@ function endsInId(text: string): boolean {
 	return /\bID$/i.test(plain);
 }
 
-/** What has a short escape, has that; what only looks like it, is shown as what it is. */
+/** A backslash escape for "|" and ":"; a Unicode escape for look-alikes. */
 function escaped(character: string): string {
 	return /[|:]/.test(character) ? `\\${character}` : unicodeEscape(character);
 }
 
 /**
- * `text` as one field of a line whose fields are parted by "|", or as a name with an id behind it: it can neither end the
- * line nor pass for another field or for the id.
+ * Escapes `text` for a line of fields separated by "|", or for a name followed by "(ID: …)". It can neither end the line
+ * nor imitate another field or an id.
  */
 export function oneField(text: string): string {
-	// Most texts, at the cost of one look.
+	// Fast path for most texts.
 	if (!/[^ -9;-[\]-{}~]/.test(text)) return text;
 	return oneLine(text.replaceAll("\\", "\\\\"))
 		.replace(bars, escaped)
@@ -65,16 +65,15 @@ export function oneField(text: string): string {
 		);
 }
 
-/** `text` without the tokens of webhooks: the URL of one is all that anybody needs to write by it. */
+/** Hides webhook tokens in URLs: anybody with the URL can post. */
 export function withoutTokens(text: string): string {
 	return text.replace(/(webhooks\/\d+\/)[\w-]+/gi, "$1[hidden]");
 }
 
 /**
- * `text` if its `length` is at most `max`, and else as much of its beginning as fits with "…" behind it. No character is
- * cut in two.
+ * Truncates `text` with "…" so that `length(text)` is at most `max`. Does not split surrogate pairs.
  */
-export function fitted(
+export function truncate(
 	text: string,
 	max: number,
 	length: (text: string) => number = ({ length }) => length,
@@ -91,39 +90,45 @@ export function fitted(
 	return cut(fits);
 }
 
-/** What Discord takes as a reason for its audit log, in characters after URL-encoding. */
+/** Discord's limit for an audit log reason, in characters after URL encoding. */
 export const maxReasonLength = 512;
 
 export function encodedLength(text: string): number {
 	return encodeURIComponent(text).length;
 }
 
-/** `text` as a reason for Discord's audit log: one line, as much of it as Discord takes. */
+/** `text` as an audit log reason: one line, truncated to Discord's limit. */
 export function auditReason(text: string): string {
-	return fitted(oneLine(text.toWellFormed()), maxReasonLength, encodedLength);
+	return truncate(oneLine(text.toWellFormed()), maxReasonLength, encodedLength);
 }
 
-/** `text` as people may read it among words of ours: on one line, with no mark-up and no mention, at most `max` long. */
-export function shown(text: string, max: number): string {
-	const marked = (part: string) =>
+/** `text` for a message to people: one line, without Markdown and mentions, at most `max` characters. */
+export function inlineText(text: string, max: number): string {
+	const escapePart = (part: string) =>
 		escapeMarkdown(part, { maskedLink: true }).replaceAll("<", "\\<");
 	const line = oneLine(text.toWellFormed());
-	return marked(fitted(line, max, (part) => marked(part).length));
+	return escapePart(truncate(line, max, (part) => escapePart(part).length));
 }
 
-const unstroked: Record<string, string> = {
-	...{ ł: "l", ø: "o", đ: "d", ħ: "h" },
-	...{ Ł: "L", Ø: "O", Đ: "D", Ħ: "H" },
+const withoutStroke: Record<string, string> = {
+	ł: "l",
+	ø: "o",
+	đ: "d",
+	ħ: "h",
+	Ł: "L",
+	Ø: "O",
+	Đ: "D",
+	Ħ: "H",
 };
 
-/** `text` without case and accents, for comparing names: "Zoë" and "ZOE" fold to the same. */
+/** Removes case and accents for comparing names: "Zoë" and "ZOE" fold to the same text. */
 export function fold(text: string): string {
-	// Accents only: a mark can also be what makes a letter another one, as in か and が.
-	const bare = text
+	// Only Latin accents: other marks can distinguish letters, such as か and が.
+	const unaccented = text
 		.normalize("NFKD")
 		.replace(/[\u0300-\u036f]/gu, "")
-		// A stroke through a letter is no accent to Unicode.
-		.replace(/[łøđħŁØĐĦ]/g, (letter) => unstroked[letter] ?? letter);
-	// Capitals last: there is one of each letter, where small ones have several, as "ß" and "ss", or "σ" and "ς".
-	return bare.toLowerCase().toUpperCase();
+		// Unicode does not decompose letters with a stroke.
+		.replace(/[łøđħŁØĐĦ]/g, (letter) => withoutStroke[letter] ?? letter);
+	// Upper case last: it unifies more, such as "ß" and "ss", or "σ" and "ς".
+	return unaccented.toLowerCase().toUpperCase();
 }

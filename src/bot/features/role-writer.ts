@@ -7,11 +7,11 @@ import { doubledMs } from "../../lib/back-off.ts";
 import type { FeatureOptions } from "../commands/feature.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import {
-	type Allowance,
-	notingAllowance,
+	observeRateLimit,
 	PlatformBusy,
 	PlatformFailure,
 	PlatformTimeout,
+	type RateLimitState,
 } from "../discord/rest/rest.ts";
 import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
 import { oneLine } from "../discord/text.ts";
@@ -59,7 +59,7 @@ export class RoleWriter {
 	/** Sends a request. Rejects on internal errors only. */
 	async write(send: () => Promise<unknown>): Promise<WriteResult> {
 		try {
-			await notingAllowance((allowance) => this.#yieldTo(allowance), send);
+			await observeRateLimit((allowance) => this.#yieldTo(allowance), send);
 			this.#failures = 0;
 			return "done";
 		} catch (error) {
@@ -95,7 +95,7 @@ export class RoleWriter {
 	}
 
 	/** Pauses when only the reserved share of the rate limit is left. */
-	#yieldTo({ limit, remaining, resetAfterMs }: Allowance): void {
+	#yieldTo({ limit, remaining, resetAfterMs }: RateLimitState): void {
 		if (remaining <= Math.floor(limit * reservedShare))
 			this.#pause(resetAfterMs);
 	}

@@ -12,7 +12,7 @@ import {
 } from "discord.js";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Connection } from "../discord/connection/connection.ts";
-import { platformFault } from "../discord/rest/errors.ts";
+import { describePlatformError } from "../discord/rest/errors.ts";
 import {
 	type Chargeback,
 	closeChargeback,
@@ -377,7 +377,7 @@ export function reasonOf(error: unknown): string | undefined {
 	// The token, which the connection sees to.
 	if (error instanceof DiscordAPIError && error.status === 401)
 		return undefined;
-	const fault = platformFault(error);
+	const fault = describePlatformError(error);
 	if (fault === undefined) throw error;
 	return fault;
 }

@@ -4,7 +4,7 @@
 import { EmbedBuilder } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import type { Connection } from "../discord/connection/connection.ts";
-import { oneLine, shown } from "../discord/text.ts";
+import { inlineText, oneLine } from "../discord/text.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 
@@ -69,6 +69,6 @@ function describe(call: AuditedCall): EmbedBuilder {
 
 /** What a client calls itself, which is not ours to believe: neither a link nor a mention, and never nothing. */
 function clientName(name: string): string {
-	const given = shown(name.slice(0, 100), 1_000);
+	const given = inlineText(name.slice(0, 100), 1_000);
 	return /[\p{L}\p{N}]/u.test(given) ? given : "unknown";
 }

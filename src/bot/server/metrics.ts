@@ -27,7 +27,7 @@ export interface BotGauges {
 	/** Requests of the last 10 minutes that Discord counts as invalid. */
 	invalidRequests(): number;
 	/** Requests that were not sent because of a pause. */
-	heldBack(): number;
+	rejectedCount(): number;
 	/** How long requests are still paused, in milliseconds. */
 	pauseMs(): number;
 	/** Open sockets to Discord's Gateway. */
@@ -72,7 +72,7 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 		name("discord_held_back_total"),
 		"Requests that were not sent because of a pause.",
 		[],
-		() => [[[], gauges.heldBack()]],
+		() => [[[], gauges.rejectedCount()]],
 	);
 	gauge(
 		"discord_pause_seconds",

@@ -18,7 +18,7 @@ import { isObject } from "../../mcp/json-rpc.ts";
 import { providerChecks } from "../ai/check.ts";
 import {
 	type BotConfig,
-	readsMessages,
+	needsMessageContent,
 	withoutToken,
 } from "../config/config.ts";
 import { Connection } from "../discord/connection/connection.ts";
@@ -56,7 +56,7 @@ export async function checkBot(
 		api: config.discordApiUrl,
 		log,
 		onResponse: () => {},
-		readsMessages: readsMessages(config),
+		needsMessageContent: needsMessageContent(config),
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 	});
 	const { write } = options;

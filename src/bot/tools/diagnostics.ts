@@ -62,8 +62,12 @@ export const checkPermissions = tool({
 			: "the guild, channels left aside";
 		return [
 			`${allowed} permission(s) allowed, ${shown.length - allowed} not, for ${nameOf(subject)} in ${where}; all that is allowed as bits: ${effective.bits}`,
-			...(effective.all ? [`everything is allowed ${effective.all}`] : []),
-			...(effective.all && asked === undefined ? [] : shown.map(lineOf)),
+			...(effective.reasonForEverything
+				? [`everything is allowed ${effective.reasonForEverything}`]
+				: []),
+			...(effective.reasonForEverything && asked === undefined
+				? []
+				: shown.map(lineOf)),
 			...(channel?.isThread()
 				? [
 						"A thread has the permissions of its channel; SEND_MESSAGES_IN_THREADS counts there in place of SEND_MESSAGES. A private one is open only to its members, and to who has MANAGE_THREADS.",

@@ -173,7 +173,7 @@ export const searchMembers = tool({
 		const candidates =
 			query === undefined
 				? [...guild.members.cache.values()]
-				: membersOf(guild, memberIndex(guild).beginningWith(foldedName(query)));
+				: membersOf(guild, memberIndex(guild).findByPrefix(foldedName(query)));
 		const since = timeOf(joined_after);
 		const until = timeOf(joined_before);
 		const matches = candidates.filter((member) => {

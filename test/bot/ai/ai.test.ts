@@ -70,7 +70,11 @@ async function startWorld({ settings, count = 1 }: WorldOptions = {}) {
 	if (!ai) throw new Error("there is no AI");
 	const running = stack.move();
 	return {
-		...{ ai, at, clock, registry, recorded },
+		ai,
+		at,
+		clock,
+		registry,
+		recorded,
 		[Symbol.asyncDispose]: () => running.disposeAsync(),
 	};
 }

@@ -5,7 +5,8 @@ import { AiError } from "../../../src/bot/ai/error.ts";
 test("an answer of more than 8 MiB is no answer, and the log says how much that is", async () => {
 	const comment = `: ${"x".repeat(64 * 1024)}\n\n`;
 	await using server = Bun.serve({
-		...{ port: 0, hostname: "127.0.0.1" },
+		port: 0,
+		hostname: "127.0.0.1",
 		fetch: () =>
 			new Response(comment.repeat(128), {
 				headers: { "content-type": "text/event-stream" },
@@ -13,10 +14,15 @@ test("an answer of more than 8 MiB is no answer, and the log says how much that 
 	});
 	const answer = complete(
 		{
-			...{ name: "first", url: server.url.origin, model: "model" },
+			name: "first",
+			url: server.url.origin,
+			model: "model",
 			...{ apiKey: undefined, keyVariable: undefined, extra: {} },
-			...{ maxTokens: 100, maxTokensField: "max_tokens" },
-			...{ temperature: undefined, timeoutMs: 60_000, silenceMs: 60_000 },
+			maxTokens: 100,
+			maxTokensField: "max_tokens",
+			temperature: undefined,
+			timeoutMs: 60_000,
+			silenceMs: 60_000,
 		},
 		{ messages: [{ role: "user", content: "Hello" }] },
 	);

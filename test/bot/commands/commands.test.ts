@@ -408,7 +408,10 @@ async function startStage(
 	await until("the client is ready", () => client.isReady());
 	const { id } = simulator.channel(general);
 	return {
-		...{ simulator, client, logged, asked },
+		simulator,
+		client,
+		logged,
+		asked,
 		/** What the bot has replied, once that is so many messages. */
 		answers: (count: number) =>
 			until(`${count} answers`, () => {

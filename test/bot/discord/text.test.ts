@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import {
 	auditReason,
 	encodedLength,
-	fitted,
+	escapeInvisible,
 	fold,
+	inlineText,
 	oneField,
 	oneLine,
-	seenLines,
-	shown,
+	truncate,
 } from "../../../src/bot/discord/text.ts";
 
 test.each([
@@ -93,7 +93,7 @@ test.each([
 ])("%j stays as it is", (text) => {
 	expect(oneLine(text)).toBe(text);
 	expect(oneField(text)).toBe(text);
-	expect(seenLines(text)).toBe(text);
+	expect(escapeInvisible(text)).toBe(text);
 });
 
 test("a long run of what nobody sees does not fill a page", () => {
@@ -102,7 +102,7 @@ test("a long run of what nobody sees does not fill a page", () => {
 });
 
 test("lines stay lines where that is wanted", () => {
-	expect(seenLines("a\n\tb\u200b\u2028\r")).toBe(
+	expect(escapeInvisible("a\n\tb\u200b\u2028\r")).toBe(
 		"a\n\tb\\u{200b}\\u{2028}\\u{000d}",
 	);
 });
@@ -175,14 +175,16 @@ test.each(["a", "ü", "😀", "%", "\n", "\ud800"])(
 );
 
 test("what fits is left as it is, and what does not is cut to the character", () => {
-	expect(fitted("abcde", 5)).toBe("abcde");
-	expect(fitted("abcdef", 5)).toBe("abcd…");
-	expect(fitted("", 0)).toBe("");
+	expect(truncate("abcde", 5)).toBe("abcde");
+	expect(truncate("abcdef", 5)).toBe("abcd…");
+	expect(truncate("", 0)).toBe("");
 	for (const text of [
 		"*".repeat(3_000),
 		"<@1>".repeat(900),
 		"\u202e".repeat(900),
 	])
-		expect(shown(text, 1_024).length).toBeLessThanOrEqual(1_024);
-	expect(shown("<@&1> *x* [a](b)\n", 99)).toBe("\\<@&1> \\*x\\* \\[a](b)\\\\n");
+		expect(inlineText(text, 1_024).length).toBeLessThanOrEqual(1_024);
+	expect(inlineText("<@&1> *x* [a](b)\n", 99)).toBe(
+		"\\<@&1> \\*x\\* \\[a](b)\\\\n",
+	);
 });

@@ -119,7 +119,15 @@ async function startAudited(
 	await ready();
 	await until("the bot has loaded", () => bot.loaded);
 	return {
-		...{ bot, simulator, guild, recorded, get, post, call, openSession, ready },
+		bot,
+		simulator,
+		guild,
+		recorded,
+		get,
+		post,
+		call,
+		openSession,
+		ready,
 		general: simulator.channel("The Cooks/general").id,
 		metric: async (name: string) =>
 			sampleOf(
@@ -597,7 +605,8 @@ describe("list_recent_tool_calls", () => {
 			);
 			const text = await until("its row is written", async () => {
 				const { text } = await call("list_recent_tool_calls", {
-					...{ tool: "list_guilds", limit: 1 },
+					tool: "list_guilds",
+					limit: 1,
 				});
 				return text.includes(id) && text.replace(/\nnext_before=\S+$/, "");
 			});

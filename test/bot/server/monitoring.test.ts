@@ -35,6 +35,9 @@ interface Status {
 		since: string;
 		reason?: string;
 		requests_paused: object | null;
+		sockets: number;
+		logins_in_24_hours: number;
+		events_dropped: number;
 		user: string | null;
 		guilds: object[];
 	};
@@ -126,7 +129,9 @@ describe("without Discord", () => {
 			since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
 			reason: expect.stringMatching(/connect/i),
 			requests_paused: null,
-			...{ sockets: 0, logins_in_24_hours: 0, events_dropped: 0 },
+			sockets: 0,
+			logins_in_24_hours: 0,
+			events_dropped: 0,
 			user: null,
 			guilds: [],
 		});
@@ -153,7 +158,9 @@ test.concurrent("with Discord a bot is ready, and its state shows who and where 
 			connected: true,
 			since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
 			requests_paused: null,
-			...{ sockets: 1, logins_in_24_hours: 1, events_dropped: 0 },
+			sockets: 1,
+			logins_in_24_hours: 1,
+			events_dropped: 0,
 			user: simulator.bot("alpha").username,
 			guilds: [{ id: guild.id, name: guild.name, members: guild.members.size }],
 		},

@@ -70,7 +70,13 @@ async function startPlace(options: SimulatorOptions = {}) {
 		mcpPort: 0,
 	};
 	return {
-		...{ simulator, guild, role, general, staff, toml, env },
+		simulator,
+		guild,
+		role,
+		general,
+		staff,
+		toml,
+		env,
 		config: () => botConfig({ ...env, toml: v.parse(schema, toml) }),
 		[Symbol.asyncDispose]: () => simulator.close(),
 	};

@@ -134,7 +134,9 @@ test("lists and the whole are bounded", () => {
 	expect(kept.message_ids).toHaveLength(51);
 	expect(kept.message_ids[50]).toBe("[50 more]");
 	const tags = Array.from({ length: 50 }, () => ({
-		...{ id, name: "a long name", moderated: true },
+		id,
+		name: "a long name",
+		moderated: true,
 		emoji: "an emoji",
 	}));
 	const long = redact(schemaOf("set_forum_tags"), { tags });

@@ -191,7 +191,7 @@ describe("create_channel", () => {
 			category_id: id,
 		});
 		expect(text).toBe(
-			`#general (ID: ${id}) is not a category. list_channels shows the categories.`,
+			`#general (ID: ${id}) is not a category. Use list_channels to find categories.`,
 		);
 		expect(writes(world)).toEqual([]);
 	});

@@ -126,7 +126,7 @@ test("each step that decides is named: roles, everyone's, roles' and the member'
 		"allowed by the permissions of the member",
 	);
 	expect(why("EMBED_LINKS")).toBe(
-		"denied because without SEND_MESSAGES it counts for nothing there",
+		"denied because it has no effect without SEND_MESSAGES",
 	);
 	expect(why("MANAGE_GUILD")).toBeUndefined();
 });
@@ -144,7 +144,7 @@ test("the owner and administrators may do everything, and the answer says by wha
 		(await world.call("check_permissions", { channel_id, ...args })).text;
 	const boss = await ask({ user_id: user.id });
 	expect(boss).toContain(
-		`everything is allowed by ADMINISTRATOR, which no channel and no time-out limits, by @Boss (ID: ${roles[0]?.id})`,
+		`everything is allowed by ADMINISTRATOR, which bypasses channel permissions and timeouts, by @Boss (ID: ${roles[0]?.id})`,
 	);
 	expect(boss.split("\n")).toHaveLength(2);
 	const one = await ask({ user_id: user.id, permissions: ["VIEW_CHANNEL"] });
@@ -173,7 +173,7 @@ test("someone who is timed out is left with reading, and the answer says until w
 		permissions: ["SEND_MESSAGES", "VIEW_CHANNEL", "MANAGE_GUILD"],
 	});
 	const till = until.replace(/\.\d+/, "");
-	expect(text).toContain(`SEND_MESSAGES | denied by a time-out until ${till}`);
+	expect(text).toContain(`SEND_MESSAGES | denied by a timeout until ${till}`);
 	expect(text).toContain("VIEW_CHANNEL | allowed by @everyone");
 	expect(text).toContain("MANAGE_GUILD | denied because no role grants it");
 });
@@ -224,7 +224,7 @@ test("a thread has the permissions of its channel, and writing takes another one
 	await world.heard();
 	const text = await ask();
 	expect(text).toContain(
-		"EMBED_LINKS | denied because without SEND_MESSAGES_IN_THREADS it counts for nothing there",
+		"EMBED_LINKS | denied because it has no effect without SEND_MESSAGES_IN_THREADS",
 	);
 	expect(text).toContain(`in #soup (ID: ${id})`);
 	expect(text).toContain("A thread has the permissions of its channel");

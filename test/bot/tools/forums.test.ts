@@ -64,7 +64,7 @@ test("a post is a thread with its first message, its tags, and no pings", async 
 	expect((await test.call("send_message", answer)).isError).toBe(false);
 	const read = await call("get_recent_messages");
 	expect(read.text).toContain(
-		"is a forum: its messages are in its posts. list_forum_posts shows them.",
+		"is a forum: its messages are in its posts. Use list_forum_posts to find them.",
 	);
 });
 

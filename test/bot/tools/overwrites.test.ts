@@ -105,7 +105,7 @@ describe("set_channel_permissions", () => {
 		);
 		const bob = setter(world, world.simulator.user("bob_the_baker").id);
 		expect((await bob({ target_type: "member", deny: "1" })).text).toContain(
-			"is a member of the guild",
+			"is not a member of the guild",
 		);
 		expect((await set({ target_type: "user", deny: "1" })).text).toContain(
 			"target_type: expected",

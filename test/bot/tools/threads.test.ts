@@ -93,10 +93,10 @@ test("what a thread cannot be is said before anything is sent", async () => {
 		"invitable: only private threads have this",
 	);
 	expect(await create({ channel_id: forum.id })).toContain(
-		"is a forum: create_forum_post starts a thread in it",
+		"is a forum. Use create_forum_post to start a thread in it",
 	);
 	const lounge = channelNamed(test, "Lounge").id;
-	expect(await create({ channel_id: lounge })).toContain("has no threads");
+	expect(await create({ channel_id: lounge })).toContain("cannot have threads");
 	expect(writes(test)).toEqual([]);
 	expect(await create({ channel_id: news.id })).toStartWith("Created");
 	const [thread] = guild.threads.values();
@@ -297,7 +297,7 @@ test("a thread that Discord's Gateway did not tell of is found, and one that the
 	const channel = await call("edit_thread", {
 		...{ thread_id: general.id, name: "x" },
 	});
-	expect(channel.text).toContain("is no thread. list_threads shows");
+	expect(channel.text).toContain("is not a thread. Use list_threads");
 });
 
 test("what is done in channels is done in threads", async () => {

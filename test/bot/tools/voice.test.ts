@@ -112,7 +112,7 @@ describe("edit_voice_channel", () => {
 			"user_limit: expected at most 99 for voice channels",
 		);
 		expect((await limit(channelNamed(world, "general"))).text).toContain(
-			"is no voice or stage channel. list_channels shows",
+			"is not a voice or stage channel. Use list_channels",
 		);
 		expect(
 			(
@@ -209,7 +209,7 @@ describe("move_voice_member", () => {
 		await using scene = await startVoice();
 		const { id } = channelNamed(scene.world, "general");
 		const { text } = await scene.run("move_voice_member", { channel_id: id });
-		expect(text).toContain("is no voice or stage channel");
+		expect(text).toContain("is not a voice or stage channel");
 		expect(scene.writes()).toEqual([]);
 	});
 });
@@ -293,7 +293,7 @@ test.each([
 		});
 		expect(isError).toBe(true);
 		expect(text).toEndWith(
-			"is in no voice channel. list_voice_members shows who is in one.",
+			"is not in a voice channel. Use list_voice_members to find members who are.",
 		);
 		expect(writes()).toEqual([]);
 	},

@@ -1,5 +1,5 @@
-// The bot's connection to Discord: logging in until it works, noticing when the token no longer does, and the members
-// of every guild, which only Discord's Gateway tells of completely. There is one client at a time, and one socket.
+// The bot's connection to Discord: login with retries, detection of a revoked token, and the member cache of every
+// guild, which only Discord's Gateway can fill completely. There is one client at a time, and one socket.
 
 import {
 	Client,
@@ -18,7 +18,7 @@ import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import { followNames, makeCache, rereadName } from "../members/member-cache.ts";
+import { makeCache, refreshName, trackNames } from "../members/member-cache.ts";
 import { RequestGuard } from "../rest/request-guard.ts";
 import {
 	guardRest,
@@ -27,36 +27,39 @@ import {
 	restOptions,
 } from "../rest/rest.ts";
 import { DroppedEvents } from "./dropped-events.ts";
-import { requireSound } from "./event-schemas.ts";
+import { validateEvent } from "./event-schemas.ts";
 import { IdentifyThrottler } from "./identify-throttler.ts";
 import { describeRefusal, portal } from "./intents.ts";
 import { SessionStarts } from "./session-starts.ts";
 import {
 	type Dispatch,
-	GatewayRefusal,
+	defaultTiming,
+	GatewayCloseError,
 	Socket,
 	type SocketTiming,
-	usualTiming,
 } from "./socket.ts";
 
-/** discord.js waits this long for the members of a guild. */
+/** Timeout for loading the members of a guild. */
 const membersTimeoutMs = 120_000;
 
-/** Discord lets a bot ask for all members of a guild once in 30 seconds. */
-const reloadMs = 35_000;
-/** What was asked for longer ago than this, and is told only when a session is resumed, is not carried out. */
-const usualCommandAgeMs = 30_000;
+/**
+ * Delay before members are loaded again. Discord allows one request for all members per guild and 30 seconds.
+ * https://discord.com/developers/docs/events/gateway-events#request-guild-members
+ */
+const reloadDelayMs = 35_000;
+/** Messages and interactions that are replayed after a longer gap than this are ignored. */
+const defaultMaxCommandAgeMs = 30_000;
 
-const isCommand = new Set<string>([
+const commandEvents = new Set<string>([
 	GatewayDispatchEvents.MessageCreate,
 	GatewayDispatchEvents.InteractionCreate,
 ]);
 
 /**
- * What discord.js handles before it is ready. It keeps the others for later and then handles them outside of our reach;
- * so they are given to it only then.
+ * Events that discord.js handles before it is ready. It would queue the others and handle them later outside of our
+ * error handling, so we hold them back until it is ready.
  */
-const isEarly = new Set<string>([
+const eventsBeforeReady = new Set<string>([
 	GatewayDispatchEvents.Ready,
 	GatewayDispatchEvents.Resumed,
 	GatewayDispatchEvents.GuildCreate,
@@ -66,29 +69,29 @@ const isEarly = new Set<string>([
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
-const changesMembers = new Set<string>([
+const memberEvents = new Set<string>([
 	GatewayDispatchEvents.GuildMemberAdd,
 	GatewayDispatchEvents.GuildMemberUpdate,
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
-/** How long Discord may take to close the connection with us. */
-const goodbyeMs = 500;
+/** How long closing waits for Discord. */
+const closeTimeoutMs = 500;
 
 const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
 
 export interface ConnectionOptions {
 	token: string;
-	/** Where Discord's REST API is, without its version. */
+	/** Base URL of Discord's REST API, without its version. */
 	api: string;
 	log: Log;
-	/** Is told of every request to Discord's API. */
+	/** Called after every request to Discord's API. */
 	onResponse(outcome: PlatformOutcome): void;
-	/** Whether messages that people write are wanted, with what is in them. */
-	readsMessages?: boolean;
-	/** Whether bans that are made and lifted are wanted. */
-	watchesBans?: boolean;
-	/** How long Discord's Gateway may take, what is waited between connections, and how old a command may be. */
+	/** Requests the Message Content intent. */
+	needsMessageContent?: boolean;
+	/** Requests the events of bans and unbans. */
+	needsBanEvents?: boolean;
+	/** Timeouts of Discord's Gateway, back-off between connections, and the maximum age of a command. */
 	timing?:
 		| Partial<
 				SocketTiming & {
@@ -96,34 +99,34 @@ export interface ConnectionOptions {
 					/** The clock for `identifyMs`, in milliseconds. */
 					identifyClock: () => number;
 					maxCommandAgeMs: number;
-					/** How long the guilds of a new session are waited for. */
+					/** How long to wait for the guilds of a new session. */
 					guildsMs: number;
 				}
 		  >
 		| undefined;
-	/** Where logins are counted across restarts; undefined: nowhere. */
+	/** File that counts logins across restarts; undefined: none. */
 	sessionStartsFile?: string;
-	/** Is given each client before it logs in: there is another one after a login that failed before it had a socket. */
+	/** Called with each client before it logs in. A login that fails before it has a socket leads to a new client. */
 	attach?(client: Client): void;
-	/** Fires when a request to Discord has had its time: see `guardRest`. */
+	/** Aborts a request that timed out: see `guardRest`. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
-	/** How many requests discord.js sends in a second: 50, which Discord allows a bot, unless it is given. */
+	/** Maximum requests per second. Default: 50, Discord's global limit. */
 	requestsPerSecond?: number | undefined;
 }
 
 export interface ConnectionState {
-	/** Whether tools can act, and Discord's Gateway tells us of what happens. */
+	/** Whether tools can act and events arrive. */
 	connected: boolean;
-	/** When that began. */
+	/** When `connected` last changed. */
 	since: Date;
-	/** Why the connection was last lost, or did not come about. */
+	/** Why the connection was last lost, or could not be established. */
 	reason: string;
 }
 
 export class Connection {
-	/** Resolves with the reason when trying on would not help: only an operator can. */
+	/** Resolves with an error that retries cannot fix: the operator has to. */
 	readonly failed: Promise<Error>;
-	/** Those of all clients: Discord counts by address. */
+	/** Shared by all clients, because Discord counts invalid requests by IP address. */
 	readonly requests = new RequestGuard({
 		onPause: ({ waitMs, ...pause }) =>
 			this.#options.log.warn("requests to Discord are paused", {
@@ -138,30 +141,30 @@ export class Connection {
 	readonly #closing = new AbortController();
 	readonly #throttler: IdentifyThrottler;
 	readonly #starts: SessionStarts;
-	/** The sockets to Discord's Gateway that are not closed yet. */
+	/** Sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<WebSocket>();
-	/** What is given to discord.js when it is ready. */
-	#early: (() => void)[] = [];
-	/** Messages and presses that were replayed too late to be carried out. */
-	#late = 0;
-	/** Loads of members that are to begin, by guild. */
-	readonly #reloads = new Map<string, Timer>();
+	/** Events to pass to discord.js when it is ready. */
+	#deferredEvents: (() => void)[] = [];
+	/** Number of messages and interactions that were replayed too late and ignored. */
+	#ignoredCommands = 0;
+	/** Scheduled loads of members, by guild. */
+	readonly #scheduledLoads = new Map<string, Timer>();
 	/**
-	 * When Discord was last heard before the connection was lost, by the monotonic clock; undefined while there is one. A
-	 * connection that is silently dead is noticed up to two heartbeats later.
+	 * When the last data arrived before the connection was lost, on the monotonic clock; undefined while connected. A dead
+	 * connection is detected up to two heartbeats later.
 	 */
 	#lostAt: number | undefined;
-	/** Whether a connection has a session, of which Discord may not have told all guilds yet. */
+	/** Whether the connection has a session. Its guilds may not all have arrived yet. */
 	#hasSession = false;
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
-	/** Whether the token has been refused since it last worked. */
-	#refused = false;
-	/** Guilds whose members are all known. */
-	#complete = new Set<string>();
-	/** Whether Discord's Gateway is away: who joins and leaves meanwhile is not known. */
-	#cutOff = false;
-	/** The latest load of each guild's members. */
+	/** Whether Discord has answered 401 since the token last worked. */
+	#isTokenRefused = false;
+	/** Guilds whose member cache is complete. */
+	#completeGuilds = new Set<string>();
+	/** Whether the Gateway connection is lost, and with it events about members. */
+	#isDisconnected = false;
+	/** The latest load of members, by guild. */
 	readonly #loads = new Map<string, symbol>();
 	#state: ConnectionState = {
 		connected: false,
@@ -186,7 +189,7 @@ export class Connection {
 
 	/** Whether tools can act now. */
 	get ready(): boolean {
-		return this.#client?.isReady() === true && !this.#refused;
+		return this.#client?.isReady() === true && !this.#isTokenRefused;
 	}
 
 	/** The connection as an operator sees it. */
@@ -195,27 +198,27 @@ export class Connection {
 		return this.#state;
 	}
 
-	/** How many sockets to Discord's Gateway are open: one, or none. */
+	/** Number of open sockets to Discord's Gateway: 0 or 1. */
 	get sockets(): number {
 		return this.#sockets.size;
 	}
 
-	/** How often the bot has begun a session on Discord's Gateway in the last 24 hours. */
+	/** Number of sessions started in the last 24 hours. */
 	get sessionStarts(): number {
 		return this.#starts.count;
 	}
 
-	/** Who the bot is on Discord, once that is known. */
+	/** The bot's user; undefined before the first login. */
 	get user(): User | undefined {
 		return this.#client?.user ?? undefined;
 	}
 
-	/** The guilds that the bot is in, as far as it knows. */
+	/** The guilds in the cache. */
 	get guilds(): readonly Guild[] {
 		return [...(this.#client?.guilds.cache.values() ?? [])];
 	}
 
-	/** The client, logged in. Throws a ToolError while there is none. */
+	/** The logged-in client. Throws a ToolError while there is none. */
 	get discord(): Client<true> {
 		if (this.#client?.isReady()) return this.#client;
 		throw new ToolError(
@@ -223,18 +226,18 @@ export class Connection {
 		);
 	}
 
-	/** Whether all members of a guild are known, or some are still on their way. */
+	/** Whether the member cache of a guild is complete. */
 	knowsMembers(guild: Guild): boolean {
-		return !this.#cutOff && this.#complete.has(guild.id);
+		return !this.#isDisconnected && this.#completeGuilds.has(guild.id);
 	}
 
-	/** Logs in, again and again until it works or `close` is called. Never rejects. */
+	/** Logs in, with retries until it works or `close` is called. Never rejects. */
 	async open(): Promise<void> {
 		const { log } = this.#options;
 		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
 			const client = this.#createClient();
 			try {
-				// A Gateway that accepts and says nothing would be waited for without end.
+				// Without this a Gateway that accepts the connection but sends nothing would block `close`.
 				await this.#untilClosing(this.#logIn(client));
 				if (this.#closing.signal.aborted) return;
 				this.#noteState();
@@ -244,13 +247,13 @@ export class Connection {
 				return;
 			} catch (error) {
 				if (this.#closing.signal.aborted) return;
-				const permanent = permanentFault(error);
-				if (permanent) return await this.#giveUp(client, permanent);
+				const permanent = permanentError(error);
+				if (permanent) return await this.#failPermanently(client, permanent);
 				const reason = String(error);
 				this.#noteState(reason);
 				log.warn("could not log in to Discord, trying again", { reason });
 			}
-			// One client at a time: the next one is made when this one's socket is closed.
+			// One client at a time: the next one is created after this one's socket has closed.
 			await client.destroy();
 			await this.#pause(attempt);
 		}
@@ -258,8 +261,8 @@ export class Connection {
 
 	async close(): Promise<void> {
 		this.#closing.abort();
-		// A platform that has gone does not answer our goodbye.
-		await Promise.race([this.#client?.destroy(), Bun.sleep(goodbyeMs)]);
+		// An unreachable Discord does not answer the close.
+		await Promise.race([this.#client?.destroy(), Bun.sleep(closeTimeoutMs)]);
 	}
 
 	async #logIn(client: Client): Promise<void> {
@@ -271,9 +274,9 @@ export class Connection {
 		await ready;
 	}
 
-	/** Waits until another session may begin. `ask` gives Discord's answer to GET /gateway/bot. */
-	#waitForStart(ask: () => Promise<unknown>): Promise<void> {
-		return this.#starts.wait(ask, this.#closing.signal, (reason) =>
+	/** Waits until another session may start. `fetchLimit` returns the response to GET /gateway/bot. */
+	#waitForStart(fetchLimit: () => Promise<unknown>): Promise<void> {
+		return this.#starts.wait(fetchLimit, this.#closing.signal, (reason) =>
 			this.#noteState(reason),
 		);
 	}
@@ -293,8 +296,15 @@ export class Connection {
 	}
 
 	#createClient(): Client {
-		const { api, log, onResponse, readsMessages, watchesBans, attach, timing } =
-			this.#options;
+		const {
+			api,
+			log,
+			onResponse,
+			needsMessageContent,
+			needsBanEvents,
+			attach,
+			timing,
+		} = this.#options;
 		const { requestsPerSecond = 50 } = this.#options;
 		const {
 			Guilds,
@@ -304,13 +314,16 @@ export class Connection {
 			GuildVoiceStates,
 			MessageContent,
 		} = GatewayIntentBits;
-		let isAsked = true;
+		let isLimitChecked = true;
 		const client: Client = new Client({
 			intents: [
-				// Of these GuildMembers alone is privileged. Without GuildMessages nobody tells of a message that is deleted.
-				...[Guilds, GuildMembers, GuildVoiceStates, GuildMessages],
-				...(readsMessages ? [MessageContent] : []),
-				...(watchesBans ? [GuildModeration] : []),
+				// Only GuildMembers is privileged. GuildMessages is needed for the events of deleted messages.
+				Guilds,
+				GuildMembers,
+				GuildVoiceStates,
+				GuildMessages,
+				...(needsMessageContent ? [MessageContent] : []),
+				...(needsBanEvents ? [GuildModeration] : []),
 			],
 			rest: {
 				...restOptions(api, onResponse, this.requests),
@@ -319,16 +332,16 @@ export class Connection {
 			ws: {
 				buildStrategy: (manager) =>
 					new Socket(manager, {
-						timing: { ...usualTiming, ...timing },
+						timing: { ...defaultTiming, ...timing },
 						open: this.#sockets,
 						closing: this.#closing.signal,
 						beforeNewSession: async () => {
-							// Before the first one, the login has asked.
-							if (!isAsked)
+							// The login itself has checked the limit for the first session.
+							if (!isLimitChecked)
 								await this.#waitForStart(() =>
 									manager.fetchGatewayInformation(true),
 								);
-							isAsked = false;
+							isLimitChecked = false;
 						},
 						beforeIdentify: async (signal) => {
 							await this.#throttler.waitForIdentify(0, signal);
@@ -350,24 +363,24 @@ export class Connection {
 			...(timing?.guildsMs !== undefined && {
 				waitGuildTimeout: timing.guildsMs,
 			}),
-			// Text that the bot sends pings nobody unless whoever sends it says so.
+			// By default no message pings anybody.
 			allowedMentions: { parse: [], repliedUser: false },
 		});
 		this.#client = client;
-		this.#complete = new Set();
-		this.#early = [];
+		this.#completeGuilds = new Set();
+		this.#deferredEvents = [];
 		guardRest(client.rest, {
 			timeoutMs: platformTimeoutMs,
 			timeoutSignal: this.#options.timeoutSignal,
 			onUnauthorized: () => void this.#verifyToken(client),
 		});
 
-		followNames(client);
+		trackNames(client);
 		attach?.(client);
 		client.once(Events.ClientReady, () => {
-			for (const give of this.#early.splice(0)) give();
+			for (const pass of this.#deferredEvents.splice(0)) pass();
 		});
-		// What a listener of ours rejects with. Without this one it would end the process.
+		// Rejections of our async listeners. Without a listener for them the process would exit.
 		client.on(Events.Error, (error) => this.droppedEvents.note("", error));
 		client.on(Events.ShardResume, (_, replayed) =>
 			this.#noteReturn("resumed", replayed),
@@ -375,15 +388,15 @@ export class Connection {
 		client.on(Events.ShardReady, () => this.#noteReturn("new"));
 		client.on(
 			Events.ShardDisconnect,
-			({ code }) => void this.#giveUp(client, closeFault(code)),
+			({ code }) => void this.#failPermanently(client, closeError(code)),
 		);
-		// A new Gateway session knows nothing of what happened before it.
+		// Member events from before a new session are lost.
 		for (const event of [Events.GuildCreate, Events.GuildAvailable] as const)
 			client.on(event, (guild) => this.#loadMembers(client, guild));
 		return client;
 	}
 
-	/** Gives an event to discord.js and to our listeners, who may throw. */
+	/** Passes an event to discord.js and to our listeners, which may throw. Returns false if one did. */
 	#readEvent(
 		client: Client,
 		event: Dispatch,
@@ -391,48 +404,50 @@ export class Connection {
 	): boolean {
 		const { t: type, d } = event;
 		const read = () => {
-			requireSound(type, d);
+			validateEvent(type, d);
 			if (type === GatewayDispatchEvents.GuildCreate) forgetChannels(client, d);
 			how.read();
-			rereadName(client, event);
+			refreshName(client, event);
 		};
-		const { maxCommandAgeMs = usualCommandAgeMs } = this.#options.timing ?? {};
+		const { maxCommandAgeMs = defaultMaxCommandAgeMs } =
+			this.#options.timing ?? {};
 		const isLate = how.isReplay && this.#gapMs() > maxCommandAgeMs;
-		if (isLate && isCommand.has(type)) {
-			this.#late += 1;
+		if (isLate && commandEvents.has(type)) {
+			this.#ignoredCommands += 1;
 			return true;
 		}
-		if (client.ws.status !== Status.Ready && !isEarly.has(type)) {
-			this.#early.push(() => this.droppedEvents.attempt(type, read));
+		if (client.ws.status !== Status.Ready && !eventsBeforeReady.has(type)) {
+			this.#deferredEvents.push(() => this.droppedEvents.attempt(type, read));
 			return true;
 		}
 		if (type === GatewayDispatchEvents.Ready) {
 			this.#hasSession = true;
-			// What the session before told is older than what this one begins with.
-			this.#early = [];
+			// Deferred events of the previous session are outdated.
+			this.#deferredEvents = [];
 		}
-		const isRead = this.droppedEvents.attempt(type, read);
-		// A new session knows nothing of what happened before it.
-		if (isRead && type === GatewayDispatchEvents.Ready) this.#complete.clear();
-		if (!isRead && changesMembers.has(type)) this.#loadAgain(client, d);
-		return isRead;
+		const wasRead = this.droppedEvents.attempt(type, read);
+		// Member events from before a new session are lost.
+		if (wasRead && type === GatewayDispatchEvents.Ready)
+			this.#completeGuilds.clear();
+		if (!wasRead && memberEvents.has(type)) this.#loadAgain(client, d);
+		return wasRead;
 	}
 
 	/** Loads the guild's members again after a member event that could not be read. */
 	#loadAgain(client: Client, d: unknown): void {
 		const id = isObject(d) ? d.guild_id : undefined;
 		const guild = client.guilds.cache.get(String(id));
-		if (!guild || this.#reloads.has(guild.id)) return;
-		this.#complete.delete(guild.id);
+		if (!guild || this.#scheduledLoads.has(guild.id)) return;
+		this.#completeGuilds.delete(guild.id);
 		const timer = setTimeout(() => {
-			this.#reloads.delete(guild.id);
+			this.#scheduledLoads.delete(guild.id);
 			void this.#loadMembers(client, guild);
-		}, reloadMs);
-		this.#reloads.set(guild.id, timer.unref());
+		}, reloadDelayMs);
+		this.#scheduledLoads.set(guild.id, timer.unref());
 	}
 
 	#noteLoss(reason: string, heardAt: number): void {
-		this.#cutOff = true;
+		this.#isDisconnected = true;
 		this.#hasSession = false;
 		this.#lostAt ??= heardAt;
 		this.#noteState(reason);
@@ -442,47 +457,51 @@ export class Connection {
 
 	#noteReturn(session: "new" | "resumed", replayed = 0): void {
 		const { log } = this.#options;
-		// discord.js waits so long for the guilds of a session, and no longer, also when its connection is lost meanwhile.
+		// discord.js emits ShardReady after its timeout for guilds, even when the connection was lost meanwhile.
 		if (session === "new" && !this.#hasSession) return;
 		this.#hasSession = true;
-		const isReturn = this.#lostAt !== undefined;
+		const wasLost = this.#lostAt !== undefined;
 		const gap = (this.#gapMs() / 1000).toFixed(1);
-		this.#cutOff = false;
+		this.#isDisconnected = false;
 		this.#lostAt = undefined;
 		this.#noteState();
-		if (isReturn)
+		if (wasLost)
 			log.info("back on Discord's Gateway", {
-				...{ session, gap_seconds: Number(gap), replayed },
-				...(this.#late > 0 && { commands_not_carried_out: this.#late }),
+				session,
+				gap_seconds: Number(gap),
+				replayed,
+				...(this.#ignoredCommands > 0 && {
+					commands_not_carried_out: this.#ignoredCommands,
+				}),
 			});
-		this.#late = 0;
+		this.#ignoredCommands = 0;
 	}
 
-	/** For how long there has been no session. */
+	/** Milliseconds since the connection was lost; 0 while connected. */
 	#gapMs(): number {
 		return performance.now() - (this.#lostAt ?? performance.now());
 	}
 
-	/** Asks for all members of a guild until they are here. */
+	/** Loads all members of a guild, with retries. */
 	async #loadMembers(client: Client, guild: Guild): Promise<void> {
 		const { log } = this.#options;
-		this.#complete.delete(guild.id);
-		// Its return is told.
+		this.#completeGuilds.delete(guild.id);
+		// Its return is an event of its own.
 		if (!guild.available) return;
-		// A later load, for a later session of Discord's Gateway, takes over from this one.
-		const load = Symbol(guild.id);
-		this.#loads.set(guild.id, load);
-		const isWanted = () =>
-			this.#isCurrent(client, guild) && this.#loads.get(guild.id) === load;
-		for (let attempt = 0; isWanted(); attempt++) {
+		// A load for a later session replaces this one.
+		const loadId = Symbol(guild.id);
+		this.#loads.set(guild.id, loadId);
+		const isCurrentLoad = () =>
+			this.#isCurrent(client, guild) && this.#loads.get(guild.id) === loadId;
+		for (let attempt = 0; isCurrentLoad(); attempt++) {
 			const before = [...guild.members.cache.keys()];
 			try {
 				const members = await guild.members.fetch({ time: membersTimeoutMs });
-				if (!isWanted()) return;
-				// Who left while nobody told us is in the cache, but not in the answer.
+				if (!isCurrentLoad()) return;
+				// Members who left while the bot was disconnected are still in the cache.
 				for (const id of before)
 					if (!members.has(id)) guild.members.cache.delete(id);
-				this.#complete.add(guild.id);
+				this.#completeGuilds.add(guild.id);
 				log.info("members loaded", { guild: guild.id, members: members.size });
 				return;
 			} catch (error) {
@@ -503,10 +522,10 @@ export class Connection {
 		);
 	}
 
-	/** After a 401: asks who we are until Discord knows us, or says again that it does not. */
+	/** After a 401: fetches the bot's own user until the token works or Discord answers 401 again. */
 	async #verifyToken(client: Client): Promise<void> {
-		if (this.#refused || !client.isReady()) return;
-		this.#refused = true;
+		if (this.#isTokenRefused || !client.isReady()) return;
+		this.#isTokenRefused = true;
 		this.#noteState("Discord answered 401");
 		const { log } = this.#options;
 		log.warn("Discord answered 401, checking the token");
@@ -514,12 +533,12 @@ export class Connection {
 			await this.#pause(attempt);
 			try {
 				await client.rest.get(Routes.user());
-				this.#refused = false;
+				this.#isTokenRefused = false;
 				this.#noteState();
-				log.info("Discord knows the token again");
+				log.info("Discord accepts the token again");
 				return;
 			} catch (error) {
-				const permanent = permanentFault(error);
+				const permanent = permanentError(error);
 				if (permanent) return this.#fail(permanent);
 				log.warn("could not check the token, trying again", {
 					reason: String(error),
@@ -528,31 +547,31 @@ export class Connection {
 		}
 	}
 
-	/** Ends with this fault; which intents are missing is asked first. Never rejects. */
-	async #giveUp(client: Client, fault: Error): Promise<void> {
-		if (!(fault instanceof IntentsRefused)) return this.#fail(fault);
+	/** Fails with a permanent error. Looks up first which intents are missing. Never rejects. */
+	async #failPermanently(client: Client, error: Error): Promise<void> {
+		if (!(error instanceof DisallowedIntentsError)) return this.#fail(error);
 		// A client whose login failed has forgotten its token.
 		const flags = await client.rest
 			.setToken(this.#options.token)
 			.get(Routes.currentApplication())
 			.then(
 				(application) => (application as { flags?: number }).flags,
-				() => undefined, // Then all that were asked for are named.
+				() => undefined, // Then the error names all requested intents.
 			);
 		const text = describeRefusal(client.options.intents.bitfield, flags);
-		this.#fail(new Error(text, { cause: fault }));
+		this.#fail(new Error(text, { cause: error }));
 	}
 
-	/** Notes when the connection came or went, and what is known about why it is not there. */
+	/** Updates the state that operators see. */
 	#noteState(reason = this.#state.reason): void {
-		const connected = this.ready && !this.#cutOff;
+		const connected = this.ready && !this.#isDisconnected;
 		const since =
 			connected === this.#state.connected ? this.#state.since : new Date();
 		this.#state = { connected, since, reason };
 	}
 
 	async #pause(attempt: number): Promise<void> {
-		const { backOffMs: waits } = { ...usualTiming, ...this.#options.timing };
+		const { backOffMs: waits } = { ...defaultTiming, ...this.#options.timing };
 		const ms = backOffMs(attempt, waits);
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, ms);
@@ -561,28 +580,29 @@ export class Connection {
 	}
 }
 
-/** Discord has closed a login for its intents. */
-class IntentsRefused extends Error {}
+/** Discord closed a login because of its intents. */
+class DisallowedIntentsError extends Error {}
 
-/** What makes a login hopeless, in words for the operator; undefined when trying again may help. */
-function permanentFault(error: unknown): Error | undefined {
+/** The error to show to the operator if retries cannot fix the login; otherwise undefined. */
+function permanentError(error: unknown): Error | undefined {
 	if (error instanceof DiscordAPIError && error.status === 401)
 		return new Error(tokenRefused, { cause: error });
-	if (error instanceof GatewayRefusal) return closeFault(error.code);
+	if (error instanceof GatewayCloseError) return closeError(error.code);
 	if (!(error instanceof Error)) return undefined;
 	if ("code" in error && error.code === "TokenInvalid")
 		return new Error(tokenRefused, { cause: error });
 	return undefined;
 }
 
-function closeFault(code: number): Error {
+function closeError(code: number): Error {
 	if (code === GatewayCloseCodes.AuthenticationFailed)
 		return new Error(tokenRefused);
-	if (code === GatewayCloseCodes.DisallowedIntents) return new IntentsRefused();
-	return new GatewayRefusal(code);
+	if (code === GatewayCloseCodes.DisallowedIntents)
+		return new DisallowedIntentsError();
+	return new GatewayCloseError(code);
 }
 
-/** Those of a guild that is told anew: discord.js would keep the ones that are gone. */
+/** Removes the cached channels of a guild that becomes available again: discord.js would keep deleted ones. */
 function forgetChannels({ guilds, channels }: Client, d: unknown): void {
 	const guild = guilds.cache.get(String(isObject(d) ? d.id : undefined));
 	if (!guild || guild.available) return;

@@ -1,19 +1,20 @@
-// Events of Discord's Gateway that could not be read: dropped, counted and logged by their type, never with what they hold.
+// Counts and logs Gateway events that could not be read, by type. Their contents are never logged.
 
 import { GatewayDispatchEvents } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 
-/** Minimum time between two log lines of one type, so that a flood does not fill the log. */
+/** Minimum time between two log lines of dropped type. */
 const logEveryMs = 60_000;
-/** How many lines of a stack are logged. */
+/** Logged lines of a stack. */
 const maxFrames = 4;
 
 const knownTypes = new Set<unknown>(Object.values(GatewayDispatchEvents));
 
 interface Dropped {
 	count: number;
-	/** How many the log has told of, and when it did last, by the monotonic clock. */
+	/** Events covered by log lines so far. */
 	logged: number;
+	/** Time of the last log line on the monotonic clock. */
 	loggedAt: number;
 }
 
@@ -25,12 +26,12 @@ export class DroppedEvents {
 		this.#log = log;
 	}
 
-	/** How many there were, by type; a type that Discord does not document is "other". */
+	/** Counts by type. Types that discord.js does not list count as "other". */
 	get counts(): ReadonlyMap<string, Readonly<Dropped>> {
 		return this.#byType;
 	}
 
-	/** Does `read`. Where it throws, the event is dropped, and the answer false. */
+	/** Calls `read`. Returns false and counts the event as dropped if it throws. */
 	attempt(type: unknown, read: () => void): boolean {
 		try {
 			read();
@@ -41,30 +42,30 @@ export class DroppedEvents {
 		}
 	}
 
-	/** Counts an event that could not be read, and why. */
+	/** Counts an event that could not be read, and logs the error. */
 	note(type: unknown, error: unknown): void {
 		const label = knownTypes.has(type) ? String(type) : "other";
 		const now = performance.now();
-		const one = this.#byType.get(label) ?? {
+		const dropped = this.#byType.get(label) ?? {
 			count: 0,
 			logged: 0,
 			loggedAt: Number.NEGATIVE_INFINITY,
 		};
-		this.#byType.set(label, one);
-		one.count += 1;
-		if (now - one.loggedAt < logEveryMs) return;
-		this.#log.warn("event dropped: it could not be read", {
+		this.#byType.set(label, dropped);
+		dropped.count += 1;
+		if (now - dropped.loggedAt < logEveryMs) return;
+		this.#log.warn("dropped an unreadable Gateway event", {
 			type: label,
-			events: one.count - one.logged,
-			...faultOf(error),
+			events: dropped.count - dropped.logged,
+			...errorFields(error),
 		});
-		one.logged = one.count;
-		one.loggedAt = now;
+		dropped.logged = dropped.count;
+		dropped.loggedAt = now;
 	}
 }
 
-/** The kind of an error, and where it was thrown. Its message may quote what people wrote. */
-function faultOf(error: unknown): { error: string; at?: string } {
+/** The name of an error and where it was thrown. Its message may quote user content, so it is not logged. */
+function errorFields(error: unknown): { error: string; at?: string } {
 	if (!(error instanceof Error)) return { error: typeof error };
 	const frames = (error.stack ?? "").match(/^\s*at .+$/gm) ?? [];
 	const at = frames.slice(0, maxFrames).map((frame) => frame.trim());

@@ -1,5 +1,5 @@
-// What an event has to hold for the bot's state to stay sound: ids, names, permissions and places, of the types that Discord
-// documents. discord.js takes any value, and fails later, where nobody expects it. All else may be as it likes.
+// Schemas of Gateway events, limited to the fields that the bot's state depends on: ids, names, permissions, positions.
+// discord.js accepts any value and fails later in unrelated code.
 // https://discord.com/developers/docs/events/gateway-events
 
 import * as v from "valibot";
@@ -11,7 +11,8 @@ const bits = v.pipe(v.string(), v.regex(/^\d+$/));
 const user = v.looseObject({ id, username: v.string() });
 
 const role = v.looseObject({
-	...{ id, permissions: bits },
+	id,
+	permissions: bits,
 	name: v.string(),
 	position: v.number(),
 	managed: v.optional(v.boolean()),
@@ -37,7 +38,8 @@ const channel = v.looseObject({
 });
 
 const guild = v.looseObject({
-	...{ id, owner_id: id },
+	id,
+	owner_id: id,
 	name: v.string(),
 	roles: v.array(role),
 });
@@ -53,9 +55,12 @@ const wholeGuild = v.looseObject({
 const unavailableGuild = v.looseObject({ id, unavailable: v.literal(true) });
 
 const guildRole = v.looseObject({ guild_id: id, role });
-const joined = v.looseObject({ ...guildMember.entries, guild_id: id });
+const guildMemberEvent = v.looseObject({
+	...guildMember.entries,
+	guild_id: id,
+});
 
-/** What an interaction or a message names, which discord.js takes into its caches. */
+/** Objects referenced by an interaction or a message, which discord.js adds to its caches. */
 const resolved = v.looseObject({
 	users: v.optional(v.record(id, user)),
 	members: v.optional(v.record(id, member)),
@@ -64,7 +69,9 @@ const resolved = v.looseObject({
 });
 
 const message = v.looseObject({
-	...{ id, channel_id: id, author: user },
+	id,
+	channel_id: id,
+	author: user,
 	content: v.string(),
 	member: v.optional(member),
 	mentions: v.optional(v.array(user)),
@@ -73,7 +80,8 @@ const message = v.looseObject({
 });
 
 const interaction = v.looseObject({
-	...{ id, application_id: id },
+	id,
+	application_id: id,
 	token: v.string(),
 	member: v.optional(guildMember),
 	user: v.optional(user),
@@ -83,16 +91,18 @@ const interaction = v.looseObject({
 });
 
 const invite = v.looseObject({ channel_id: id, code: v.string() });
-const banned = v.looseObject({ guild_id: id, user });
-const doneBy = v.looseObject({ member: v.optional(guildMember) });
+const banEvent = v.looseObject({ guild_id: id, user });
+const eventWithMember = v.looseObject({ member: v.optional(guildMember) });
 
-/** What is asked of all other events. */
-const others = v.looseObject({
-	...{ guild_id: v.nullish(id), channel_id: v.nullish(id) },
-	...{ user_id: v.nullish(id), message_id: v.nullish(id) },
+/** For all other events. */
+const otherEvent = v.looseObject({
+	guild_id: v.nullish(id),
+	channel_id: v.nullish(id),
+	user_id: v.nullish(id),
+	message_id: v.nullish(id),
 });
 
-/** Events by type. */
+/** By event type. */
 const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	GUILD_CREATE: v.union([unavailableGuild, wholeGuild]),
 	GUILD_UPDATE: guild,
@@ -103,8 +113,8 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	THREAD_CREATE: channel,
 	THREAD_UPDATE: channel,
 	THREAD_LIST_SYNC: v.looseObject({ guild_id: id, threads: v.array(channel) }),
-	GUILD_MEMBER_ADD: joined,
-	GUILD_MEMBER_UPDATE: joined,
+	GUILD_MEMBER_ADD: guildMemberEvent,
+	GUILD_MEMBER_UPDATE: guildMemberEvent,
 	GUILD_MEMBER_REMOVE: v.looseObject({ guild_id: id, user }),
 	GUILD_MEMBERS_CHUNK: v.looseObject({
 		guild_id: id,
@@ -116,18 +126,18 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	INTERACTION_CREATE: interaction,
 	INVITE_CREATE: invite,
 	INVITE_DELETE: invite,
-	GUILD_BAN_ADD: banned,
-	GUILD_BAN_REMOVE: banned,
-	MESSAGE_REACTION_ADD: doneBy,
-	TYPING_START: doneBy,
-	VOICE_STATE_UPDATE: doneBy,
+	GUILD_BAN_ADD: banEvent,
+	GUILD_BAN_REMOVE: banEvent,
+	MESSAGE_REACTION_ADD: eventWithMember,
+	TYPING_START: eventWithMember,
+	VOICE_STATE_UPDATE: eventWithMember,
 };
 
-/** Throws where an event does not hold what the bot's state needs. */
-export function requireSound(type: string, data: unknown): void {
+/** Throws a TypeError if an event does not match its schema. */
+export function validateEvent(type: string, data: unknown): void {
 	const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
 	// RESUMED and unknown types may hold anything.
 	if (!schema && !isObject(data)) return;
-	if (!v.is(schema ?? others, data))
+	if (!v.is(schema ?? otherEvent, data))
 		throw new TypeError("a field is not of the documented type");
 }

@@ -1,28 +1,28 @@
-// When the bot may log in to Discord's Gateway again.
+// Rate limit for identifying to Discord's Gateway.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IIdentifyThrottler } from "discord.js";
 
-/** Discord lets a bot log in once in 5 seconds; what the network adds is not always the same. */
-const usualIntervalMs = 5_500;
+/** Discord allows one login per 5 seconds; the rest allows for varying network latency. */
+const defaultIntervalMs = 5_500;
 
 /**
- * Lets a bot with one shard log in, over all of its clients, no more often than Discord does.
+ * Delays identifying to Discord's rate limit, across all clients of a bot with one shard.
+ * https://discord.com/developers/docs/events/gateway#rate-limiting
  *
- * Whoever waits is let go when its connection closes. discord.js's own throttler lets it wait on, and then logs in over
- * the connection that has taken its place: twice, which Discord answers with another close, or while that is not open
- * yet, which ends the process.
+ * A wait ends when its connection closes. With discord.js's own throttler it continues and then identifies on the
+ * replacement connection: a second time, which Discord answers with a close, or before it is open, which ends the process.
  */
 export class IdentifyThrottler implements IIdentifyThrottler {
 	#nextAt = -Infinity;
 
 	constructor(
-		readonly intervalMs = usualIntervalMs,
-		/** A clock that never jumps, in milliseconds. */
+		readonly intervalMs = defaultIntervalMs,
+		/** A monotonic clock, in milliseconds. */
 		readonly now: () => number = () => performance.now(),
 	) {}
 
-	/** Resolves when it is time; rejects when `signal` aborts before. */
+	/** Resolves when the bot may identify. Rejects when `signal` aborts first. */
 	async waitForIdentify(_shard: number, signal: AbortSignal): Promise<void> {
 		for (;;) {
 			signal.throwIfAborted();

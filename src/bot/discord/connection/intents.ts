@@ -1,4 +1,4 @@
-// The privileged intents: what the developer portal calls them, and whether they are switched on there.
+// The privileged intents: their names in the developer portal, and whether they are enabled there.
 // https://discord.com/developers/docs/events/gateway#privileged-intents
 
 import {
@@ -9,10 +9,10 @@ import {
 } from "discord.js";
 
 interface Intent {
-	/** What its switch is called. */
+	/** Its name in the developer portal. */
 	title: string;
 	bit: GatewayIntentBits;
-	/** The flags that say it is on; the second one while the bot is in few guilds. */
+	/** Application flags that are set while it is enabled; the "Limited" one applies to bots in fewer than 100 guilds. */
 	flags: readonly ApplicationFlagsString[];
 }
 
@@ -34,7 +34,7 @@ export const privilegedIntents = {
 	},
 } as const satisfies Record<string, Intent>;
 
-/** Whether its operator has switched it on for the bot. */
+/** Whether the intent is enabled in the developer portal. */
 export function isSwitchedOn(
 	{ application }: Client<true>,
 	{ flags }: Intent,
@@ -42,26 +42,28 @@ export function isSwitchedOn(
 	return flags.some((flag) => application.flags.has(flag));
 }
 
-/** Where an operator switches intents on, and gets a token. */
+/** The developer portal. */
 export const portal = "https://discord.com/developers/applications";
 
 /**
- * What to switch on when Discord has refused a login for its intents, which it does without naming one. `intents` is what
- * the bot asked for, `flags` are its application's, undefined where they are not known.
+ * Names the intents to enable after Discord refused a login; the refusal itself names none. `intents` are the requested
+ * ones, `flags` those of the application, undefined if unknown.
  * https://discord.com/developers/docs/resources/application#application-object-application-flags
  */
 export function describeRefusal(
 	intents: number,
 	flags: number | undefined,
 ): string {
-	const asked = Object.values(privilegedIntents).filter(
+	const requested = Object.values(privilegedIntents).filter(
 		({ bit }) => (intents & bit) !== 0,
 	);
-	const missing = asked.filter((intent) =>
+	const missing = requested.filter((intent) =>
 		intent.flags.every((flag) => ((flags ?? 0) & ApplicationFlags[flag]) === 0),
 	);
 	const isKnown = flags !== undefined && missing.length > 0;
-	const titles = (isKnown ? missing : asked).map(({ title }) => `"${title}"`);
+	const titles = (isKnown ? missing : requested).map(
+		({ title }) => `"${title}"`,
+	);
 	const unless = isKnown ? "" : ", unless they are on";
 	return `Discord refuses the intents: switch on ${titles.join(" and ")}${unless}, at ${portal} (Bot)`;
 }

@@ -1,6 +1,6 @@
-// How often the bot begins a session on Discord's Gateway (IDENTIFY). Discord allows 1,000 in 24 hours, and resets the
-// token after that; so the bot waits long before. Two counts limit it: Discord's own, which GET /gateway/bot tells and
-// which outlives everything, and ours in a file, for when that is wrong or not to be had.
+// Limits how often the bot starts a session on Discord's Gateway (IDENTIFY). Discord allows 1,000 in 24 hours and then
+// resets the token; the bot stops at 90%. It uses two counts: Discord's own from GET /gateway/bot, and ours in a file,
+// for when Discord's is wrong or unavailable.
 // https://discord.com/developers/docs/events/gateway#identifying
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -11,11 +11,11 @@ import type { Log } from "../../../lib/log.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
 const dayMs = 86_400_000;
-/** What Discord allows a bot at least. */
-const usualTotal = 1_000;
-/** So much of what Discord allows is left over, for other programs with the same token and for `--check`. */
-const margin = 0.1;
-/** A wait is looked at again after this, and no sooner than after that. */
+/** Discord's default limit. */
+const defaultTotal = 1_000;
+/** Share of the limit reserved for other programs with the same token and for `--check`. */
+const reservedShare = 0.1;
+/** Bounds of the time between two checks of the limit. */
 const maxWaitMs = 3_600_000;
 const minWaitMs = 60_000;
 
@@ -28,14 +28,14 @@ interface Limit {
 }
 
 export interface SessionStartsOptions {
-	/** Where they are counted across restarts; undefined: nowhere. */
+	/** Keeps the count across restarts; undefined: in memory only. */
 	file: string | undefined;
 	log: Log;
 	/** The wall clock, which may jump. */
 	now?: () => number;
 }
 
-/** Where an instance counts them. */
+/** Path of the file in an instance's data directory. */
 export function sessionStartsFile(directory: string): string {
 	return join(directory, "logins.json");
 }
@@ -44,10 +44,10 @@ export class SessionStarts {
 	readonly #file: string | undefined;
 	readonly #log: Log;
 	readonly #now: () => number;
-	/** Of the last 24 hours, in epoch milliseconds; undefined until the file was read. */
+	/** Session starts of the last 24 hours, in epoch milliseconds; undefined until the file has been read. */
 	#times: number[] | undefined;
-	#said: string | undefined;
-	#fileFault: string | undefined;
+	#lastReason: string | undefined;
+	#fileError: string | undefined;
 
 	constructor({ file, log, now = Date.now }: SessionStartsOptions) {
 		this.#file = file;
@@ -55,65 +55,65 @@ export class SessionStarts {
 		this.#now = now;
 	}
 
-	/** How many there were in the last 24 hours, as far as we know. */
+	/** Session starts in the last 24 hours, by our own count. */
 	get count(): number {
 		return this.#recent().length;
 	}
 
 	/**
-	 * Resolves when another one leaves the margin. `ask` gives Discord's answer to GET /gateway/bot; where it rejects, only
-	 * our own count limits. `onWait` is told why it waits. Rejects when `signal` aborts.
+	 * Resolves when another session may start. `fetchLimit` returns the response to GET /gateway/bot; if it rejects, only
+	 * our own count applies. `onWait` is called with the reason for waiting. Rejects when `signal` aborts.
 	 */
 	async wait(
-		ask: () => Promise<unknown>,
+		fetchLimit: () => Promise<unknown>,
 		signal: AbortSignal,
 		onWait: (reason: string) => void,
 	): Promise<void> {
 		for (;;) {
 			signal.throwIfAborted();
-			const limit = readLimit(await ask().catch(() => undefined));
+			const limit = readLimit(await fetchLimit().catch(() => undefined));
 			signal.throwIfAborted();
 			const waitMs = this.#waitMs(limit);
 			if (waitMs <= 0) {
-				this.#said = undefined;
+				this.#lastReason = undefined;
 				return;
 			}
 			const until = new Date(this.#now() + waitMs).toISOString();
-			const reason = `too many logins to Discord in 24 hours (${this.count} by this bot${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? usualTotal} Discord resets the token, so the bot waits until about ${until}`;
+			const reason = `too many logins to Discord in 24 hours (${this.count} by this bot${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? defaultTotal} Discord resets the token, so the bot waits until about ${until}`;
 			onWait(reason);
-			if (this.#said === undefined)
+			if (this.#lastReason === undefined)
 				this.#log.error("login limit reached, waiting", { reason });
-			this.#said = reason;
+			this.#lastReason = reason;
 			await sleep(Math.min(waitMs, maxWaitMs), undefined, { signal });
 		}
 	}
 
-	/** One is made now. It is written down before. */
+	/** Records a session start. Call it just before the start, so that a crash cannot lose it. */
 	note(): void {
-		const kept = this.#read();
-		// `--check` may have written, too; where nothing can be written, memory has more.
-		if (kept.length > this.#recent().length) this.#times = kept;
+		const stored = this.#read();
+		// `--check` may have written to the file too. If the file cannot be written, memory has more.
+		if (stored.length > this.#recent().length) this.#times = stored;
 		this.#times = [...this.#recent(), this.#now()];
 		this.#write(this.#times);
 	}
 
 	#waitMs(limit: Limit | undefined): number {
-		const total = limit?.total ?? usualTotal;
-		// Platforms of other makers may allow very few; one is not left over of one.
-		const kept = Math.floor(total * margin);
-		if (limit && limit.remaining <= kept)
+		const total = limit?.total ?? defaultTotal;
+		// Other servers of the API may allow very few; a limit of one has no reserve.
+		const reserved = Math.floor(total * reservedShare);
+		if (limit && limit.remaining <= reserved)
 			return Math.max(limit.resetAfter, minWaitMs);
 		const times = this.#recent();
-		const max = total - kept;
+		const max = total - reserved;
 		if (times.length < max) return 0;
-		// When as many have passed as are too many.
+		// When the count is below the limit again.
 		return (times.at(-max) ?? 0) + dayMs - this.#now();
 	}
 
 	#recent(): number[] {
 		const now = this.#now();
 		const times = this.#times ?? this.#read();
-		// A clock that was set back must not keep one for longer than a day, whatever restarts the bot meanwhile.
+		// After the clock was set back, times in the future must not count for longer than a day.
 		const isAhead = times.some((time) => time > now);
 		this.#times = times
 			.map((time) => Math.min(time, now))
@@ -125,10 +125,10 @@ export class SessionStarts {
 	#read(): number[] {
 		if (this.#file === undefined) return [];
 		try {
-			const kept = parseJson(readFileSync(this.#file, "utf8"));
-			return Array.isArray(kept) ? kept.filter(Number.isFinite) : [];
+			const stored = parseJson(readFileSync(this.#file, "utf8"));
+			return Array.isArray(stored) ? stored.filter(Number.isFinite) : [];
 		} catch (error) {
-			if (codeOf(error) !== "ENOENT") this.#sayFault(error);
+			if (codeOf(error) !== "ENOENT") this.#logFileError(error);
 			return [];
 		}
 	}
@@ -139,19 +139,19 @@ export class SessionStarts {
 		try {
 			mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
 			writeFileSync(draft, `${JSON.stringify(times)}\n`);
-			// A crash leaves the one or the other.
+			// Atomic: a crash leaves either the old or the new file.
 			renameSync(draft, this.#file);
 		} catch (error) {
-			this.#sayFault(error);
+			this.#logFileError(error);
 		}
 	}
 
-	/** Once: where nothing can be written, Discord's count is the one that outlives a restart. */
-	#sayFault(error: unknown): void {
+	/** Logs once that the file cannot be used. Discord's own count still survives a restart. */
+	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
-		if (this.#fileFault === undefined)
+		if (this.#fileError === undefined)
 			this.#log.info("logins are not counted across restarts", { reason });
-		this.#fileFault = reason;
+		this.#fileError = reason;
 	}
 }
 
@@ -159,8 +159,8 @@ function codeOf(error: unknown): string | undefined {
 	return (error as NodeJS.ErrnoException).code;
 }
 
-function readLimit(answer: unknown): Limit | undefined {
-	const limit = isObject(answer) ? answer.session_start_limit : undefined;
+function readLimit(response: unknown): Limit | undefined {
+	const limit = isObject(response) ? response.session_start_limit : undefined;
 	if (!isObject(limit)) return undefined;
 	const { total, remaining, reset_after: resetAfter } = limit;
 	if (typeof total !== "number" || typeof remaining !== "number")

@@ -1,7 +1,7 @@
-// The bot's connection to Discord's Gateway, in place of the one in @discordjs/ws: one loop owns the socket, so that the
-// next one is opened only after the last one has closed, with a back-off in between. The other one connects again beside
-// its owner when a WebSocket upgrade is refused, waits for ever for a peer that does not answer a close, and lets what a
-// listener throws end the process. JSON without compression, one shard.
+// WebSocket client for Discord's Gateway: one shard, JSON without compression. It replaces the one in @discordjs/ws, which
+// opens a second connection when an upgrade is refused, waits forever for a peer that does not answer a close, and exits
+// when a listener throws. Here one loop owns the socket: the next one opens only after the last one has closed, with
+// back-off.
 // https://discord.com/developers/docs/events/gateway
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,19 +21,19 @@ type Manager = Parameters<BuildStrategy>[0];
 type Strategy = ReturnType<BuildStrategy>;
 
 export interface SocketTiming {
-	/** Waits between connections: doubled each time, up to the second number. */
+	/** Back-off between connections: first and maximum. */
 	backOffMs: readonly [number, number];
-	/** A session that was there for so long begins the back-off anew. */
+	/** A session that lasted this long resets the back-off. */
 	stableMs: number;
-	/** How long the upgrade and Hello may take together. */
+	/** Timeout for the upgrade and Hello together. */
 	helloMs: number;
-	/** How long READY or RESUMED may take. In an outage Discord acknowledges heartbeats, and answers eventually. */
+	/** Timeout for READY or RESUMED. In an outage Discord acknowledges heartbeats and answers eventually. */
 	readyMs: number;
-	/** How long a peer may take to answer a close. */
+	/** Timeout for the peer to answer a close. */
 	closeMs: number;
 }
 
-export const usualTiming: SocketTiming = {
+export const defaultTiming: SocketTiming = {
 	backOffMs: [500, 60_000],
 	stableMs: 10_000,
 	helloMs: 30_000,
@@ -41,7 +41,7 @@ export const usualTiming: SocketTiming = {
 	closeMs: 2_000,
 };
 
-/** A dispatch, as far as it is known to be one. */
+/** A dispatch payload that has not been validated. */
 export interface Dispatch {
 	op: GatewayOpcodes.Dispatch;
 	t: string;
@@ -51,35 +51,37 @@ export interface Dispatch {
 
 export interface SocketOptions {
 	timing: SocketTiming;
-	/** The sockets that are not closed yet, of all clients. */
+	/** Sockets of all clients that are not closed yet. */
 	open: Set<WebSocket>;
-	/** Aborted when the bot stops: nothing is connected after that. */
+	/** Aborted when the bot stops. No connection is opened after that. */
 	closing: AbortSignal;
-	/** Resolves before a connection whose session would be a new one. Rejects when `signal` aborts. */
+	/** Resolves when a connection for a new session may be opened. Rejects when `signal` aborts. */
 	beforeNewSession(signal: AbortSignal): Promise<void>;
-	/** Resolves when the bot may identify, at once. Rejects when `signal` aborts. */
+	/** Resolves when the bot may identify. Rejects when `signal` aborts. */
 	beforeIdentify(signal: AbortSignal): Promise<void>;
-	/** The ids of the guilds that discord.js knows. */
+	/** The ids of the guilds in discord.js's cache. */
 	knownGuilds(): Iterable<string>;
 	/**
-	 * Does `read`, which gives an event to discord.js. False: it could not be read. A replay is of the time before a
-	 * session is resumed.
+	 * Calls `read`, which passes an event to discord.js. Returns false if it could not be read. `isReplay`: the event was
+	 * sent before the session was resumed.
 	 */
 	readEvent(
 		event: Dispatch,
 		how: { read: () => void; isReplay: boolean },
 	): boolean;
-	/** A session's connection is lost. `heardAt` is when Discord was last heard, by the monotonic clock. */
+	/** A session's connection was lost. `heardAt` is when the last data arrived, on the monotonic clock. */
 	onLost(reason: string, heardAt: number): void;
-	/** A connection did not come about. */
+	/** A connection could not be established. */
 	onFailure(reason: string, retryMs: number): void;
 }
 
-/** Discord closed the connection with a code after which it should not be tried again. */
-export class GatewayRefusal extends Error {
-	override name = "GatewayRefusal";
+/** Discord closed the connection with a code after which clients must not reconnect. */
+export class GatewayCloseError extends Error {
+	override name = "GatewayCloseError";
 	constructor(readonly code: number) {
-		super(`Discord's Gateway closed for good, with code ${code}`);
+		super(
+			`Discord's Gateway closed the connection with code ${code}: do not reconnect`,
+		);
 	}
 }
 
@@ -93,60 +95,60 @@ const finalCodes = new Set<number>([
 	GatewayCloseCodes.DisallowedIntents,
 ]);
 
-/** Stands for a connection that ended without a close. */
+/** Close code of a connection that ended without a close frame. */
 const abnormalClosure = 1006;
 
-/** Our own code for a connection whose session goes on. */
-const toResume = 4900;
-/** Ends the session. */
-const farewell = 1000;
+/** Our close code to keep the session for a resume. */
+const resumableCloseCode = 4900;
+/** Our close code to end the session. */
+const normalClosure = 1000;
 
 /**
- * After these Discord has forgotten the session. 1001 is none of them: Discord sends it when a server of its own restarts,
- * and only from us does it end the session.
+ * Close codes that end the session. 1001 is not among them: Discord sends it when one of its servers restarts, and it ends
+ * the session only when a client sends it.
  * https://discord.com/developers/docs/events/gateway#initiating-a-disconnect
  */
-const endOfSession = new Set<number>([
-	farewell,
+const sessionEndingCodes = new Set<number>([
+	normalClosure,
 	GatewayCloseCodes.NotAuthenticated,
 	GatewayCloseCodes.InvalidSeq,
 	GatewayCloseCodes.SessionTimedOut,
 ]);
 
-/** After so many failures in a row, the session is resumed at the Gateway's first address. */
+/** After this many failures in a row, the session is resumed at the Gateway's initial URL. */
 const maxResumeFailures = 3;
 
-/** Discord takes 120 payloads a minute; heartbeats need some of them. */
+/** Discord allows 120 payloads per minute; the rest is for heartbeats. */
 const payloadLimit = { count: 110, windowMs: 60_000 };
 
 interface Session {
 	id: string;
-	/** Where to resume it. */
+	/** Gateway URL for a resume. */
 	url: string;
-	/** Of the latest event. */
+	/** Sequence number of the latest event. */
 	sequence: number;
 }
 
-/** One connection, from its upgrade to its end. */
-interface Line {
+/** One connection, from its upgrade to its close. */
+interface SocketConnection {
 	readonly socket: WebSocket;
-	/** Aborted at its end. */
+	/** Aborted when the connection ends. */
 	readonly ended: AbortController;
 	state: "connecting" | "waiting" | "ready" | "closing";
-	/** By the monotonic clock. */
+	/** Start of the session, on the monotonic clock. */
 	readyAt: number | undefined;
-	/** Ends it where Discord takes too long. */
-	deadline: Timer | undefined;
+	/** Timeout of the current state. */
+	timeout: Timer | undefined;
 	heartbeat: Timer | undefined;
-	/** When the last heartbeat was sent that was not acknowledged, by the monotonic clock. */
-	unacknowledged: number | undefined;
-	/** When the peer was last heard, by the monotonic clock. */
+	/** When the unacknowledgedAt heartbeat was sent, on the monotonic clock. */
+	unacknowledgedAt: number | undefined;
+	/** When data last arrived, on the monotonic clock. */
 	heardAt: number;
-	/** Why it ends, as far as we know. */
+	/** Why it ended, if known. */
 	reason: string | undefined;
-	/** What was sent in the current window. */
+	/** Payloads sent in the current rate limit window. */
 	sent: { count: number; since: number };
-	paced: Timer | undefined;
+	flushTimer: Timer | undefined;
 }
 
 export class Socket implements Strategy {
@@ -156,9 +158,9 @@ export class Socket implements Strategy {
 	readonly #queue: GatewaySendPayload[] = [];
 	#running: Promise<void> | undefined;
 	#session: Session | undefined;
-	/** The Gateway's first address, which Discord asks to be kept. */
+	/** The Gateway's initial URL. Discord asks clients to cache it. */
 	#url: string | undefined;
-	#line: Line | undefined;
+	#connection: SocketConnection | undefined;
 	#onReady: () => void = () => {};
 
 	constructor(manager: Manager, options: SocketOptions) {
@@ -166,27 +168,27 @@ export class Socket implements Strategy {
 		this.#options = options;
 	}
 
-	/** Part of the interface; there is one shard. */
+	/** Required by the interface; there is one shard. */
 	spawn(): void {}
 
-	/** Part of the interface; discord.js does not ask. */
+	/** Required by the interface; discord.js does not call it. */
 	fetchStatus(): never {
-		throw new Error("there is no status of shards");
+		throw new Error("fetchStatus is not implemented");
 	}
 
-	/** Connects until there is a session, and keeps it. Rejects with a GatewayRefusal only. */
+	/** Resolves when there is a session; reconnects until `destroy`. Rejects only with a GatewayCloseError. */
 	async connect(): Promise<void> {
-		// A login that was under way when the bot stopped goes on in discord.js.
+		// discord.js does not cancel a login when the bot stops.
 		this.#options.closing.throwIfAborted();
 		const { promise, resolve } = Promise.withResolvers<void>();
 		this.#onReady = resolve;
-		// @discordjs/ws destroys what was there before, also the first time.
+		// @discordjs/ws calls `destroy` before each connect, also the first.
 		this.#closing = new AbortController();
 		this.#running = this.#run();
 		await Promise.race([promise, this.#running]);
-		// From here on nobody waits for it: discord.js is told of a refusal by the code.
+		// Later failures reach discord.js as a close code.
 		this.#running.catch((error) => {
-			if (!(error instanceof GatewayRefusal)) throw error;
+			if (!(error instanceof GatewayCloseError)) throw error;
 			this.#emit("closed", { code: error.code });
 		});
 	}
@@ -194,25 +196,27 @@ export class Socket implements Strategy {
 	/** Ends the session. Resolves when the socket is closed. */
 	async destroy(): Promise<void> {
 		this.#closing.abort();
-		if (this.#line) this.#hangUp(this.#line, farewell, "the bot stops");
-		// Of what has failed for good `connect` has told.
+		if (this.#connection)
+			this.#close(this.#connection, normalClosure, "the bot stops");
+		// `connect` reports the error.
 		await this.#running?.catch(() => {});
 	}
 
-	/** Sends a payload when there is a session, at Discord's pace; it is forgotten with its session. */
+	/** Queues a payload until there is a session, within the rate limit. A new session clears the queue. */
 	send(_shard: number, payload: GatewaySendPayload): void {
 		this.#queue.push(payload);
 		this.#flush();
 	}
 
-	/** One connection after the other. Rejects with a GatewayRefusal. */
+	/** Opens one connection after the other. Rejects with a GatewayCloseError. */
 	async #run(): Promise<void> {
 		const { signal } = this.#closing;
 		const { timing, onLost, onFailure } = this.#options;
 		for (let failures = 0; !signal.aborted; ) {
-			const { code, reason, heardAt, readyMs } = await this.#converse(failures);
+			const { code, reason, heardAt, readyMs } =
+				await this.#runConnection(failures);
 			if (signal.aborted) return;
-			if (finalCodes.has(code)) throw new GatewayRefusal(code);
+			if (finalCodes.has(code)) throw new GatewayCloseError(code);
 			if (readyMs !== undefined) this.#emit("closed", { code });
 			if (readyMs !== undefined && readyMs >= timing.stableMs) failures = 0;
 			const waitMs = backOffMs(failures, timing.backOffMs);
@@ -223,8 +227,8 @@ export class Socket implements Strategy {
 		}
 	}
 
-	/** One connection. Resolves when its socket is closed; `readyMs` is how long it had a session. Never rejects. */
-	async #converse(failures: number): Promise<{
+	/** Runs one connection. Resolves when its socket has closed; `readyMs` is the age of its session. Never rejects. */
+	async #runConnection(failures: number): Promise<{
 		code: number;
 		reason: string;
 		heardAt: number;
@@ -237,8 +241,8 @@ export class Socket implements Strategy {
 		try {
 			if (!this.#session) await beforeNewSession(signal);
 			this.#url ??= (await this.#manager.fetchGatewayInformation()).url;
-			const isKnown = this.#session && failures < maxResumeFailures;
-			const url = new URL((isKnown && this.#session?.url) || this.#url);
+			const canResume = this.#session && failures < maxResumeFailures;
+			const url = new URL((canResume && this.#session?.url) || this.#url);
 			url.searchParams.set("v", this.#manager.options.version);
 			url.searchParams.set("encoding", "json");
 			signal.throwIfAborted();
@@ -247,187 +251,217 @@ export class Socket implements Strategy {
 			return { code: 0, reason: String(error), heardAt: 0 };
 		}
 		open.add(socket);
-		const line: Line = {
+		const connection: SocketConnection = {
 			socket,
 			ended: new AbortController(),
 			state: "connecting",
-			...{ readyAt: undefined, heartbeat: undefined, paced: undefined },
-			...{ unacknowledged: undefined, reason: undefined },
-			...{ heardAt: performance.now() },
+			readyAt: undefined,
+			heartbeat: undefined,
+			flushTimer: undefined,
+			unacknowledgedAt: undefined,
+			reason: undefined,
+			heardAt: performance.now(),
 			sent: { count: 0, since: performance.now() },
-			deadline: setTimeout(
-				() => this.#hangUp(line, toResume, "Discord's Gateway does not answer"),
+			timeout: setTimeout(
+				() =>
+					this.#close(
+						connection,
+						resumableCloseCode,
+						"Discord's Gateway does not answer",
+					),
 				timing.helloMs,
 			),
 		};
-		this.#line = line;
-		socket.onmessage = ({ data }) => this.#receive(line, data);
+		this.#connection = connection;
+		socket.onmessage = ({ data }) => this.#receive(connection, data);
 		socket.onerror = (event) => {
-			line.reason ??= upgradeFault(event);
+			connection.reason ??= describeUpgradeError(event);
 		};
 		socket.onclose = ({ code }) => {
-			// Of a peer that is merely gone nothing was heard now.
-			if (code !== abnormalClosure && line.state !== "closing")
-				line.heardAt = performance.now();
+			// A close frame counts as data from the peer; its absence does not.
+			if (code !== abnormalClosure && connection.state !== "closing")
+				connection.heardAt = performance.now();
 			resolve(code);
 		};
 		const code = await closed;
 		open.delete(socket);
-		this.#end(line);
-		if (endOfSession.has(code)) this.#forgetSession();
-		const reason = line.reason ?? `Discord closed the connection (${code})`;
-		const { heardAt, readyAt } = line;
+		this.#cleanUp(connection);
+		if (sessionEndingCodes.has(code)) this.#forgetSession();
+		const reason =
+			connection.reason ?? `Discord closed the connection (${code})`;
+		const { heardAt, readyAt } = connection;
 		if (readyAt === undefined) return { code, reason, heardAt };
 		return { code, reason, heardAt, readyMs: performance.now() - readyAt };
 	}
 
-	#end(line: Line): void {
-		line.state = "closing";
-		line.ended.abort();
-		clearTimeout(line.deadline);
-		clearTimeout(line.heartbeat);
-		clearTimeout(line.paced);
-		this.#line = undefined;
-		this.#noteSession();
+	#cleanUp(connection: SocketConnection): void {
+		connection.state = "closing";
+		connection.ended.abort();
+		clearTimeout(connection.timeout);
+		clearTimeout(connection.heartbeat);
+		clearTimeout(connection.flushTimer);
+		this.#connection = undefined;
+		this.#reportSession();
 	}
 
-	/** Closes a connection, at once where the peer does not answer. */
-	#hangUp(line: Line, code: number, reason: string): void {
-		if (line.state === "closing") return;
-		const { socket } = line;
-		line.state = "closing";
-		line.reason = reason;
-		line.ended.abort();
-		clearTimeout(line.heartbeat);
-		clearTimeout(line.deadline);
-		if (endOfSession.has(code)) this.#forgetSession();
+	/** Closes a connection; terminates it if the peer does not answer in time. */
+	#close(connection: SocketConnection, code: number, reason: string): void {
+		if (connection.state === "closing") return;
+		const { socket } = connection;
+		connection.state = "closing";
+		connection.reason = reason;
+		connection.ended.abort();
+		clearTimeout(connection.heartbeat);
+		clearTimeout(connection.timeout);
+		if (sessionEndingCodes.has(code)) this.#forgetSession();
 		if (socket.readyState !== WebSocket.OPEN) {
 			socket.terminate();
 			return;
 		}
 		socket.close(code, reason);
-		line.deadline = setTimeout(
+		connection.timeout = setTimeout(
 			() => socket.terminate(),
 			this.#options.timing.closeMs,
 		);
 	}
 
-	#receive(line: Line, text: unknown): void {
-		if (line.state === "closing") return;
-		line.heardAt = performance.now();
+	#receive(connection: SocketConnection, text: unknown): void {
+		if (connection.state === "closing") return;
+		connection.heardAt = performance.now();
 		const payload = typeof text === "string" ? parseJson(text) : undefined;
 		if (!isObject(payload)) return;
 		const { op, d } = payload;
 		switch (op) {
 			case GatewayOpcodes.Dispatch:
-				this.#hear(line, payload as unknown as Dispatch);
+				this.#handleDispatch(connection, payload as unknown as Dispatch);
 				break;
 			case GatewayOpcodes.Heartbeat:
-				// Noted as unacknowledged, it would make a zombie of a connection whose next heartbeat is due at the moment.
-				this.#beat(line);
+				// Not counted as unacknowledged: a heartbeat due right now would take the connection for dead.
+				this.#sendHeartbeat(connection);
 				break;
 			case GatewayOpcodes.HeartbeatAck:
-				this.#noteAcknowledgement(line);
+				this.#handleHeartbeatAck(connection);
 				break;
 			case GatewayOpcodes.Hello:
-				this.#greet(line, d);
+				this.#handleHello(connection, d);
 				break;
 			case GatewayOpcodes.Reconnect:
-				this.#hangUp(line, toResume, "Discord asked to reconnect");
+				this.#close(
+					connection,
+					resumableCloseCode,
+					"Discord asked to reconnect",
+				);
 				break;
 			case GatewayOpcodes.InvalidSession: {
-				const code = d === true ? toResume : farewell;
-				this.#hangUp(line, code, "Discord calls the session invalid");
+				const code = d === true ? resumableCloseCode : normalClosure;
+				this.#close(connection, code, "Discord calls the session invalid");
 				break;
 			}
 		}
 	}
 
-	#greet(line: Line, d: unknown): void {
+	#handleHello(connection: SocketConnection, d: unknown): void {
 		const intervalMs = isObject(d) ? d.heartbeat_interval : undefined;
-		if (line.state !== "connecting") return;
+		if (connection.state !== "connecting") return;
 		if (typeof intervalMs !== "number" || !(intervalMs > 0)) {
-			this.#hangUp(line, toResume, "Discord's Hello cannot be read");
+			this.#close(
+				connection,
+				resumableCloseCode,
+				"Discord's Hello cannot be read",
+			);
 			return;
 		}
-		line.state = "waiting";
-		clearTimeout(line.deadline);
-		line.deadline = setTimeout(
-			() => this.#hangUp(line, toResume, "Discord does not begin the session"),
+		connection.state = "waiting";
+		clearTimeout(connection.timeout);
+		connection.timeout = setTimeout(
+			() =>
+				this.#close(
+					connection,
+					resumableCloseCode,
+					"Discord does not begin the session",
+				),
 			this.#options.timing.readyMs,
 		);
 		const next = (ms: number) => {
-			line.heartbeat = setTimeout(() => {
-				if (line.unacknowledged === undefined) {
-					line.unacknowledged = performance.now();
-					this.#beat(line);
+			connection.heartbeat = setTimeout(() => {
+				if (connection.unacknowledgedAt === undefined) {
+					connection.unacknowledgedAt = performance.now();
+					this.#sendHeartbeat(connection);
 					next(intervalMs);
-				} else this.#hangUp(line, toResume, "Discord answers no heartbeat");
+				} else
+					this.#close(
+						connection,
+						resumableCloseCode,
+						"Discord answers no heartbeat",
+					);
 			}, ms);
 		};
 		next(intervalMs * Math.random());
 		this.#emit("hello");
-		if (this.#session) this.#resume(line, this.#session);
-		else void this.#identify(line);
+		if (this.#session) this.#resume(connection, this.#session);
+		else void this.#identify(connection);
 	}
 
-	#beat(line: Line): void {
-		transmit(line, {
+	#sendHeartbeat(connection: SocketConnection): void {
+		transmit(connection, {
 			op: GatewayOpcodes.Heartbeat,
 			d: this.#session?.sequence ?? null,
 		});
 	}
 
-	#noteAcknowledgement(line: Line): void {
-		const sentAt = line.unacknowledged;
+	#handleHeartbeatAck(connection: SocketConnection): void {
+		const sentAt = connection.unacknowledgedAt;
 		if (sentAt === undefined) return;
-		line.unacknowledged = undefined;
+		connection.unacknowledgedAt = undefined;
 		const latency = performance.now() - sentAt;
 		const ackAt = Date.now();
 		this.#emit("heartbeat", { ackAt, heartbeatAt: ackAt - latency, latency });
 	}
 
-	async #identify(line: Line): Promise<void> {
+	async #identify(connection: SocketConnection): Promise<void> {
 		try {
-			await this.#options.beforeIdentify(line.ended.signal);
+			await this.#options.beforeIdentify(connection.ended.signal);
 		} catch {
-			// The connection has ended meanwhile.
+			// The connection ended.
 			return;
 		}
 		const { token, intents, identifyProperties, initialPresence } =
 			this.#manager.options;
-		transmit(line, {
+		transmit(connection, {
 			op: GatewayOpcodes.Identify,
 			d: {
-				...{ token, intents, properties: identifyProperties },
-				...{ compress: false, shard: [0, 1] },
+				token,
+				intents,
+				properties: identifyProperties,
+				compress: false,
+				shard: [0, 1],
 				...(initialPresence && { presence: initialPresence }),
 			},
 		});
 	}
 
-	#resume(line: Line, { id, sequence }: Session): void {
+	#resume(connection: SocketConnection, { id, sequence }: Session): void {
 		const { token } = this.#manager.options;
-		transmit(line, {
+		transmit(connection, {
 			op: GatewayOpcodes.Resume,
 			d: { token, session_id: id, seq: sequence },
 		});
 	}
 
-	#hear(line: Line, event: Dispatch): void {
+	#handleDispatch(connection: SocketConnection, event: Dispatch): void {
 		if (event.t === GatewayDispatchEvents.Ready) {
-			this.#begin(line, event);
+			this.#handleReady(connection, event);
 			return;
 		}
-		// Noted first: an event that cannot be read is not to be replayed.
+		// Before dispatching, so that an unreadable event is not replayed.
 		if (this.#session && Number.isSafeInteger(event.s))
 			this.#session.sequence = Number(event.s);
-		if (event.t === GatewayDispatchEvents.Resumed) this.#noteReady(line);
-		this.#dispatch(event, line.state !== "ready");
+		if (event.t === GatewayDispatchEvents.Resumed) this.#markReady(connection);
+		this.#dispatch(event, connection.state !== "ready");
 	}
 
-	/** A new session. One whose READY cannot be read is given up. */
-	#begin(line: Line, event: Dispatch): void {
+	/** Starts a new session. Closes it if its READY cannot be read. */
+	#handleReady(connection: SocketConnection, event: Dispatch): void {
 		const ready = readReady(event.d);
 		if (ready) {
 			this.#session = {
@@ -436,20 +470,20 @@ export class Socket implements Strategy {
 				sequence: Number.isSafeInteger(event.s) ? Number(event.s) : 0,
 			};
 			this.#queue.length = 0;
-			this.#noteReady(line);
+			this.#markReady(connection);
 		}
 		const read = () => {
-			if (!ready) throw new TypeError("READY lacks what a session needs");
+			if (!ready) throw new TypeError("READY lacks a required field");
 			this.#emit("ready", { data: ready });
 			this.#emit("dispatch", { data: { ...event, d: ready } });
 		};
 		const isRead = this.#options.readEvent(event, { read, isReplay: false });
 		if (!ready || !isRead) {
-			line.readyAt = undefined;
-			this.#hangUp(line, farewell, "Discord's READY cannot be read");
+			connection.readyAt = undefined;
+			this.#close(connection, normalClosure, "Discord's READY cannot be read");
 			return;
 		}
-		// The bot has left those that it was in before, and nobody told of it.
+		// Discord sends no event for guilds that the bot left while it was disconnected.
 		const present = new Set(ready.guilds.map(({ id }) => id));
 		for (const id of this.#options.knownGuilds())
 			if (!present.has(id))
@@ -457,11 +491,11 @@ export class Socket implements Strategy {
 		this.#onReady();
 	}
 
-	#noteReady(line: Line): void {
-		line.state = "ready";
-		line.readyAt = performance.now();
-		clearTimeout(line.deadline);
-		this.#noteSession();
+	#markReady(connection: SocketConnection): void {
+		connection.state = "ready";
+		connection.readyAt = performance.now();
+		clearTimeout(connection.timeout);
+		this.#reportSession();
 		this.#flush();
 	}
 
@@ -477,53 +511,57 @@ export class Socket implements Strategy {
 			read(event);
 			return;
 		}
-		// Documented as optional, and taken by discord.js to stay as it was. Absent means available.
+		// `unavailable` is optional; absent means available, but discord.js then keeps its old value.
 		// https://discord.com/developers/docs/events/gateway-events#guild-create
 		if (read({ ...event, d: { unavailable: false, ...d } })) return;
 		if (typeof d.id !== "string") return;
-		// Half of it may have been read: it is shown as unavailable, until Discord sends one that can be read.
+		// It may be half applied: mark the guild unavailable until Discord sends a readable one.
 		const gone = { id: d.id, unavailable: true };
 		read({ ...event, d: gone });
 		read({ ...event, t: GatewayDispatchEvents.GuildDelete, d: gone });
 	}
 
-	/** Sends what waits, as far as Discord's limit allows now. */
+	/** Sends queued payloads as far as the rate limit allows. */
 	#flush(): void {
-		const line = this.#line;
-		if (line?.state !== "ready") return;
-		clearTimeout(line.paced);
+		const connection = this.#connection;
+		if (connection?.state !== "ready") return;
+		clearTimeout(connection.flushTimer);
 		const now = performance.now();
 		const { count, windowMs } = payloadLimit;
-		if (now - line.sent.since >= windowMs) line.sent = { count: 0, since: now };
-		for (; line.sent.count < count; line.sent.count += 1) {
+		if (now - connection.sent.since >= windowMs)
+			connection.sent = { count: 0, since: now };
+		for (; connection.sent.count < count; connection.sent.count += 1) {
 			const payload = this.#queue.shift();
 			if (!payload) return;
-			transmit(line, payload);
+			transmit(connection, payload);
 		}
-		const waitMs = line.sent.since + windowMs - now;
-		line.paced = setTimeout(() => this.#flush(), waitMs);
+		const waitMs = connection.sent.since + windowMs - now;
+		connection.flushTimer = setTimeout(() => this.#flush(), waitMs);
 	}
 
 	#forgetSession(): void {
 		this.#session = undefined;
-		this.#noteSession();
+		this.#reportSession();
 	}
 
-	/** discord.js tells by it how many events were replayed, and whether a connection resumes. */
-	#noteSession(): void {
+	/** Reports the session to discord.js, which derives the number of replayed events from it. */
+	#reportSession(): void {
 		const session = this.#session;
 		void this.#manager.options.updateSessionInfo(
 			0,
 			session
 				? {
-						...{ sessionId: session.id, resumeURL: session.url },
-						...{ sequence: session.sequence, shardId: 0, shardCount: 1 },
+						sessionId: session.id,
+						resumeURL: session.url,
+						sequence: session.sequence,
+						shardId: 0,
+						shardCount: 1,
 					}
 				: null,
 		);
 	}
 
-	/** As the shards of @discordjs/ws do. */
+	/** Emits an event as the shards of @discordjs/ws do. */
 	#emit(event: string, payload: object = {}): void {
 		const emitter: { emit(event: string, payload: object): void } = this
 			.#manager as never;
@@ -531,13 +569,13 @@ export class Socket implements Strategy {
 	}
 }
 
-function transmit({ socket }: Line, payload: object): void {
-	// What is said to a socket that has closed is lost, as on the way.
+function transmit({ socket }: SocketConnection, payload: object): void {
+	// A payload for a closed socket is lost, as if in transit.
 	if (socket.readyState === WebSocket.OPEN)
 		socket.send(JSON.stringify(payload));
 }
 
-/** What of READY is documented; the rest, which could be unreadable, nobody needs. Undefined where that is not there. */
+/** The documented fields of READY that a session needs; undefined if one is missing. */
 function readReady(d: unknown) {
 	if (!isObject(d)) return undefined;
 	const { v, user, guilds, session_id, resume_gateway_url, application } = d;
@@ -549,14 +587,17 @@ function readReady(d: unknown) {
 	if (!ids.every((id) => typeof id === "string")) return undefined;
 	const { id = user.id, flags = 0 } = isObject(application) ? application : {};
 	return {
-		...{ v, user, session_id, resume_gateway_url },
+		v,
+		user,
+		session_id,
+		resume_gateway_url,
 		guilds: ids.map((id) => ({ id, unavailable: true })),
 		application: { id, flags },
 	};
 }
 
-/** Bun says the status of a refused upgrade, and nothing that we have to hide, behind the address. */
-function upgradeFault(event: Event): string {
+/** Describes a failed upgrade without its URL. Bun's message holds the URL, then the HTTP status or the cause. */
+function describeUpgradeError(event: Event): string {
 	const message = "message" in event ? String(event.message) : "";
 	const [, status] = /status code: (\d{3})/.exec(message) ?? [];
 	if (status) return `Discord's Gateway answered HTTP ${status}`;

@@ -1,5 +1,5 @@
-// discord.js's caches of members, each with an index of their names. The index lives and dies with its cache, which
-// discord.js empties and fills as Discord's Gateway tells it; what people are called it changes in place.
+// discord.js's member caches, each with an index of member names. discord.js changes names in place, without calling the
+// cache, so the index is also updated from events.
 
 import {
 	type Client,
@@ -17,13 +17,13 @@ import { MemberIndex } from "./member-index.ts";
 class MemberCache extends Collection<string, GuildMember> {
 	readonly index = new MemberIndex();
 
-	// What is made from it, as by filter(), needs no index.
+	// Collections derived from it, as by filter(), need no index.
 	static override get [Symbol.species]() {
 		return Collection;
 	}
 
 	override set(id: string, member: GuildMember): this {
-		this.#note(id, member);
+		this.#index(id, member);
 		return super.set(id, member);
 	}
 
@@ -37,13 +37,13 @@ class MemberCache extends Collection<string, GuildMember> {
 		super.clear();
 	}
 
-	/** Looks again what someone is called. */
-	reread(id: string): void {
+	/** Updates the index with a member's current names. */
+	refresh(id: string): void {
 		const member = this.get(id);
-		if (member) this.#note(id, member);
+		if (member) this.#index(id, member);
 	}
 
-	#note(id: string, { nickname, user }: GuildMember): void {
+	#index(id: string, { nickname, user }: GuildMember): void {
 		const { globalName, username } = user;
 		this.index.set(id, { nickname, globalName, username });
 	}
@@ -51,20 +51,20 @@ class MemberCache extends Collection<string, GuildMember> {
 
 const makeDefault = Options.cacheWithLimits({
 	...Options.DefaultMakeCacheSettings,
-	// Who is banned is asked for when it matters: of the events alone there would be a list that only grows.
+	// Bans are fetched when needed. The events alone would give a cache that only grows.
 	GuildBanManager: 0,
 });
 
-/** The option of a client that has its members indexed. */
+/** The `makeCache` option of a client with indexed members. */
 export const makeCache: typeof makeDefault = (...args) =>
 	args[2] === GuildMemberManager ? new MemberCache() : makeDefault(...args);
 
-/** The index of a guild's members, as far as they are known. */
+/** The name index of a guild's cached members. */
 export function memberIndex(guild: Guild): MemberIndex {
 	return cacheOf(guild).index;
 }
 
-/** The members with these ids. */
+/** The cached members with these ids. */
 export function membersOf(
 	{ members }: Guild,
 	ids: readonly string[],
@@ -74,15 +74,16 @@ export function membersOf(
 		.filter((member) => member !== undefined);
 }
 
-/** Keeps the indexes of a client that was made with `makeCache` up to date. */
-export function followNames(client: Client): void {
-	const reread = ({ id }: { id: string }) => {
-		for (const guild of client.guilds.cache.values()) cacheOf(guild).reread(id);
+/** Keeps the indexes of a client up to date. Requires `makeCache`. */
+export function trackNames(client: Client): void {
+	const refresh = ({ id }: { id: string }) => {
+		for (const guild of client.guilds.cache.values())
+			cacheOf(guild).refresh(id);
 	};
-	client.on(Events.GuildMemberUpdate, (_, member) => reread(member));
-	client.on(Events.UserUpdate, (_, user) => reread(user));
+	client.on(Events.GuildMemberUpdate, (_, member) => refresh(member));
+	client.on(Events.UserUpdate, (_, user) => refresh(user));
 	client.on(Events.GuildMembersChunk, (members, guild) => {
-		for (const id of members.keys()) cacheOf(guild).reread(id);
+		for (const id of members.keys()) cacheOf(guild).refresh(id);
 	});
 }
 
@@ -90,17 +91,17 @@ export function followNames(client: Client): void {
  * Updates the index with the name of the member that an event is about, after discord.js has read the event. discord.js emits
  * nothing when it already learned the new name from a message or a response.
  */
-export function rereadName(
+export function refreshName(
 	client: Client,
 	{ t: type, d }: { t: string; d: unknown },
 ): void {
-	if (!tellsOfNames.has(type) || !isObject(d) || !isObject(d.user)) return;
+	if (!eventsWithNames.has(type) || !isObject(d) || !isObject(d.user)) return;
 	const { id } = d.user;
 	if (typeof id !== "string") return;
-	for (const guild of client.guilds.cache.values()) cacheOf(guild).reread(id);
+	for (const guild of client.guilds.cache.values()) cacheOf(guild).refresh(id);
 }
 
-const tellsOfNames = new Set<string>([
+const eventsWithNames = new Set<string>([
 	GatewayDispatchEvents.GuildMemberAdd,
 	GatewayDispatchEvents.GuildMemberUpdate,
 ]);

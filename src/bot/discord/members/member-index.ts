@@ -1,8 +1,8 @@
-// Who in a guild is called so: every name is folded when it becomes known, and never when it is looked for. Most people
-// stand in a NameTable; whoever has changed since it was made stands beside it, until a new one is made.
+// Index of a guild's members by name. Names are folded when they are stored. Most members are in an immutable NameTable;
+// those that changed since it was built are in a map beside it (the delta) until the table is rebuilt.
 //
-// A member takes about 40 bytes here and the bytes of their names, twice that while a new table is made. A new one is
-// made in slices of 2 ms, between which everyone else has their turn, and in at most a tenth of the time.
+// A member takes about 40 bytes plus the bytes of their names, twice that during a rebuild. A rebuild runs in slices of
+// 2 ms, and rebuilds take at most a tenth of the time.
 
 import { fold } from "../text.ts";
 import {
@@ -13,105 +13,105 @@ import {
 	rank,
 } from "./name-table.ts";
 
-/** What someone is called in a guild. */
+/** A member's names in a guild. */
 export interface Names {
 	nickname: string | null;
 	globalName: string | null;
 	username: string;
 }
 
-/** With this many changes a new table is due. */
+/** Number of changes after which the table is rebuilt. */
 const maxChanges = 1_000;
 const sliceMs = 2;
-/** After a new table was made, for how many times as long none is. */
-const restFactor = 9;
+/** Pause after a rebuild, as a multiple of its duration. */
+const pauseFactor = 9;
 
 export class MemberIndex {
 	#table = new NameTable();
-	/** Who is not in the table, or stands there otherwise than they are called now. They have been taken out of it. */
-	#changed = new Map<string, Named>();
-	/** Who has changed since the next table was begun; undefined while none is. */
-	#sinceBegun: Set<string> | undefined;
+	/** The delta: members who were added or renamed since the table was built. They are removed from the table. */
+	#delta = new Map<string, Named>();
+	/** Ids changed since the current rebuild started; undefined when there is none. */
+	#changedIds: Set<string> | undefined;
 	#timer: ReturnType<typeof setTimeout> | undefined;
-	#restMs = 0;
+	#pauseMs = 0;
 
 	get size(): number {
-		return this.#table.size + this.#changed.size;
+		return this.#table.size + this.#delta.size;
 	}
 
-	/** Notes what someone is called from now on. */
+	/** Adds or updates a member. */
 	set(id: string, names: Names): void {
 		const named = toNamed(id, names);
-		if (isSame(named, this.#changed.get(id)) || this.#table.has(named)) return;
+		if (isEqual(named, this.#delta.get(id)) || this.#table.has(named)) return;
 		this.#table.remove(id);
-		this.#changed.set(id, named);
-		this.#note(id);
+		this.#delta.set(id, named);
+		this.#noteChange(id);
 	}
 
 	delete(id: string): void {
 		const inTable = this.#table.remove(id);
-		if (this.#changed.delete(id) || inTable) this.#note(id);
+		if (this.#delta.delete(id) || inTable) this.#noteChange(id);
 	}
 
 	clear(): void {
 		clearTimeout(this.#timer);
 		this.#timer = undefined;
-		this.#sinceBegun = undefined;
+		this.#changedIds = undefined;
 		this.#table = new NameTable();
-		this.#changed = new Map();
+		this.#delta = new Map();
 	}
 
 	/**
-	 * How many have a name that contains `wanted`, and the ids of the first of them: whoever is called just so, then whose
-	 * name begins with it, then the others; each by what they are called, then by id. `wanted` is folded, and whole
-	 * characters: half of one is in no name, and nothing is in none.
+	 * Finds members with a name that contains `query`: their number, and the first `limit` ids. Exact matches come first,
+	 * then prefixes, then the others, each ordered by display name, then id. `query` must be folded; an empty or malformed
+	 * one matches nothing.
 	 */
-	find(wanted: string, limit: number): { total: number; ids: string[] } {
-		if (!isText(wanted)) return { total: 0, ids: [] };
+	find(query: string, limit: number): { total: number; ids: string[] } {
+		if (!isValidQuery(query)) return { total: 0, ids: [] };
 		const table = this.#table;
 		const slots: Record<Rank, number[]> = [[], [], []];
 		let total = 0;
-		// In the order in which they are shown, so that the first are enough.
-		table.scan(wanted, (slot, rank) => {
+		// The table is sorted, so the first matches are enough.
+		table.scan(query, (slot, rank) => {
 			total += 1;
 			if (slots[rank].length < limit) slots[rank].push(slot);
 		});
-		const beside: Record<Rank, Named[]> = [[], [], []];
-		for (const named of this.#changed.values()) {
-			const rank = rankOf(named, wanted);
+		const inDelta: Record<Rank, Named[]> = [[], [], []];
+		for (const named of this.#delta.values()) {
+			const rank = rankOf(named, query);
 			if (rank === undefined) continue;
 			total += 1;
-			beside[rank].push(named);
+			inDelta[rank].push(named);
 		}
 		const ids: string[] = [];
 		for (const rank of [0, 1, 2] as const) {
 			if (ids.length === limit) break;
 			const inTable = slots[rank].map((slot) => table.at(slot));
-			const all = [...inTable, ...beside[rank]].sort(compareNamed);
+			const all = [...inTable, ...inDelta[rank]].sort(compareNamed);
 			ids.push(...all.slice(0, limit - ids.length).map(({ id }) => id));
 		}
 		return { total, ids };
 	}
 
-	/** The ids of those who have a name that begins with `wanted`, which is as for `find`, in no order. */
-	beginningWith(wanted: string): string[] {
+	/** The ids of members with a name that starts with `query`, unordered. `query` is as for `find`. */
+	findByPrefix(query: string): string[] {
 		const ids: string[] = [];
-		if (!isText(wanted)) return ids;
-		this.#table.scanBeginnings(wanted, (slot) => {
+		if (!isValidQuery(query)) return ids;
+		this.#table.scanBeginnings(query, (slot) => {
 			ids.push(this.#table.at(slot).id);
 		});
-		for (const named of this.#changed.values())
-			if ((rankOf(named, wanted) ?? rank.inside) < rank.inside)
+		for (const named of this.#delta.values())
+			if ((rankOf(named, query) ?? rank.inside) < rank.inside)
 				ids.push(named.id);
 		return ids;
 	}
 
-	/** Makes a table of everyone. By itself it does so when there have been enough changes. */
-	async merge(): Promise<void> {
-		if (this.#sinceBegun) return;
-		const sinceBegun = new Set<string>();
-		this.#sinceBegun = sinceBegun;
-		const steps = this.#table.with(this.#changed.values());
+	/** Rebuilds the table with the delta. Also runs automatically after enough changes. */
+	async rebuild(): Promise<void> {
+		if (this.#changedIds) return;
+		const changedIds = new Set<string>();
+		this.#changedIds = changedIds;
+		const steps = this.#table.with(this.#delta.values());
 		let spentMs = 0;
 		for (;;) {
 			const from = performance.now();
@@ -120,42 +120,42 @@ export class MemberIndex {
 				step = steps.next();
 			spentMs += performance.now() - from;
 			if (step.done) {
-				this.#take(step.value, sinceBegun);
+				this.#replaceTable(step.value, changedIds);
 				break;
 			}
-			await turnOfOthers();
-			// Everyone has been forgotten meanwhile.
-			if (this.#sinceBegun !== sinceBegun) return;
+			await yieldToEventLoop();
+			// The index was cleared meanwhile.
+			if (this.#changedIds !== changedIds) return;
 		}
-		this.#restMs = spentMs * restFactor;
-		this.#mergeIfDue();
+		this.#pauseMs = spentMs * pauseFactor;
+		this.#scheduleRebuild();
 	}
 
-	/** Goes on with a new table, in which those in `sinceBegun` stand as they were when it was begun. */
-	#take(table: NameTable, sinceBegun: ReadonlySet<string>): void {
+	/** Switches to a rebuilt table, which has outdated entries for the ids in `changedIds`. */
+	#replaceTable(table: NameTable, changedIds: ReadonlySet<string>): void {
 		const changed = new Map<string, Named>();
-		for (const id of sinceBegun) {
+		for (const id of changedIds) {
 			table.remove(id);
-			const named = this.#changed.get(id);
+			const named = this.#delta.get(id);
 			if (named) changed.set(id, named);
 		}
 		this.#table = table;
-		this.#changed = changed;
-		this.#sinceBegun = undefined;
+		this.#delta = changed;
+		this.#changedIds = undefined;
 	}
 
-	#note(id: string): void {
-		this.#sinceBegun?.add(id);
-		this.#mergeIfDue();
+	#noteChange(id: string): void {
+		this.#changedIds?.add(id);
+		this.#scheduleRebuild();
 	}
 
-	#mergeIfDue(): void {
-		if (this.#timer || this.#sinceBegun) return;
-		if (this.#changed.size + this.#table.gone < maxChanges) return;
+	#scheduleRebuild(): void {
+		if (this.#timer || this.#changedIds) return;
+		if (this.#delta.size + this.#table.removedCount < maxChanges) return;
 		this.#timer = setTimeout(() => {
 			this.#timer = undefined;
-			void this.merge();
-		}, this.#restMs);
+			void this.rebuild();
+		}, this.#pauseMs);
 		this.#timer.unref();
 	}
 }
@@ -170,29 +170,29 @@ function toNamed(id: string, { nickname, globalName, username }: Names): Named {
 	return { id, display: nickname ?? globalName ?? username, names };
 }
 
-function isSame(one: Named, other: Named | undefined): boolean {
+function isEqual(one: Named, other: Named | undefined): boolean {
 	if (one.display !== other?.display) return false;
 	if (one.names.length !== other.names.length) return false;
 	return one.names.every((name, at) => name === other.names[at]);
 }
 
-function rankOf({ names }: Named, wanted: string): Rank | undefined {
+function rankOf({ names }: Named, query: string): Rank | undefined {
 	let best: Rank | undefined;
 	for (const name of names) {
-		const at = name.indexOf(wanted);
+		const at = name.indexOf(query);
 		if (at < 0) continue;
-		if (name.length === wanted.length) return rank.exact;
+		if (name.length === query.length) return rank.exact;
 		if (at === 0) best = rank.beginning;
 		else best ??= rank.inside;
 	}
 	return best;
 }
 
-function isText(wanted: string): boolean {
-	return wanted !== "" && wanted.isWellFormed();
+function isValidQuery(query: string): boolean {
+	return query !== "" && query.isWellFormed();
 }
 
-function turnOfOthers(): Promise<void> {
-	// Not unref'd: Bun would leave it until something else happens.
+function yieldToEventLoop(): Promise<void> {
+	// Not unref'd: Bun would delay it until the next event.
 	return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,9 +1,9 @@
-// Discord's refusals → advice, one table. Every tool's failures pass through here, and only here.
+// Converts errors of Discord's API for models and people, with a table of advice by error code.
 
 import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
 import { oneLine } from "../text.ts";
-import { ForeignAnswer } from "./response.ts";
+import { ForeignResponse } from "./response.ts";
 import {
 	type Outcome,
 	PlatformBusy,
@@ -12,7 +12,7 @@ import {
 	wasNotDone,
 } from "./rest.ts";
 
-/** What to do about a refusal, by Discord's code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
+/** Advice by Discord's error code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
 const advice = new Map<number | string, string>([
 	[
 		codes.UnknownChannel,
@@ -199,7 +199,7 @@ const advice = new Map<number | string, string>([
 	],
 ]);
 
-/** What became of a request, in words. */
+/** Texts for `Outcome`. */
 const outcomeNotes: Record<Outcome, string> = {
 	"not sent": "The request was not sent: nothing was done. Try again later.",
 	refused: "The request was turned away: nothing was done. Try again later.",
@@ -208,7 +208,7 @@ const outcomeNotes: Record<Outcome, string> = {
 		"The request had been sent: whether it took effect is unknown. Look before repeating it.",
 };
 
-/** What a model is told of `error`; undefined when it is none of Discord's doing. */
+/** The error to show to a model; undefined if it is not an error of Discord's API. */
 export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformTimeout)
 		return new ToolError(
@@ -217,26 +217,26 @@ export function toToolError(error: unknown): ToolError | undefined {
 				cause: error,
 			},
 		);
-	if (error instanceof PlatformBusy) return busy(error);
+	if (error instanceof PlatformBusy) return busyError(error);
 	if (error instanceof PlatformFailure)
-		return refusal(
+		return apiError(
 			`${oneLine(error.message)}. ${outcomeNotes[error.outcome]}${pauseAfter(error)}`,
 			error,
 		);
 	if (!(error instanceof DiscordAPIError)) return undefined;
 	if (error.status === 401 && error.code !== codes.InvalidWebhookToken)
-		return refusal(
+		return apiError(
 			"401 Unauthorized. Discord refused the bot's token; its operator has been told. Nothing was done.",
 			error,
 		);
-	// The message names the fields, a line each.
-	const said = oneLine(error.message.replaceAll("\n", "; "));
+	// The message has one line per invalid field.
+	const message = oneLine(error.message.replaceAll("\n", "; "));
 	const next = advice.get(error.code) ?? "Nothing was done.";
-	return refusal(`${said} (code ${error.code}). ${next}`, error);
+	return apiError(`${message} (code ${error.code}). ${next}`, error);
 }
 
-/** What went wrong with Discord, for people, as the beginning of a sentence; undefined when it is none of Discord's doing. */
-export function platformFault(error: unknown): string | undefined {
+/** An error of Discord's API as the beginning of a sentence for people; undefined for any other error. */
+export function describePlatformError(error: unknown): string | undefined {
 	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
 	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
 	if (error instanceof PlatformFailure)
@@ -250,20 +250,20 @@ export function platformFault(error: unknown): string | undefined {
 	return `Discord refuses: ${message} (code ${error.code})${advice}`;
 }
 
-/** What a person is told of `error`, who knows of no tools; undefined when it is a fault of ours. */
-export function forPeople(error: unknown): string | undefined {
+/** The text to show to a person who used a command; undefined for a bug. */
+export function describeErrorForPeople(error: unknown): string | undefined {
 	if (error instanceof ToolError) return error.message;
-	const fault = platformFault(error);
-	if (fault === undefined) return undefined;
-	return `${fault}. ${
+	const problem = describePlatformError(error);
+	if (problem === undefined) return undefined;
+	return `${problem}. ${
 		wasNotDone(error)
 			? "Nothing was done."
 			: "Whether it was done is not known: look before you repeat it."
 	}`;
 }
 
-/** Why a request is not sent now, up to the time when it can be. */
-const waits: Record<PlatformBusy["why"], string> = {
+/** Texts for `PlatformBusy.why`; "in N s" follows. */
+const busyTexts: Record<PlatformBusy["why"], string> = {
 	"rate limit": "Discord's rate limit takes this request again",
 	"invalid requests":
 		"Discord has refused so many of the bot's requests that requests are paused to avoid an IP ban; the next one can go",
@@ -272,18 +272,18 @@ const waits: Record<PlatformBusy["why"], string> = {
 };
 
 function pauseAfter({ cause }: PlatformFailure): string {
-	if (!(cause instanceof ForeignAnswer)) return "";
+	if (!(cause instanceof ForeignResponse)) return "";
 	return ` Requests are paused for ${Math.ceil(cause.pauseMs / 1000)} s.`;
 }
 
-function busy(error: PlatformBusy): ToolError {
+function busyError(error: PlatformBusy): ToolError {
 	const seconds = Math.ceil(error.retryAfterMs / 1000);
-	return refusal(
-		`${waits[error.why]} in ${seconds} s. The request was not sent: nothing was done. Call again after that, not before.`,
+	return apiError(
+		`${busyTexts[error.why]} in ${seconds} s. The request was not sent: nothing was done. Call again after that, not before.`,
 		error,
 	);
 }
 
-function refusal(text: string, cause: Error): ToolError {
+function apiError(text: string, cause: Error): ToolError {
 	return new ToolError(`Discord API error: ${text}`, { cause });
 }

@@ -1,29 +1,29 @@
-// The waits of discord.js's request queues, by a clock that never jumps. It keeps the end of a rate limit as a time of the
-// wall clock: set back by an hour, that would hold up every request of the route for an hour; set forward, none.
+// Puts the rate limits of discord.js's request queues on the monotonic clock. discord.js stores their end as wall clock
+// time: setting the clock back by an hour would block the route for an hour, setting it forward would lift the limit.
 
 import type { REST } from "discord.js";
 
-/** Has all rate limits of `rest` end when they should, however the wall clock is set meanwhile. */
+/** Makes all rate limits of `rest` independent of changes of the wall clock. */
 export function followMonotonicClock(rest: REST): void {
 	keepMonotonic(rest, "globalReset");
 	const { handlers } = rest;
 	const set = handlers.set.bind(handlers);
 	handlers.set = (id, handler) => {
-		// The queue of an interaction's callback has no limit, and no such time.
+		// The queue for interaction callbacks has no rate limit.
 		if ("reset" in handler && typeof handler.reset === "number")
 			keepMonotonic(handler as { reset: number }, "reset");
 		return set(id, handler);
 	};
 }
 
-/** `owner[key]` is set and read as a time of the wall clock, and kept as one of the monotonic clock. */
+/** Makes `target[key]` a wall clock time that is stored on the monotonic clock. */
 function keepMonotonic<Key extends string>(
-	owner: Record<Key, number>,
+	target: Record<Key, number>,
 	key: Key,
 ): void {
 	const offsetMs = () => performance.now() - Date.now();
-	let at = owner[key] + offsetMs();
-	Object.defineProperty(owner, key, {
+	let at = target[key] + offsetMs();
+	Object.defineProperty(target, key, {
 		get: () => at - offsetMs(),
 		set: (time: number) => {
 			at = time + offsetMs();

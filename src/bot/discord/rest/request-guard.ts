@@ -1,46 +1,46 @@
-// When the bot sends no requests: after too many that Discord refused, and after an answer that was not from its API.
+// Pauses all requests after too many invalid ones, and after a response that did not come from Discord's API.
 
 import { doubledMs } from "../../../lib/back-off.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
 
 /**
- * How long the first answer in a row from elsewhere stops requests; each further one doubles it. A guess: a single page
- * with 502 or 503 comes from a proxy in front of Discord now and then, and the next request passes.
+ * Pause after the first foreign response in a row; each further one doubles it. A guess: proxies in front of Discord
+ * return a single 502 or 503 now and then, and the next request succeeds.
  */
 const firstPauseMs = { failed: 1_000, refused: 5_000 };
-/** The longest pause: a server that fails may be back soon, a block of the address lasts. A guess. */
+/** Maximum pause. Failing servers recover soon, a block of the IP address lasts. A guess. */
 const maxPauseMs = { failed: 60_000, refused: 10 * 60_000 };
-/** Nothing that an answer asks for is waited for longer. */
+/** Maximum accepted Retry-After. */
 const maxRetryAfterMs = 60 * 60_000;
 
-/** Why requests are held back, and for how long from now. */
+/** Why requests are paused, and for how long from now. */
 export interface Pause {
 	why: "invalid requests" | "foreign answer";
 	waitMs: number;
-	/** The status of the answer that began it. */
+	/** HTTP status of the response that started it. */
 	status?: number;
 }
 
 export interface RequestGuardOptions {
 	invalid?: InvalidRequests;
-	/** A clock that never jumps, in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	now?(): number;
-	/** Is told when requests are held back that were not before. */
+	/** Called when a pause starts. */
 	onPause?(pause: Pause): void;
 }
 
 export class RequestGuard {
-	/** Requests that were not sent because of a pause. */
-	heldBack = 0;
+	/** Number of requests rejected because of a pause. */
+	rejectedCount = 0;
 	readonly #invalid: InvalidRequests;
 	readonly #now: () => number;
 	readonly #onPause: (pause: Pause) => void;
-	/** The latest pause after an answer from elsewhere. */
-	#begunAt = -Infinity;
+	/** The latest pause after a foreign response. */
+	#startedAt = -Infinity;
 	#endsAt = -Infinity;
 	#status = 0;
-	/** Answers from elsewhere in a row, each to a request that was sent after the pause before it. */
-	#foreign = 0;
+	/** Foreign responses in a row, each to a request that was sent after the previous pause. */
+	#foreignInARow = 0;
 
 	constructor({
 		now = () => performance.now(),
@@ -52,12 +52,12 @@ export class RequestGuard {
 		this.#onPause = onPause;
 	}
 
-	/** Requests of the last 10 minutes that Discord counts as invalid. */
+	/** Invalid requests in the last 10 minutes. */
 	get invalidCount(): number {
 		return this.#invalid.count;
 	}
 
-	/** The pause that no request may be sent in; undefined when one may. */
+	/** The current pause; undefined if requests may be sent. */
 	get pause(): Pause | undefined {
 		const foreignMs = this.#endsAt - this.#now();
 		const invalidMs = this.#invalid.waitMs;
@@ -71,40 +71,43 @@ export class RequestGuard {
 		};
 	}
 
-	/** A request is about to be sent: its answer is told to what this returns. Only while there is no pause. */
+	/** Call before sending a request, while there is no pause. Pass its response to one of the returned functions. */
 	begin() {
 		const sentAt = this.#now();
-		/** Whether the pause began after the request was sent: its answer then says nothing new. */
-		const isOld = () => sentAt <= this.#begunAt;
+		/** Whether the request was sent before the latest pause, whose cause it shares. */
+		const isOld = () => sentAt <= this.#startedAt;
 		return {
-			/** Discord's API answered; a rate limit that others share with the bot (`scope`) does not count. */
-			answered: (status: number, scope: string | null) => {
-				this.#announcing(() => this.#invalid.note(status, scope));
-				if (!isOld()) this.#foreign = 0;
+			/** For a response of Discord's API. `scope` is that of its rate limit, if any. */
+			noteResponse: (status: number, scope: string | null) => {
+				this.#reportNewPause(() => this.#invalid.note(status, scope));
+				if (!isOld()) this.#foreignInARow = 0;
 			},
-			/** Something else answered, and perhaps said for how long it will. */
-			answeredByOther: (status: number, retryAfterMs: number | undefined) => {
-				this.#announcing(() => {
+			/** For a foreign response. `retryAfterMs` is the wait that it asks for, if any. */
+			noteForeignResponse: (
+				status: number,
+				retryAfterMs: number | undefined,
+			) => {
+				this.#reportNewPause(() => {
 					this.#invalid.note(status, null);
 					if (isOld() && retryAfterMs === undefined) return;
-					if (!isOld()) this.#foreign += 1;
+					if (!isOld()) this.#foreignInARow += 1;
 					const kind = status >= 500 ? "failed" : "refused";
 					const range = [firstPauseMs[kind], maxPauseMs[kind]] as const;
 					const ms =
 						retryAfterMs === undefined
-							? doubledMs(this.#foreign - 1, range)
+							? doubledMs(this.#foreignInARow - 1, range)
 							: Math.min(retryAfterMs, maxRetryAfterMs);
 					const endsAt = this.#now() + ms;
 					if (endsAt <= this.#endsAt) return;
 					this.#endsAt = endsAt;
 					this.#status = status;
-					if (!isOld()) this.#begunAt = this.#now();
+					if (!isOld()) this.#startedAt = this.#now();
 				});
 			},
 		};
 	}
 
-	#announcing(work: () => void): void {
+	#reportNewPause(work: () => void): void {
 		const before = this.pause;
 		work();
 		const { pause } = this;

@@ -1,7 +1,6 @@
-// What Discord promises to answer, route by route, as far as the bot relies on it: a tool, or discord.js, that is given
-// less shows "undefined" or fails. Fields are required where Discord documents them as always there and something reads
-// them; null and absence are let through wherever that does no harm. Where Discord's OpenAPI specification allows more than
-// its documentation, that is let through too. https://docs.discord.com/developers/reference,
+// Schemas of Discord's responses by route, limited to the fields that the bot relies on. A field is required if Discord
+// documents it as always present and the code reads it. Null and absent values pass where they do no harm, and where
+// Discord's OpenAPI specification allows more than its documentation. https://docs.discord.com/developers/reference,
 // https://github.com/discord/discord-api-spec
 
 import { ChannelType } from "discord.js";
@@ -12,46 +11,59 @@ const id = v.string();
 const number = v.number();
 const flag = v.optional(v.boolean());
 const ids = v.array(id);
-/** Perhaps a text, or null, or not there. */
-const perhaps = v.nullish(text);
+/** A string that may be null or absent. */
+const nullableText = v.nullish(text);
 const count = v.optional(number);
 const object = v.looseObject;
 
-const identified = object({ id });
+const withId = object({ id });
 
 const user = object({
-	...{ id, username: text, bot: flag },
-	global_name: perhaps,
+	id,
+	username: text,
+	bot: flag,
+	global_name: nullableText,
 	public_flags: count,
 });
 
 const member = object({
-	...{ user, roles: ids, nick: perhaps, joined_at: perhaps, flags: count },
-	communication_disabled_until: perhaps,
+	user,
+	roles: ids,
+	nick: nullableText,
+	joined_at: nullableText,
+	flags: count,
+	communication_disabled_until: nullableText,
 });
 
 const overwrite = object({ id, type: number, allow: text, deny: text });
 
-const emojiOf = object({ id: v.nullish(id), name: perhaps });
+const emojiOf = object({ id: v.nullish(id), name: nullableText });
 
 const tags = v.array(
 	object({
-		...{ id, name: text, moderated: flag },
-		...{ emoji_id: v.nullish(id), emoji_name: perhaps },
+		id,
+		name: text,
+		moderated: flag,
+		emoji_id: v.nullish(id),
+		emoji_name: nullableText,
 	}),
 );
 
 const guildChannel = object({
-	...{ id, guild_id: id, type: number, name: text, flags: count },
+	id,
+	guild_id: id,
+	type: number,
+	name: text,
+	flags: count,
 	position: count,
-	parent_id: perhaps,
+	parent_id: nullableText,
 	owner_id: v.optional(id),
-	topic: perhaps,
+	topic: nullableText,
 	nsfw: flag,
 	rate_limit_per_user: v.nullish(number),
 	bitrate: v.nullish(number),
 	user_limit: v.nullish(number),
-	rtc_region: perhaps,
+	rtc_region: nullableText,
 	permission_overwrites: v.optional(v.array(overwrite)),
 	message_count: count,
 	member_count: count,
@@ -59,20 +71,23 @@ const guildChannel = object({
 	available_tags: v.optional(tags),
 	thread_metadata: v.optional(
 		object({
-			...{ archived: v.boolean(), locked: flag, archive_timestamp: perhaps },
+			archived: v.boolean(),
+			locked: flag,
+			archive_timestamp: nullableText,
 			auto_archive_duration: number,
 		}),
 	),
 });
 
-/** A channel of a guild, or one in which people talk directly. */
-const channel = v.lazy((given) => {
-	const { type } = Object(given) as { type?: unknown };
-	return type === ChannelType.DM ? identified : guildChannel;
+/** A guild channel or a DM. */
+const channel = v.lazy((value) => {
+	const { type } = Object(value) as { type?: unknown };
+	return type === ChannelType.DM ? withId : guildChannel;
 });
 
 const embed = object({
-	...{ title: v.optional(text), description: v.optional(text) },
+	title: v.optional(text),
+	description: v.optional(text),
 	url: v.optional(text),
 	author: v.optional(object({ name: text })),
 	footer: v.optional(object({ text })),
@@ -82,11 +97,14 @@ const embed = object({
 });
 
 const attachment = object({
-	...{ filename: text, size: number, url: text },
-	...{ description: perhaps, content_type: perhaps },
+	filename: text,
+	size: number,
+	url: text,
+	description: nullableText,
+	content_type: nullableText,
 });
 
-const written = {
+const messageBody = {
 	content: text,
 	embeds: v.array(embed),
 	attachments: v.array(attachment),
@@ -112,21 +130,29 @@ const poll = object({
 
 const reference = v.nullish(
 	object({
-		...{ type: count, message_id: v.optional(id), channel_id: v.optional(id) },
+		type: count,
+		message_id: v.optional(id),
+		channel_id: v.optional(id),
 		guild_id: v.optional(id),
 	}),
 );
 
-const alone = {
-	...{ id, channel_id: id, author: user, timestamp: text, type: number },
-	...written,
-	edited_timestamp: perhaps,
+const messageFields = {
+	id,
+	channel_id: id,
+	author: user,
+	timestamp: text,
+	type: number,
+	...messageBody,
+	edited_timestamp: nullableText,
 	webhook_id: v.optional(id),
 	pinned: flag,
 	flags: count,
 	poll: v.nullish(poll),
 	message_reference: reference,
-	message_snapshots: v.optional(v.array(object({ message: object(written) }))),
+	message_snapshots: v.optional(
+		v.array(object({ message: object(messageBody) })),
+	),
 	reactions: v.optional(
 		v.array(object({ emoji: emojiOf, count: number, me: flag })),
 	),
@@ -134,23 +160,32 @@ const alone = {
 	thread: v.nullish(object({ id, name: text, message_count: count })),
 };
 const message = object({
-	...alone,
-	referenced_message: v.nullish(object(alone)),
+	...messageFields,
+	referenced_message: v.nullish(object(messageFields)),
 });
 
-/** One that the bot has just written, or whose poll it has ended: of the rest only a poll is shown. */
+/** A message that the bot just sent, or whose poll it ended: only its poll is read. */
 const sent = object({ id, poll: v.nullish(poll) });
 
 const role = object({
-	...{ id, name: text, permissions: text, position: number, flags: count },
-	...{ color: count, hoist: flag, mentionable: flag, managed: flag },
+	id,
+	name: text,
+	permissions: text,
+	position: number,
+	flags: count,
+	color: count,
+	hoist: flag,
+	mentionable: flag,
+	managed: flag,
 	colors: v.optional(object({ primary_color: number })),
 	tags: v.optional(object({})),
 });
 
 const guild = object({
-	...{ id, name: text, owner_id: id },
-	description: perhaps,
+	id,
+	name: text,
+	owner_id: id,
+	description: nullableText,
 	afk_channel_id: v.nullish(id),
 	system_channel_id: v.nullish(id),
 	rules_channel_id: v.nullish(id),
@@ -166,37 +201,58 @@ const guild = object({
 	premium_subscription_count: v.nullish(number),
 	preferred_locale: text,
 	features: v.array(text),
-	roles: v.array(identified),
+	roles: v.array(withId),
 	approximate_presence_count: v.nullish(number),
 	incidents_data: v.nullish(object({})),
 });
 
 const emoji = object({
-	...{ id, name: text, user: v.optional(user), roles: v.optional(ids) },
-	...{ animated: flag, managed: flag, available: flag },
+	id,
+	name: text,
+	user: v.optional(user),
+	roles: v.optional(ids),
+	animated: flag,
+	managed: flag,
+	available: flag,
 });
 
 const webhook = object({
-	...{ id, type: number, name: perhaps, token: v.optional(text) },
-	...{ channel_id: v.nullish(id), guild_id: v.nullish(id) },
-	...{ application_id: v.nullish(id), user: v.nullish(user) },
+	id,
+	type: number,
+	name: nullableText,
+	token: v.optional(text),
+	channel_id: v.nullish(id),
+	guild_id: v.nullish(id),
+	application_id: v.nullish(id),
+	user: v.nullish(user),
 });
 
 const webhooks = v.array(webhook);
 
 const invite = object({
-	...{ code: text, inviter: v.nullish(user), expires_at: perhaps },
-	...{ uses: count, max_uses: count, max_age: count, temporary: flag },
+	code: text,
+	inviter: v.nullish(user),
+	expires_at: nullableText,
+	uses: count,
+	max_uses: count,
+	max_age: count,
+	temporary: flag,
 	approximate_member_count: v.nullish(number),
 	roles: v.nullish(v.array(object({ id, name: text }))),
-	channel: v.nullish(object({ id, name: perhaps })),
+	channel: v.nullish(object({ id, name: nullableText })),
 	guild: v.nullish(object({ id, name: v.optional(text) })),
 });
 
 const event = object({
-	...{ id, guild_id: id, name: text, description: perhaps },
-	...{ scheduled_start_time: text, scheduled_end_time: v.nullable(text) },
-	...{ status: number, entity_type: number, channel_id: v.nullish(id) },
+	id,
+	guild_id: id,
+	name: text,
+	description: nullableText,
+	scheduled_start_time: text,
+	scheduled_end_time: v.nullable(text),
+	status: number,
+	entity_type: number,
+	channel_id: v.nullish(id),
 	entity_metadata: v.nullish(object({ location: v.nullish(text) })),
 	user_count: count,
 	creator_id: v.nullish(id),
@@ -204,8 +260,13 @@ const event = object({
 });
 
 const rule = object({
-	...{ id, guild_id: id, name: text, creator_id: id },
-	...{ event_type: number, trigger_type: number, enabled: v.boolean() },
+	id,
+	guild_id: id,
+	name: text,
+	creator_id: id,
+	event_type: number,
+	trigger_type: number,
+	enabled: v.boolean(),
 	trigger_metadata: object({
 		keyword_filter: v.optional(v.array(text)),
 		regex_patterns: v.optional(v.array(text)),
@@ -218,7 +279,7 @@ const rule = object({
 	exempt_channels: ids,
 });
 
-const ban = object({ user, reason: perhaps });
+const ban = object({ user, reason: nullableText });
 const stage = object({ id, channel_id: id, topic: text });
 
 const threads = object({ threads: v.array(guildChannel), has_more: flag });
@@ -226,56 +287,59 @@ const threads = object({ threads: v.array(guildChannel), has_more: flag });
 const auditLog = object({
 	audit_log_entries: v.array(
 		object({
-			...{ id, action_type: number, reason: v.optional(text) },
-			...{ user_id: v.nullable(id), target_id: v.nullable(id) },
+			id,
+			action_type: number,
+			reason: v.optional(text),
+			user_id: v.nullable(id),
+			target_id: v.nullable(id),
 			changes: v.optional(v.array(object({ key: text }))),
 			options: v.nullish(object({})),
 		}),
 	),
 	users: v.array(user),
-	webhooks: v.array(object({ id, name: perhaps })),
-	threads: v.array(object({ id, name: perhaps })),
+	webhooks: v.array(object({ id, name: nullableText })),
+	threads: v.array(object({ id, name: nullableText })),
 	integrations: v.array(object({ id, name: text })),
 	guild_scheduled_events: v.array(object({ id, name: text })),
 	auto_moderation_rules: v.array(object({ id, name: text })),
 	application_commands: v.array(object({ id, name: text })),
 });
 
-/** Also that the index is not ready yet, with 202. */
+/** Results, or with 202 the response that the index is not ready yet. */
 const search = v.union([
 	object({
 		messages: v.array(v.array(message)),
 		total_results: number,
-		threads: v.nullish(v.array(object({ id, name: perhaps }))),
+		threads: v.nullish(v.array(object({ id, name: nullableText }))),
 	}),
 	object({ code: number, retry_after: number }),
 ]);
 
 type Schema = v.GenericSchema<unknown, unknown>;
-const nothing = undefined;
+const ignored = undefined;
 
-/** Everyone has a role. */
+/** A guild has at least @everyone. */
 const roles = v.pipe(v.array(role), v.minLength(1));
 
-/** By method and path: what the answer is, or that it is nothing. */
-const promises: Readonly<Record<string, Schema | undefined>> = {
-	"DELETE /channels/:id": identified,
-	"DELETE /channels/:id/messages/:id": nothing,
-	"DELETE /channels/:id/messages/:id/reactions": nothing,
-	"DELETE /channels/:id/messages/:id/reactions/:emoji": nothing,
-	"DELETE /channels/:id/messages/pins/:id": nothing,
-	"DELETE /channels/:id/permissions/:id": nothing,
-	"DELETE /guilds/:id/auto-moderation/rules/:id": nothing,
-	"DELETE /guilds/:id/bans/:id": nothing,
-	"DELETE /guilds/:id/emojis/:id": nothing,
-	"DELETE /guilds/:id/members/:id": nothing,
-	"DELETE /guilds/:id/members/:id/roles/:id": nothing,
-	"DELETE /guilds/:id/roles/:id": nothing,
-	"DELETE /guilds/:id/scheduled-events/:id": nothing,
+/** By method and path; undefined if the body is not read. */
+const schemas: Readonly<Record<string, Schema | undefined>> = {
+	"DELETE /channels/:id": withId,
+	"DELETE /channels/:id/messages/:id": ignored,
+	"DELETE /channels/:id/messages/:id/reactions": ignored,
+	"DELETE /channels/:id/messages/:id/reactions/:emoji": ignored,
+	"DELETE /channels/:id/messages/pins/:id": ignored,
+	"DELETE /channels/:id/permissions/:id": ignored,
+	"DELETE /guilds/:id/auto-moderation/rules/:id": ignored,
+	"DELETE /guilds/:id/bans/:id": ignored,
+	"DELETE /guilds/:id/emojis/:id": ignored,
+	"DELETE /guilds/:id/members/:id": ignored,
+	"DELETE /guilds/:id/members/:id/roles/:id": ignored,
+	"DELETE /guilds/:id/roles/:id": ignored,
+	"DELETE /guilds/:id/scheduled-events/:id": ignored,
 	"DELETE /invites/:code": object({ code: text }),
-	"DELETE /stage-instances/:id": nothing,
-	"DELETE /webhooks/:id": nothing,
-	"DELETE /webhooks/:id/:token/messages/:id": nothing,
+	"DELETE /stage-instances/:id": ignored,
+	"DELETE /webhooks/:id": ignored,
+	"DELETE /webhooks/:id/:token/messages/:id": ignored,
 	"GET /channels/:id": channel,
 	"GET /channels/:id/invites": v.array(invite),
 	"GET /channels/:id/messages": v.array(message),
@@ -309,11 +373,12 @@ const promises: Readonly<Record<string, Schema | undefined>> = {
 	"GET /guilds/:id/scheduled-events": v.array(event),
 	"GET /guilds/:id/scheduled-events/:id": event,
 	"GET /guilds/:id/scheduled-events/:id/users": v.array(
-		object({ user, member: v.nullish(object({ nick: perhaps })) }),
+		object({ user, member: v.nullish(object({ nick: nullableText })) }),
 	),
 	"GET /guilds/:id/threads/active": threads,
 	"GET /guilds/:id/voice-states/:id": object({
-		...{ user_id: id, channel_id: v.nullish(id) },
+		user_id: id,
+		channel_id: v.nullish(id),
 	}),
 	"GET /guilds/:id/webhooks": webhooks,
 	"GET /invites/:code": invite,
@@ -322,26 +387,26 @@ const promises: Readonly<Record<string, Schema | undefined>> = {
 	"GET /webhooks/:id": webhook,
 	"GET /webhooks/:id/:token/messages/:id": message,
 	"PATCH /channels/:id": channel,
-	"PATCH /channels/:id/messages/:id": identified,
+	"PATCH /channels/:id/messages/:id": withId,
 	"PATCH /guilds/:id": guild,
 	"PATCH /guilds/:id/auto-moderation/rules/:id": rule,
-	"PATCH /guilds/:id/channels": nothing,
-	"PATCH /guilds/:id/emojis/:id": identified,
+	"PATCH /guilds/:id/channels": ignored,
+	"PATCH /guilds/:id/emojis/:id": withId,
 	"PATCH /guilds/:id/members/:id": member,
 	"PATCH /guilds/:id/roles": roles,
 	"PATCH /guilds/:id/roles/:id": role,
 	"PATCH /guilds/:id/scheduled-events/:id": event,
-	"PATCH /stage-instances/:id": identified,
-	"PATCH /webhooks/:id": identified,
-	"PATCH /webhooks/:id/:token/messages/:id": identified,
+	"PATCH /stage-instances/:id": withId,
+	"PATCH /webhooks/:id": withId,
+	"PATCH /webhooks/:id/:token/messages/:id": withId,
 	"POST /channels/:id/invites": invite,
 	"POST /channels/:id/messages": sent,
-	"POST /channels/:id/messages/:id/crosspost": identified,
-	"POST /channels/:id/messages/:id/threads": identified,
-	"POST /channels/:id/messages/bulk-delete": nothing,
+	"POST /channels/:id/messages/:id/crosspost": withId,
+	"POST /channels/:id/messages/:id/threads": withId,
+	"POST /channels/:id/messages/bulk-delete": ignored,
 	"POST /channels/:id/polls/:id/expire": sent,
-	"POST /channels/:id/threads": identified,
-	"POST /channels/:id/webhooks": object({ id, name: perhaps }),
+	"POST /channels/:id/threads": withId,
+	"POST /channels/:id/webhooks": object({ id, name: nullableText }),
 	"POST /guilds/:id/auto-moderation/rules": rule,
 	"POST /guilds/:id/bulk-ban": object({ banned_users: ids, failed_users: ids }),
 	"POST /guilds/:id/channels": guildChannel,
@@ -349,26 +414,26 @@ const promises: Readonly<Record<string, Schema | undefined>> = {
 	"POST /guilds/:id/prune": object({ pruned: v.nullable(number) }),
 	"POST /guilds/:id/roles": role,
 	"POST /guilds/:id/scheduled-events": event,
-	"POST /stage-instances": identified,
-	"POST /users/@me/channels": identified,
+	"POST /stage-instances": withId,
+	"POST /users/@me/channels": withId,
 	"POST /webhooks/:id/:token": sent,
-	"PUT /channels/:id/messages/:id/reactions/:emoji": nothing,
-	"PUT /channels/:id/messages/pins/:id": nothing,
-	"PUT /channels/:id/permissions/:id": nothing,
-	"PUT /channels/:id/voice-status": nothing,
-	"PUT /guilds/:id/bans/:id": nothing,
+	"PUT /channels/:id/messages/:id/reactions/:emoji": ignored,
+	"PUT /channels/:id/messages/pins/:id": ignored,
+	"PUT /channels/:id/permissions/:id": ignored,
+	"PUT /channels/:id/voice-status": ignored,
+	"PUT /guilds/:id/bans/:id": ignored,
 	"PUT /guilds/:id/incident-actions": object({
 		invites_disabled_until: v.nullable(text),
 		dms_disabled_until: v.nullable(text),
 	}),
-	"PUT /guilds/:id/members/:id/roles/:id": nothing,
+	"PUT /guilds/:id/members/:id/roles/:id": ignored,
 };
 
-/** What may also be answered 204 by the OpenAPI specification. */
+/** Discord's OpenAPI specification also allows 204 here. */
 const mayBeEmpty = "PATCH /guilds/:id/members/:id";
 
-/** How a path is written above. */
-function patternOf(path: string): string {
+/** The route pattern of a path, as in `schemas`. */
+function routePattern(path: string): string {
 	return path
 		.replace(/\/reactions\/.+$/, "/reactions/:emoji")
 		.replace(/^(\/(?:webhooks|interactions)\/\d+)\/[^/]+/, "$1/:token")
@@ -377,27 +442,29 @@ function patternOf(path: string): string {
 		.replaceAll(/\/\d{15,20}(?=\/|$)/g, "/:id");
 }
 
-/** What is wrong with a 2xx answer, in words that follow its status; undefined when it is what Discord promises. */
-export function faultOf(
+/** What is wrong with a 2xx response, as words that follow its status; undefined if it is valid. */
+export function findResponseProblem(
 	method: string,
 	path: string,
 	status: number,
-	answer: unknown,
+	body: unknown,
 ): string | undefined {
-	const route = `${method} ${patternOf(path)}`;
-	const promised = promises[route];
-	if (status !== 200 && status !== 201 && status !== 204 && promised !== search)
+	const route = `${method} ${routePattern(path)}`;
+	const schema = schemas[route];
+	if (status !== 200 && status !== 201 && status !== 204 && schema !== search)
 		return "which Discord does not document here";
-	// discord.js gives the bytes of what is not JSON.
-	if (answer instanceof ArrayBuffer && answer.byteLength > 0)
+	// discord.js returns an ArrayBuffer if the body is not JSON.
+	if (body instanceof ArrayBuffer && body.byteLength > 0)
 		return "without JSON: this comes from something in front of Discord's API";
-	const isEmpty = answer instanceof ArrayBuffer;
-	if (!promised && method !== "GET") return undefined;
+	const isEmpty = body instanceof ArrayBuffer;
+	if (!schema && method !== "GET") return undefined;
 	if (status === 204 && route === mayBeEmpty) return undefined;
-	if (isEmpty) return "without the promised JSON";
-	if (!promised) return undefined;
-	const { issues } = v.safeParse(promised, answer, { abortEarly: true });
+	if (isEmpty) return "without the documented JSON";
+	if (!schema) return undefined;
+	const { issues } = v.safeParse(schema, body, { abortEarly: true });
 	if (!issues) return undefined;
 	const at = v.getDotPath(issues[0]);
-	return at === null ? "without the promised JSON" : `without a usable "${at}"`;
+	return at === null
+		? "without the documented JSON"
+		: `without a usable "${at}"`;
 }

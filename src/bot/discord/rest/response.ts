@@ -1,43 +1,43 @@
-// What Discord's API answered, before discord.js sees it. An answer has a limited size, an error is a JSON object with a
-// code and a message, and a 429 says how long to wait. Anything else comes from something in front of the API, such as
-// Cloudflare. https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
+// Reads and validates responses of Discord's API before discord.js sees them: limited size, errors as JSON objects with a
+// code and a message, 429 with a wait. Anything else comes from something in front of the API, such as Cloudflare.
+// https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
 
 import { DiscordAPIError, type DiscordErrorData } from "discord.js";
 import { parseJson } from "../../../lib/json.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
-/** A page of 100 long messages, each forwarding another, stays below this. */
+/** Maximum size. A page of 100 long messages, each forwarding another, stays below it. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** An answer that discord.js cannot use, in words for a model; `message` starts with the status. */
-export class UnusableAnswer extends Error {
-	override name = "UnusableAnswer";
+/** A response that discord.js cannot use. `message` starts with the status and is shown to models. */
+export class UnusableResponse extends Error {
+	override name = "UnusableResponse";
 	constructor(
 		readonly status: number,
-		what: string,
+		problem: string,
 	) {
-		super(`${status} ${what}`);
+		super(`${status} ${problem}`);
 	}
 }
 
-/** An answer that is not the API's: whatever blocks or replaces the API will answer the next request the same way. */
-export class ForeignAnswer extends UnusableAnswer {
-	override name = "ForeignAnswer";
-	/** For how long the bot sends nothing because of it. */
+/** An error response that does not come from the API: a proxy or a block in front of it. The next requests get the same. */
+export class ForeignResponse extends UnusableResponse {
+	override name = "ForeignResponse";
+	/** How long requests are paused because of it. */
 	pauseMs = 0;
 
 	constructor(
 		status: number,
-		what: string,
-		/** The pause that it asks for, if it does. */
+		problem: string,
+		/** The wait that it asks for, if any. */
 		readonly retryAfterMs: number | undefined,
 	) {
-		super(status, what);
+		super(status, problem);
 	}
 }
 
-/** An answer that has arrived in full. */
-export interface Answer {
+/** A response that has arrived in full. */
+export interface ApiResponse {
 	readonly status: number;
 	readonly statusText: string;
 	readonly ok: boolean;
@@ -49,28 +49,28 @@ export interface Answer {
 	arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** Reads a response to its end. Throws an UnusableAnswer for what is not an answer of Discord's API. */
-export async function readAnswer(response: Response): Promise<Answer> {
+/** Reads a response to its end. Throws an UnusableResponse if it is not one of Discord's API. */
+export async function readResponse(response: Response): Promise<ApiResponse> {
 	const { status } = response;
 	if (status >= 300 && status < 400) {
 		await response.body?.cancel();
-		throw new UnusableAnswer(status, "and a redirect, which is not followed");
+		throw new UnusableResponse(status, "and a redirect, which is not followed");
 	}
 	const bytes = await readAtMost(response);
 	if (status < 400) {
 		const headers = new Headers(response.headers);
-		// discord.js reads JSON wherever the header says so, and fails on an answer that is empty by right.
+		// discord.js parses JSON by this header and fails on a valid empty response.
 		if (bytes.length === 0) headers.delete("content-type");
-		return answerOf(response, headers, bytes);
+		return toApiResponse(response, headers, bytes);
 	}
 
 	const error = parseJson(bytes.toString());
 	const headers = new Headers(response.headers);
-	const retryAfter = secondsToWait(headers, error);
-	const foreign = (what: string) =>
-		new ForeignAnswer(
+	const retryAfter = retryAfterSeconds(headers, error);
+	const foreign = (problem: string) =>
+		new ForeignResponse(
 			status,
-			what,
+			problem,
 			retryAfter === undefined ? undefined : retryAfter * 1000,
 		);
 	if (!isObject(error))
@@ -81,20 +81,20 @@ export async function readAnswer(response: Response): Promise<Answer> {
 		// A block of the bot's address, https://github.com/discord/discord-api-docs/issues/5810
 		if (retryAfter === undefined)
 			throw foreign(`without a time to wait: ${String(error.message)}`);
-		// discord.js reads the headers alone, and repeats at once without them.
+		// discord.js reads only the headers, and without them retries at once.
 		headers.set("retry-after", String(retryAfter));
 		if (error.global === true) headers.set("x-ratelimit-global", "true");
 	}
 	headers.set("content-type", "application/json");
-	const shown = Buffer.from(JSON.stringify(readable(error, response)));
-	return answerOf(response, headers, shown);
+	const body = Buffer.from(JSON.stringify(normalizeError(error, response)));
+	return toApiResponse(response, headers, body);
 }
 
-function answerOf(
+function toApiResponse(
 	{ status, statusText, ok }: Response,
 	headers: Headers,
 	bytes: Buffer,
-): Answer {
+): ApiResponse {
 	return {
 		status,
 		statusText,
@@ -106,20 +106,20 @@ function answerOf(
 		async json() {
 			const value = parseJson(bytes.toString());
 			if (value !== undefined) return value;
-			throw new UnusableAnswer(status, "without valid JSON");
+			throw new UnusableResponse(status, "without valid JSON");
 		},
 		arrayBuffer: async () => new Uint8Array(bytes).buffer,
 	};
 }
 
-/** The body. Its announced length is not that of what it unpacks to. */
+/** Reads the body up to the limit. Content-Length cannot be used: it is the compressed length. */
 async function readAtMost({ status, body }: Response): Promise<Buffer> {
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	for await (const chunk of body ?? []) {
 		length += chunk.length;
 		if (length > maxBytes)
-			throw new UnusableAnswer(
+			throw new UnusableResponse(
 				status,
 				`and more than ${maxBytes / 1024 / 1024} MiB, which is not read`,
 			);
@@ -128,18 +128,25 @@ async function readAtMost({ status, body }: Response): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
-/** The wait that a refusal asks for, in seconds: the header is rounded up, the field is not. */
-function secondsToWait(headers: Headers, body: unknown): number | undefined {
+/** The wait that an error response asks for, in seconds. The header is rounded up, the field is not. */
+function retryAfterSeconds(
+	headers: Headers,
+	body: unknown,
+): number | undefined {
 	const field = isObject(body) ? body.retry_after : undefined;
-	const named = ["retry-after", "x-ratelimit-reset-after"].map((name) =>
+	const headerValues = ["retry-after", "x-ratelimit-reset-after"].map((name) =>
 		headers.get(name)?.trim(),
 	);
-	const given = [field, ...named].filter((one) => one != null && one !== "");
-	return given.map(Number).find((one) => Number.isFinite(one) && one >= 0);
+	const candidates = [field, ...headerValues].filter(
+		(value) => value != null && value !== "",
+	);
+	return candidates
+		.map(Number)
+		.find((value) => Number.isFinite(value) && value >= 0);
 }
 
-/** An error as discord.js reads it: with a code, a message, and faults of fields that have the documented form. */
-function readable(
+/** The error in the form that discord.js reads: code, message, and field errors if they have the documented form. */
+function normalizeError(
 	error: Record<string, unknown>,
 	{ status, statusText }: Response,
 ): DiscordErrorData {
@@ -151,12 +158,12 @@ function readable(
 				? message
 				: `${status} ${statusText}`.trim(),
 	};
-	const full = { ...known, errors } as DiscordErrorData;
+	const withFieldErrors = { ...known, errors } as DiscordErrorData;
 	try {
-		new DiscordAPIError(full, known.code, status, "", "", {});
-		return full;
+		new DiscordAPIError(withFieldErrors, known.code, status, "", "", {});
+		return withFieldErrors;
 	} catch {
-		// What is wrong with which field is lost; that the request was refused is not.
+		// Drop the malformed field errors, keep the rest.
 		return known;
 	}
 }

@@ -1,8 +1,8 @@
 // Deadlines for discord.js's REST requests.
 //
-// discord.js takes no signal in its own methods, does not count the time that a request waits in its queue, and repeats
-// writes. Here every platform call has 10 s from entering the queue to the last byte of the response; a write is sent at
-// most once; a read that failed is sent once more. A call that would have to wait past its deadline fails at once.
+// discord.js's own methods take no signal, its timeout excludes the wait in its queue, and it retries writes. Here every
+// platform call has 10 s from entering the queue to the last byte of the response; a write is sent at most once; a failed
+// read is retried once. A call that would have to wait past its deadline fails at once.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,23 +20,23 @@ import { type Signal, toAbortSignal } from "../../../lib/signal.ts";
 import { followMonotonicClock } from "./rate-limit-clock.ts";
 import { type Pause, RequestGuard } from "./request-guard.ts";
 import {
-	type Answer,
-	ForeignAnswer,
-	readAnswer,
-	UnusableAnswer,
+	type ApiResponse,
+	ForeignResponse,
+	readResponse,
+	UnusableResponse,
 } from "./response.ts";
-import { faultOf } from "./response-schemas.ts";
+import { findResponseProblem } from "./response-schemas.ts";
 
-/** For one platform call, its wait in the queue included. */
+/** Timeout of one platform call, including its wait in the queue. */
 export const platformTimeoutMs = 10_000;
 
-/** A shorter pause after a foreign answer is waited for: that of a single page with 5xx. */
+/** Requests wait for shorter pauses after a foreign response: a single 5xx page from a proxy. Longer ones fail them. */
 const maxPauseWaitMs = 1_000;
 
-/** How often one call may be rate limited. */
+/** Maximum number of 429 responses to one call. */
 const maxRateLimits = 5;
 
-/** What is known of a request that brought no response. */
+/** What is known about a request without a usable response. */
 export type Outcome =
 	/** It was not sent, or rate limited (429): nothing was done. */
 	| "not sent"
@@ -55,7 +55,7 @@ export class PlatformTimeout extends Error {
 	}
 }
 
-/** A platform call without a usable response: the connection was lost, or Discord answered 5xx. */
+/** A platform call without a usable response: the connection was lost, or Discord responded 5xx. */
 export class PlatformFailure extends Error {
 	override name = "PlatformFailure";
 	constructor(
@@ -96,33 +96,33 @@ export function wasNotDone(error: unknown): boolean {
 /** One request: in the queue, sent, or refused before anything was done. */
 interface Call {
 	state: "waiting" | "sent" | "refused";
-	/** How often Discord has answered it 429. */
+	/** Number of 429 responses so far. */
 	rateLimits: number;
-	/** Of the last response. */
+	/** HTTP status of the last response. */
 	status: number;
-	/** Its deadline, by `performance.now()`. */
+	/** Deadline, on the clock of `performance.now()`. */
 	readonly endsAt: number;
 }
 
-/** What binds the platform calls of a running tool. */
+/** Limits on the platform calls of a running tool. */
 export interface ToolRun {
 	/** Aborts every platform call of the tool. */
 	signal: Signal;
-	/** Its deadline, by `performance.now()`. */
+	/** Deadline, on the clock of `performance.now()`. */
 	endsAt: number;
-	/** For the guild's audit log, with every write. */
+	/** Reason for the guild's audit log, sent with every write. */
 	reason: string | undefined;
-	/** While false, a write is a bug: the tool only reads, or is still making its plan. */
+	/** While false, a write throws: the tool is read-only or still planning. */
 	mayWrite: boolean;
-	/** Called when a write has been sent that Discord may have carried out. */
+	/** Called after a write was sent that Discord may have carried out. */
 	onWrite?(): void;
 }
 
-/** What the code that runs now was called for. */
+/** Context of the running code. */
 interface Scope {
 	run?: ToolRun;
 	call?: Call;
-	onAllowance?: (left: Allowance) => void;
+	onRateLimitState?: (state: RateLimitState) => void;
 }
 
 const scope = new AsyncLocalStorage<Scope>();
@@ -134,8 +134,8 @@ function withScope<T>(added: Scope, work: () => T): T {
 const currentRun = () => scope.getStore()?.run;
 const currentCall = () => scope.getStore()?.call;
 
-/** What is left of a rate limit after a request that counted against it. */
-export interface Allowance {
+/** State of a rate limit after a request. */
+export interface RateLimitState {
 	/** Requests per window. */
 	limit: number;
 	/** Requests left in this window. */
@@ -143,32 +143,32 @@ export interface Allowance {
 	resetAfterMs: number;
 }
 
-/** Runs `work` and calls `onAllowance` for each response that says what is left of its rate limit. */
-export function notingAllowance<T>(
-	onAllowance: (left: Allowance) => void,
+/** Runs `work` and calls `onRateLimitState` for each response with rate limit headers. */
+export function observeRateLimit<T>(
+	onRateLimitState: (state: RateLimitState) => void,
 	work: () => Promise<T>,
 ): Promise<T> {
-	return withScope({ onAllowance }, work);
+	return withScope({ onRateLimitState }, work);
 }
 
-/** Runs `work` with its platform calls bound by `run`. */
+/** Runs `work` with its platform calls limited by `run`. */
 export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 	return withScope({ run }, work);
 }
 
-/** Lets the running tool write: its plan is made. */
+/** Allows the running tool to write, after it has made its plan. */
 export function permitWrites(): void {
 	const run = currentRun();
 	if (run) run.mayWrite = true;
 }
 
-/** Milliseconds until the deadline of the running tool; Infinity outside of one. */
+/** Milliseconds until the deadline of the running tool; Infinity outside a tool. */
 export function timeLeftMs(): number {
 	const { endsAt = Infinity } = currentRun() ?? {};
 	return endsAt - performance.now();
 }
 
-/** Runs `work` with a deadline `reserveMs` before the tool's own, which leaves time to report what was done. */
+/** Runs `work` with a deadline `reserveMs` before the tool's, to leave time for reporting the result. */
 export function endingEarlier<T>(
 	reserveMs: number,
 	work: () => Promise<T>,
@@ -189,8 +189,8 @@ export type PlatformOutcome =
 	| "failed";
 
 /**
- * Options for a REST manager that is then passed to `guardRest`: requests are sent here, and never repeated by discord.js.
- * `onResponse` is called for every request that was sent; `guard` decides when none may be.
+ * Options for a REST manager that is then passed to `guardRest`. discord.js never retries with them. `onResponse` is
+ * called for every request that was sent; `guard` pauses requests.
  */
 export function restOptions(
 	api: string,
@@ -199,8 +199,8 @@ export function restOptions(
 ) {
 	const makeRequest: RESTOptions["makeRequest"] = async (url, init) => {
 		for (let pause = guard.pause; pause; pause = guard.pause) {
-			if (isTooLong(pause)) {
-				guard.heldBack += 1;
+			if (exceedsWait(pause)) {
+				guard.rejectedCount += 1;
 				throw new PlatformBusy(pause.why, pause.waitMs);
 			}
 			await sleep(pause.waitMs, undefined, {
@@ -209,17 +209,17 @@ export function restOptions(
 		}
 		const request = guard.begin();
 		try {
-			const answer = await send(url, init);
-			const { status, headers } = answer;
-			request.answered(status, headers.get("x-ratelimit-scope"));
-			noteAllowance(headers);
+			const response = await send(url, init);
+			const { status, headers } = response;
+			request.noteResponse(status, headers.get("x-ratelimit-scope"));
+			reportRateLimit(headers);
 			onResponse(outcomeOf(status));
-			if (status === 429) endRepetition(headers);
-			return answer;
+			if (status === 429) failIfLimitedTooOften(headers);
+			return response;
 		} catch (error) {
 			if (error instanceof PlatformBusy) throw error;
-			if (error instanceof ForeignAnswer) {
-				request.answeredByOther(error.status, error.retryAfterMs);
+			if (error instanceof ForeignResponse) {
+				request.noteForeignResponse(error.status, error.retryAfterMs);
 				error.pauseMs = guard.pause?.waitMs ?? 0;
 				onResponse(outcomeOf(error.status));
 			} else onResponse("failed");
@@ -235,13 +235,13 @@ export function restOptions(
 	};
 }
 
-function isTooLong({ why, waitMs }: Pause): boolean {
+function exceedsWait({ why, waitMs }: Pause): boolean {
 	const { endsAt = Infinity } = currentCall() ?? {};
 	const isLate = performance.now() + waitMs > endsAt;
 	return why !== "foreign answer" || waitMs > maxPauseWaitMs || isLate;
 }
 
-function noteAllowance(headers: { get(name: string): string | null }): void {
+function reportRateLimit(headers: { get(name: string): string | null }): void {
 	const [limit, remaining, resetAfter] = ["limit", "remaining", "reset-after"]
 		.map((name) => headers.get(`x-ratelimit-${name}`))
 		.map((value) => (value === null ? Number.NaN : Number(value)));
@@ -251,23 +251,23 @@ function noteAllowance(headers: { get(name: string): string | null }): void {
 		resetAfterMs: (resetAfter ?? Number.NaN) * 1_000,
 	};
 	if (Object.values(left).every(Number.isFinite))
-		scope.getStore()?.onAllowance?.(left);
+		scope.getStore()?.onRateLimitState?.(left);
 }
 
-/** Whether waiting for a rate limit would exceed the deadline. */
+/** Returns true if waiting for a rate limit would exceed the deadline. */
 function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
 	const { endsAt = Infinity } = currentCall() ?? {};
 	return performance.now() + Math.max(retryAfter, timeToReset) > endsAt;
 }
 
-/** Ends a call that was rate limited too often: discord.js would repeat it for as long as the waits are short. */
-function endRepetition(headers: Headers): void {
+/** Fails a call that was rate limited too often: discord.js would retry it without end while the waits are short. */
+function failIfLimitedTooOften(headers: Headers): void {
 	const call = currentCall();
 	if (!call) return;
 	call.rateLimits += 1;
 	if (call.rateLimits < maxRateLimits) return;
-	const askedMs = Number(headers.get("retry-after")) * 1000;
-	throw new PlatformBusy("rate limit", Math.max(askedMs, 1000));
+	const retryAfterMs = Number(headers.get("retry-after")) * 1000;
+	throw new PlatformBusy("rate limit", Math.max(retryAfterMs, 1000));
 }
 
 function outcomeOf(status: number): PlatformOutcome {
@@ -280,7 +280,7 @@ function outcomeOf(status: number): PlatformOutcome {
 async function send(
 	url: string,
 	init: Parameters<RESTOptions["makeRequest"]>[1],
-): Promise<Answer> {
+): Promise<ApiResponse> {
 	const call = currentCall();
 	const note = (state: Call["state"]) => {
 		if (call) call.state = state;
@@ -288,20 +288,20 @@ async function send(
 	note("sent");
 	try {
 		const response = await fetch(url, {
-			// Typed after undici, whose fetch is not the one that runs here.
+			// The type is undici's; Bun's fetch takes the same fields.
 			...(init as object),
-			// Bun itself sends DELETE and PUT again over a kept connection that drops.
+			// Bun retries DELETE and PUT when a kept-alive connection drops.
 			keepalive: init.method !== "DELETE" && init.method !== "PUT",
 			// A redirect would carry the token, and with 307 a write, to another server.
 			redirect: "manual",
 		});
-		// The queue will send it again.
+		// The queue will retry it.
 		if (response.status === 429) note("refused");
 		if (call) call.status = response.status;
-		return await readAnswer(response);
+		return await readResponse(response);
 	} catch (error) {
 		const { code, syscall } = error as NodeJS.ErrnoException;
-		// Bun's name for it, and the system's; and a host name without an address.
+		// Bun's code, the system's code, and failed name resolution.
 		const refused = code === "ConnectionRefused" || code === "ECONNREFUSED";
 		if (refused || syscall === "getaddrinfo") note("refused");
 		throw error;
@@ -311,7 +311,7 @@ async function send(
 type Request = REST["request"];
 
 export interface GuardOptions {
-	/** What one call may take, waiting in the queue included. */
+	/** Timeout of one call, including its wait in the queue. */
 	timeoutMs: number;
 	/** Aborts after `timeoutMs`. Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
@@ -320,7 +320,8 @@ export interface GuardOptions {
 }
 
 /**
- * Gives every call of `rest` a deadline, and errors that say whether it was carried out. Call it before the first request.
+ * Gives every call of `rest` a deadline, and errors that state whether it may have been carried out. Call it before the
+ * first request.
  */
 export function guardRest(
 	rest: REST,
@@ -330,7 +331,7 @@ export function guardRest(
 		onUnauthorized,
 	}: GuardOptions,
 ): void {
-	// After one 401 the manager would forget the token, and every later call would fail.
+	// discord.js clears the token after a 401, which would fail every later call.
 	const setToken = rest.setToken.bind(rest);
 	rest.setToken = (token: string | null) =>
 		token === null ? rest : setToken(token);
@@ -340,50 +341,54 @@ export function guardRest(
 	const original: Request = rest.request.bind(rest);
 	rest.request = async (options) => {
 		const run = currentRun();
-		const reads = readsOnly(options);
-		if (!reads && run && !run.mayWrite)
-			throw new Error(`a tool that may not write sent ${options.method}`);
+		const isRead = isReadOnly(options);
+		if (!isRead && run && !run.mayWrite)
+			throw new Error(`write not allowed: ${options.method}`);
 		const timeout = timeoutSignal(timeoutMs);
 		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));
 		const reason = takesReason(options)
 			? (options.reason ?? run?.reason)
 			: undefined;
-		const bound = { ...options, signal, ...(reason && { reason }) };
-		const own = performance.now() + timeoutMs;
-		const endsAt = run ? Math.min(own, run.endsAt) : own;
-		const send = () => requestOnce(original, bound, reads, endsAt);
+		const request = { ...options, signal, ...(reason && { reason }) };
+		const ownDeadline = performance.now() + timeoutMs;
+		const endsAt = run ? Math.min(ownDeadline, run.endsAt) : ownDeadline;
+		const send = () => requestOnce(original, request, isRead, endsAt);
 		try {
 			return await send();
 		} catch (error) {
-			// A refused webhook token says nothing about the bot's.
-			const ownToken = options.auth !== false;
-			if (ownToken && error instanceof DiscordAPIError && error.status === 401)
+			// A 401 for a webhook token does not concern the bot's token.
+			const isOwnToken = options.auth !== false;
+			if (
+				isOwnToken &&
+				error instanceof DiscordAPIError &&
+				error.status === 401
+			)
 				onUnauthorized();
-			if (reads && isWorthRepeating(error)) return send();
+			if (isRead && isWorthRepeating(error)) return send();
 			throw error;
 		}
 	};
 }
 
-/** Whether the same request may get another response, at once or after a pause that is waited for. */
+/** Whether a retry may succeed, at once or after a short pause. */
 function isWorthRepeating(error: unknown): boolean {
 	if (!(error instanceof PlatformFailure)) return false;
 	const { cause } = error;
-	return cause instanceof ForeignAnswer
+	return cause instanceof ForeignResponse
 		? cause.status >= 500 && cause.pauseMs <= maxPauseWaitMs
-		: !(cause instanceof UnusableAnswer);
+		: !(cause instanceof UnusableResponse);
 }
 
-/** Whether a request changes nothing that people can see. A DM channel is looked up by creating it. */
-function readsOnly({
+/** Whether a request has no visible effect. Creating a DM channel counts as reading: it returns the existing one. */
+function isReadOnly({
 	method,
 	fullRoute,
 }: Pick<Parameters<Request>[0], "method" | "fullRoute">): boolean {
 	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
 }
 
-/** Whether a request may carry a reason for the audit log: reads and messages are not in it. */
+/** Whether a request may carry an audit log reason. The log has no entries for reads and messages. */
 function takesReason(
 	options: Pick<Parameters<Request>[0], "method" | "fullRoute">,
 ): boolean {
@@ -391,32 +396,37 @@ function takesReason(
 	const isMessage =
 		method === RequestMethod.Post &&
 		/^\/channels\/\d+\/messages$/.test(fullRoute);
-	return !isMessage && !readsOnly(options);
+	return !isMessage && !isReadOnly(options);
 }
 
 async function requestOnce(
 	request: Request,
 	options: Parameters<Request>[0] & { signal: AbortSignal },
-	reads: boolean,
+	isRead: boolean,
 	endsAt: number,
 ): Promise<unknown> {
 	const call: Call = { state: "waiting", rateLimits: 0, status: 0, endsAt };
 	const outcome = (): Outcome => {
 		if (call.state !== "sent") return "not sent";
-		return reads ? "read" : "unknown";
+		return isRead ? "read" : "unknown";
 	};
 	const { signal } = options;
-	const { promise: late, reject } = Promise.withResolvers<never>();
+	const { promise: timedOut, reject } = Promise.withResolvers<never>();
 	const end = () => reject(new PlatformTimeout(outcome()));
 	if (signal.aborted) throw new PlatformTimeout("not sent");
 	signal.addEventListener("abort", end, { once: true });
 	try {
-		const answered = withScope({ call }, () => request(options));
-		const answer = await Promise.race([answered, late]);
+		const responded = withScope({ call }, () => request(options));
+		const response = await Promise.race([responded, timedOut]);
 		const { method, fullRoute } = options;
-		const fault = faultOf(method, fullRoute, call.status, answer);
-		if (fault !== undefined) throw new UnusableAnswer(call.status, fault);
-		return answer;
+		const problem = findResponseProblem(
+			method,
+			fullRoute,
+			call.status,
+			response,
+		);
+		if (problem !== undefined) throw new UnusableResponse(call.status, problem);
+		return response;
 	} catch (error) {
 		hideToken(options.fullRoute, error);
 		if (signal.aborted) throw new PlatformTimeout(outcome());
@@ -429,18 +439,18 @@ async function requestOnce(
 		if (error instanceof PlatformBusy) throw error;
 		if (error instanceof DiscordAPIError || call.state === "waiting")
 			throw error;
-		const turnedAway =
-			error instanceof UnusableAnswer &&
+		const wasRefused =
+			error instanceof UnusableResponse &&
 			error.status >= 400 &&
 			error.status < 500;
-		throw new PlatformFailure(turnedAway ? "refused" : outcome(), error);
+		throw new PlatformFailure(wasRefused ? "refused" : outcome(), error);
 	} finally {
-		if (!reads && call.state === "sent") currentRun()?.onWrite?.();
+		if (!isRead && call.state === "sent") currentRun()?.onWrite?.();
 		signal.removeEventListener("abort", end);
 	}
 }
 
-/** Replaces the token in a path, which lets anyone write, in all texts of an error and of its causes. */
+/** Replaces a webhook or interaction token in all texts of an error and of its causes. */
 function hideToken(path: string, error: unknown): void {
 	const [, token] =
 		/^\/(?:webhooks|interactions)\/\d+\/([^/?]+)/.exec(path) ?? [];

@@ -13,7 +13,7 @@ import {
 	missingPermissions,
 	missingToWrite,
 } from "../../discord/permissions.ts";
-import { seenLines } from "../../discord/text.ts";
+import { escapeInvisible } from "../../discord/text.ts";
 
 /** Discord's limit for a person's message. */
 const maxText = 4_000;
@@ -98,7 +98,7 @@ function textOf(
 
 /** Replaces NUL and lone surrogates, chat-template markers such as `<|im_start|>`, and invisible characters. */
 export function sanitize(text: string): string {
-	return seenLines(
+	return escapeInvisible(
 		text
 			.toWellFormed()
 			.replaceAll("\0", "\u{fffd}")

@@ -2,7 +2,7 @@
 
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Command } from "../../commands/commands.ts";
-import { shown } from "../../discord/text.ts";
+import { inlineText } from "../../discord/text.ts";
 import type { Store } from "../../store/store.ts";
 import { selectTempBansOf } from "../../store/temp-bans.ts";
 import { formatEnd, formatUser } from "./moderation-log.ts";
@@ -37,7 +37,7 @@ export function banlistCommand(
 				`${total} temporary ban(s), page ${page} of ${pages}, soonest end first:`,
 				...rows.map(
 					({ user_id, ends_at, moderator_id, reason, state }) =>
-						`${formatUser(user_id)} until ${formatEnd(ends_at)}, by <@${moderator_id}>${reason ? `: ${shown(reason, maxReasonLength)}` : ""}${state === "asked" ? " (not yet confirmed)" : ""}`,
+						`${formatUser(user_id)} until ${formatEnd(ends_at)}, by <@${moderator_id}>${reason ? `: ${inlineText(reason, maxReasonLength)}` : ""}${state === "asked" ? " (not yet confirmed)" : ""}`,
 				),
 				...(page < pages ? [`More: \`${prefix} banlist ${page + 1}\``] : []),
 			].join("\n");

@@ -5,7 +5,7 @@ import { EmbedBuilder, type Guild } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
-import { shown } from "../../discord/text.ts";
+import { inlineText } from "../../discord/text.ts";
 import { createEmbedQueue } from "../../messages/embed-queue.ts";
 import { StoreUnavailable } from "../../store/db-error.ts";
 import {
@@ -173,7 +173,7 @@ function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
 	add("User", userId && formatUser(userId));
 	if (until === null) add("Duration", "Permanent");
 	else if (until !== undefined) add("Until", formatEnd(until));
-	add("Reason", reason ? shown(reason, maxFieldLength) : undefined);
+	add("Reason", reason ? inlineText(reason, maxFieldLength) : undefined);
 	if (description) embed.setDescription(description);
 	return embed;
 }

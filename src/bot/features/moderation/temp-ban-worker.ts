@@ -4,7 +4,7 @@ import { type Client, Events } from "discord.js";
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
-import { platformFault } from "../../discord/rest/errors.ts";
+import { describePlatformError } from "../../discord/rest/errors.ts";
 import { StoreUnavailable } from "../../store/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
@@ -169,7 +169,7 @@ export function createTempBanWorker(options: WorkerOptions): TempBanWorker {
 	function logFailure({ guild_id, user_id }: Key, error: unknown): void {
 		if (error instanceof NotNow || error instanceof StoreUnavailable) return;
 		const fields = { guild: guild_id, user: user_id };
-		const reason = platformFault(error);
+		const reason = describePlatformError(error);
 		if (reason === undefined)
 			log.error("temporary ban step failed", { ...fields, error });
 		else

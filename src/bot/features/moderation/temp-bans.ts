@@ -17,7 +17,7 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { time } from "../../discord/describe.ts";
 import { absentIf } from "../../discord/find.ts";
 import { describeBits, missingPermissions } from "../../discord/permissions.ts";
-import { platformFault } from "../../discord/rest/errors.ts";
+import { describePlatformError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { hasBanSince } from "../../store/chargebacks.ts";
@@ -240,7 +240,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		} catch (error) {
 			if (wasNotDone(error)) unbanSent.delete(key);
 			if (error instanceof DiscordAPIError)
-				logNotLifted(row, platformFault(error));
+				logNotLifted(row, describePlatformError(error));
 			throw error;
 		}
 		unbanSent.delete(key);
@@ -306,7 +306,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			if (!(error instanceof DiscordAPIError) || error.status === 401)
 				throw error;
 			await deleteRow("refused by Discord");
-			return logFailure(row, title, platformFault(error));
+			return logFailure(row, title, describePlatformError(error));
 		}
 		await confirmBanned(row);
 	}

@@ -83,9 +83,9 @@ test.concurrent.each<
 	],
 ])(
 	"a bot that is not granted %s says which intent to switch on",
-	async (_, privilegedIntents, readsMessages, refused) => {
+	async (_, privilegedIntents, needsMessageContent, refused) => {
 		await using simulator = await startSimulator(seedWith(privilegedIntents));
-		const error = await refusal(simulator, readsMessages);
+		const error = await refusal(simulator, needsMessageContent);
 		expect(error.message).toContain(refused);
 	},
 );
@@ -108,14 +108,14 @@ function seedWith(privilegedIntents: ("GuildMembers" | "MessageContent")[]) {
 /** Why a bot could not log in. */
 async function refusal(
 	simulator: Awaited<ReturnType<typeof startSimulator>>,
-	readsMessages: boolean,
+	needsMessageContent: boolean,
 ): Promise<Error> {
 	const connection = new Connection({
 		token: simulator.bot("alpha").token,
 		api: simulator.api,
 		log: recordLog().log,
 		onResponse: () => {},
-		readsMessages,
+		needsMessageContent,
 	});
 	await connection.open();
 	const error = await connection.failed;
@@ -213,7 +213,8 @@ test.concurrent("a bot whose connection is cut while it waits to log in again co
 		log: recordLog().log,
 		onResponse() {},
 		timing: {
-			...{ backOffMs: [1, 4], identifyMs: 1 },
+			backOffMs: [1, 4],
+			identifyMs: 1,
 			identifyClock: () => identifyClock(),
 		},
 	});

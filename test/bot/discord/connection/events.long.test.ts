@@ -41,16 +41,22 @@ async function startAlpha() {
 			toml: v.parse(toml, {
 				bot_name: "Alpha",
 				features: {
-					...{ moderation: true, join_role: true, auto_role: true },
-					...{ welcome: true, game: true },
+					moderation: true,
+					join_role: true,
+					auto_role: true,
+					welcome: true,
+					game: true,
 				},
 				moderation: {},
 				join_role: { role: role("Newcomer") },
 				auto_role: { to_role: role("Regular"), min_messages: 1_000 },
 				welcome: { channel: general },
 				game: {
-					...{ verify: true, slash_commands: true, chargeback: true },
-					...{ restricted_role: role("Newcomer"), staff_channel: staff },
+					verify: true,
+					slash_commands: true,
+					chargeback: true,
+					restricted_role: role("Newcomer"),
+					staff_channel: staff,
 					staff_roles: [role("Staff")],
 				},
 			}),
@@ -89,7 +95,12 @@ async function startAlpha() {
 	};
 	const owned = stack.move();
 	return {
-		...{ simulator, guild, general, recorded, bot, call: mcp.call },
+		simulator,
+		guild,
+		general,
+		recorded,
+		bot,
+		call: mcp.call,
 		place: {
 			guildId: guild.id,
 			channelId: general,
@@ -177,7 +188,9 @@ async function openConnection(
 	await connection.open();
 	const owned = stack.move();
 	return {
-		...{ simulator, recorded, connection },
+		simulator,
+		recorded,
+		connection,
 		dropped: (type: string) =>
 			connection.droppedEvents.counts.get(type)?.count ?? 0,
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -337,7 +350,7 @@ test.concurrent("what our own listeners throw, at once or later, drops the event
 	expect(alpha.dropped("MESSAGE_CREATE")).toBe(50);
 	expect(
 		recorded
-			.entries("event dropped: it could not be read")
+			.entries("dropped an unreadable Gateway event")
 			.map(({ type, events }) => [type, events]),
 	).toEqual([
 		["MESSAGE_CREATE", 1],

@@ -55,7 +55,13 @@ async function startAlpha(status?: number) {
 			.filter(({ author }) => author.username === "alpha")
 			.map(({ content }) => content);
 	return {
-		...{ simulator, recorded, guild, bot, answers, get, call: mcp.call },
+		simulator,
+		recorded,
+		guild,
+		bot,
+		answers,
+		get,
+		call: mcp.call,
 		status: async () => (await (await get("/status")).json()) as Status,
 		loads: () => recorded.entries("members loaded").length,
 		say: (text: string) =>
@@ -217,7 +223,7 @@ test.concurrent.each([
 			log: recorded.log,
 			onResponse() {},
 			timing: {
-				...{ backOffMs: [1, 4] },
+				backOffMs: [1, 4],
 				...(maxCommandAgeMs !== undefined && { maxCommandAgeMs }),
 			},
 			attach: (client) =>
@@ -268,13 +274,16 @@ test.concurrent("a peer that answers neither heartbeats nor a close is left, and
 	await once(server, "listening");
 	const { port } = server.address() as net.AddressInfo;
 	const api = Bun.serve({
-		...{ port: 0, hostname: "127.0.0.1" },
+		port: 0,
+		hostname: "127.0.0.1",
 		fetch: () =>
 			Response.json({
 				...{ url: `ws://127.0.0.1:${port}`, shards: 1 },
 				session_start_limit: {
-					...{ total: 1000, remaining: 1000 },
-					...{ reset_after: 0, max_concurrency: 1 },
+					total: 1000,
+					remaining: 1000,
+					reset_after: 0,
+					max_concurrency: 1,
 				},
 			}),
 	});

@@ -34,7 +34,9 @@ function countIn(file: string | undefined) {
 	const recorded = recordLog("info");
 	const clock = { now: start };
 	const starts = new SessionStarts({
-		...{ file, log: recorded.log, now: () => clock.now },
+		file,
+		log: recorded.log,
+		now: () => clock.now,
 	});
 	/** Why the next one has to wait; undefined where it need not. */
 	const blocked = async (limit?: object) => {

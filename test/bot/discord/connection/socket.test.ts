@@ -24,7 +24,9 @@ async function startConnection(
 	const recorded = recordLog("info");
 	const { id, token } = simulator.bot("alpha");
 	const connection = new Connection({
-		...{ token, api: simulator.api, log: recorded.log },
+		token,
+		api: simulator.api,
+		log: recorded.log,
 		onResponse() {},
 		...options,
 		timing: { backOffMs: [1, 4], identifyMs: 0, ...options.timing },
@@ -35,7 +37,11 @@ async function startConnection(
 	if (!account) throw new Error("alpha has an account");
 	const owned = stack.move();
 	return {
-		...{ simulator, recorded, connection, account, opened },
+		simulator,
+		recorded,
+		connection,
+		account,
+		opened,
 		logins: () => simulator.world.users.sessionStarts.used.get(id),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
@@ -98,14 +104,17 @@ function fakeDiscord(
 	/** Of the latest connection. */
 	const seen = { heartbeats: 0 };
 	const server = Bun.serve({
-		...{ port: 0, hostname: "127.0.0.1" },
+		port: 0,
+		hostname: "127.0.0.1",
 		fetch(request, server) {
 			if (server.upgrade(request)) return undefined;
 			return Response.json({
 				...{ url: `ws://127.0.0.1:${server.port}`, shards: 1 },
 				session_start_limit: {
-					...{ total: 1000, remaining: 1000 },
-					...{ reset_after: 0, max_concurrency: 1 },
+					total: 1000,
+					remaining: 1000,
+					reset_after: 0,
+					max_concurrency: 1,
 				},
 			});
 		},
@@ -149,7 +158,9 @@ test.concurrent("a heartbeat that Discord asks for is no sign of a dead connecti
 		return heartbeats === 1 ? [acknowledgement, request] : [];
 	});
 	const connection = new Connection({
-		...{ token: "token", api: discord.api, log: recordLog().log },
+		token: "token",
+		api: discord.api,
+		log: recordLog().log,
 		onResponse() {},
 		timing: { backOffMs: [1, 4] },
 	});
@@ -180,7 +191,9 @@ test.concurrent.each([
 		);
 		const recorded = recordLog("info");
 		const connection = new Connection({
-			...{ token: "token", api: discord.api, log: recorded.log },
+			token: "token",
+			api: discord.api,
+			log: recorded.log,
 			onResponse() {},
 			timing: { backOffMs: [1, 4], maxCommandAgeMs: 100 },
 		});
@@ -394,7 +407,9 @@ test.concurrent("a bot sends no more payloads a minute than Discord takes", asyn
 	});
 	let client: Client | undefined;
 	const connection = new Connection({
-		...{ token: "token", api: discord.api, log: recordLog().log },
+		token: "token",
+		api: discord.api,
+		log: recordLog().log,
 		onResponse() {},
 		attach: (given) => {
 			client = given;
@@ -435,7 +450,9 @@ test.concurrent("a login that Discord does not answer is given up, and tried aga
 	await using discord = fakeDiscord(60_000, () => []);
 	const recorded = recordLog("info");
 	const connection = new Connection({
-		...{ token: "token", api: discord.api, log: recorded.log },
+		token: "token",
+		api: discord.api,
+		log: recorded.log,
 		onResponse() {},
 		timing: { backOffMs: [1, 4], identifyMs: 0, readyMs: 20 },
 	});

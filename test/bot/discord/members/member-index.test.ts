@@ -24,9 +24,9 @@ class PlainSearch {
 	readonly members = new Map<string, Names>();
 
 	/** The ids of all who are found, the best first. */
-	find(wanted: string): string[] {
+	find(query: string): string[] {
 		const matches = [...this.members]
-			.map(([id, names]) => ({ id, ...this.#seen(names, wanted) }))
+			.map(([id, names]) => ({ id, ...this.#seen(names, query) }))
 			.filter(({ rank }) => rank < 3)
 			.sort(
 				(a, b) =>
@@ -37,19 +37,19 @@ class PlainSearch {
 		return matches.map(({ id }) => id);
 	}
 
-	beginningWith(wanted: string) {
+	findByPrefix(query: string) {
 		return [...this.members]
-			.filter(([, names]) => this.#seen(names, wanted).rank < 2)
+			.filter(([, names]) => this.#seen(names, query).rank < 2)
 			.map(([id]) => id)
 			.sort();
 	}
 
-	#seen({ nickname, globalName, username }: Names, wanted: string) {
+	#seen({ nickname, globalName, username }: Names, query: string) {
 		const ranks = [nickname, globalName, username]
 			.map((name) => foldOnce(name ?? ""))
 			.map((name) => {
-				if (name === wanted) return 0;
-				return name.startsWith(wanted) ? 1 : name.includes(wanted) ? 2 : 3;
+				if (name === query) return 0;
+				return name.startsWith(query) ? 1 : name.includes(query) ? 2 : 3;
 			});
 		const shown = nickname ?? globalName ?? username;
 		return { shown, rank: Math.min(...ranks) };
@@ -67,29 +67,48 @@ function createRandom(seed: number) {
 
 /** Few enough that names are often equal, or begin or end with one another. */
 const pieces = [
-	...["a", "A", "an", "na", "Anna", "z", "Zoë", "zoe\u0308", "ß", "ss", "ﬁ"],
-	...["ø", "Σ", "ς", "か", "が", "李", "伟", "한", "שלום", "مرحبا", "\u202e"],
-	...[
-		"🍞",
-		"👩‍🍳",
-		"🏳️‍🌈",
-		"\u0301",
-		" ",
-		"",
-		"\n",
-		"\0",
-		"|",
-		"@",
-		"ÿ",
-		"\u{10ffff}",
-	],
+	"a",
+	"A",
+	"an",
+	"na",
+	"Anna",
+	"z",
+	"Zoë",
+	"zoe\u0308",
+	"ß",
+	"ss",
+	"ﬁ",
+	"ø",
+	"Σ",
+	"ς",
+	"か",
+	"が",
+	"李",
+	"伟",
+	"한",
+	"שלום",
+	"مرحبا",
+	"\u202e",
+
+	"🍞",
+	"👩‍🍳",
+	"🏳️‍🌈",
+	"\u0301",
+	" ",
+	"",
+	"\n",
+	"\0",
+	"|",
+	"@",
+	"ÿ",
+	"\u{10ffff}",
 ];
 
 function createNames(seed: number) {
 	const random = createRandom(seed);
-	const text = (most: number) =>
+	const text = (maxLength: number) =>
 		Array.from(
-			{ length: random(most + 1) },
+			{ length: random(maxLength + 1) },
 			() => pieces[random(pieces.length)],
 		).join("");
 	return {
@@ -103,16 +122,16 @@ function createNames(seed: number) {
 	};
 }
 
-function check(index: MemberIndex, plain: PlainSearch, wanted: string) {
-	const all = plain.find(wanted);
+function check(index: MemberIndex, plain: PlainSearch, query: string) {
+	const all = plain.find(query);
 	for (const limit of [1, 10, 50]) {
-		const found = index.find(wanted, limit);
+		const found = index.find(query, limit);
 		const ids = all.slice(0, limit);
-		expect({ wanted, ...found }).toEqual({ wanted, total: all.length, ids });
+		expect({ query, ...found }).toEqual({ query, total: all.length, ids });
 	}
-	expect({ wanted, ids: index.beginningWith(wanted).sort() }).toEqual({
-		wanted,
-		ids: plain.beginningWith(wanted),
+	expect({ query, ids: index.findByPrefix(query).sort() }).toEqual({
+		query,
+		ids: plain.findByPrefix(query),
 	});
 }
 
@@ -145,12 +164,12 @@ test.each([1, 2, 3, 4])(
 				plain.members.clear();
 			}
 			// What changes while a table is made is right in the end, too.
-			if (random(4) === 0) merging.push(index.merge());
+			if (random(4) === 0) merging.push(index.rebuild());
 			if (random(3) === 0) await Bun.sleep(0);
 			expect(index.size).toBe(plain.members.size);
 			for (let asked = 0; asked < 4; asked += 1) {
-				const wanted = fold(text(2));
-				if (wanted !== "") check(index, plain, wanted);
+				const query = fold(text(2));
+				if (query !== "") check(index, plain, query);
 			}
 			const { nickname, username } = plain.members.get(anyId()) ?? {};
 			const whole = fold(nickname || username || "");
@@ -173,7 +192,7 @@ test("changes of a guild of twenty thousand are found before, while and after a 
 	for (let at = 0; at < 20_000; at += 1) rename(at);
 	check(index, plain, "USER1999");
 	let done = false;
-	const merged = index.merge().then(() => {
+	const merged = index.rebuild().then(() => {
 		done = true;
 	});
 	while (!done) {
@@ -184,9 +203,9 @@ test("changes of a guild of twenty thousand are found before, while and after a 
 		await new Promise(setImmediate);
 	}
 	await merged;
-	for (const wanted of ["USER1999", "ANNA", "🍞", "USER", "が", "Σ"])
-		check(index, plain, wanted);
-	await index.merge();
+	for (const query of ["USER1999", "ANNA", "🍞", "USER", "が", "Σ"])
+		check(index, plain, query);
+	await index.rebuild();
 	check(index, plain, "USER1");
 });
 
@@ -242,9 +261,9 @@ test("nobody is found by nothing, by half a character, or across two names", () 
 	const called = { nickname: "ab", globalName: "cd", username: "🍞" };
 	index.set("100000000000000001", called);
 	index.set("100000000000000002", { ...called, username: "\ud83c" });
-	for (const wanted of ["", "\ud83c", "BC", "B\ufffdC", "🍞A", "D🍞"]) {
-		expect(index.find(wanted, 10)).toEqual({ total: 0, ids: [] });
-		expect(index.beginningWith(wanted)).toEqual([]);
+	for (const query of ["", "\ud83c", "BC", "B\ufffdC", "🍞A", "D🍞"]) {
+		expect(index.find(query, 10)).toEqual({ total: 0, ids: [] });
+		expect(index.findByPrefix(query)).toEqual([]);
 	}
 	expect(index.find("🍞", 10).ids).toEqual(["100000000000000001"]);
 });

@@ -21,7 +21,7 @@ function startGuard(limit = 1_000) {
 	const answerByOther = (status: number, retryAfterMs?: number) => {
 		clock.now += guard.pause?.waitMs ?? 0;
 		clock.now += 1;
-		guard.begin().answeredByOther(status, retryAfterMs);
+		guard.begin().noteForeignResponse(status, retryAfterMs);
 		return guard.pause?.waitMs;
 	};
 	return { guard, clock, told, answerByOther };
@@ -42,7 +42,7 @@ test.each([
 			),
 		);
 		clock.now += guard.pause?.waitMs ?? 0;
-		guard.begin().answered(200, null);
+		guard.begin().noteResponse(200, null);
 		expect(answerByOther(status)).toBe(first);
 	},
 );
@@ -58,24 +58,24 @@ test("answers to requests that were sent before the pause neither lengthen nor f
 	const early = Array.from({ length: 50 }, () => guard.begin());
 	expect(answerByOther(403)).toBe(5 * second);
 	clock.now += 2 * second;
-	for (const request of early) request.answeredByOther(403, undefined);
+	for (const request of early) request.noteForeignResponse(403, undefined);
 	expect(guard.pause).toEqual({
 		why: "foreign answer",
 		waitMs: 3 * second,
 		status: 403,
 	});
-	early[0]?.answered(200, null);
+	early[0]?.noteResponse(200, null);
 	expect(answerByOther(403)).toBe(10 * second);
 	expect(told.map(({ waitMs }) => waitMs)).toEqual([5 * second, 10 * second]);
 });
 
 test("too many invalid requests and an answer from elsewhere each pause; the longer pause counts", () => {
 	const { guard, told, answerByOther } = startGuard(2);
-	guard.begin().answered(403, null);
+	guard.begin().noteResponse(403, null);
 	expect(guard.pause).toBeUndefined();
 	answerByOther(502);
 	expect(guard.pause?.why).toBe("foreign answer");
-	guard.begin().answered(401, null);
+	guard.begin().noteResponse(401, null);
 	const pause = { why: "invalid requests", waitMs: 10 * minute - 1 } as const;
 	expect(guard.pause).toEqual(pause);
 	expect(guard.invalidCount).toBe(2);

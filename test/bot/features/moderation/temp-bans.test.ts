@@ -256,7 +256,7 @@ async function startStage(place?: Place) {
 	const connection = new Connection({
 		...{ token: simulator.bot("alpha").token, api: simulator.api, log },
 		onResponse: () => {},
-		watchesBans: true,
+		needsBanEvents: true,
 		attach: (client) => bans.attach(client),
 		timing: { backOffMs: [1, 4], identifyMs: 0 },
 	});
