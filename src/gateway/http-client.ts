@@ -3,7 +3,7 @@
 
 import type { ByteBudget, ByteHolder } from "../lib/byte-budget.ts";
 import {
-	givenUp,
+	abortFailure,
 	HttpFailure,
 	type HttpRequest,
 	type HttpResponse,
@@ -96,7 +96,7 @@ class Pool implements HttpClient {
 	}
 
 	send: Send = async (request, signal) => {
-		if (signal.aborted) throw givenUp(signal, "unsent");
+		if (signal.aborted) throw abortFailure(signal, "unsent");
 		if (this.#isClosed) throw new HttpFailure("the client is closed", "unsent");
 		const text = this.#serialize(request);
 		const { maxBodyBytes = this.#maxBodyBytes } = request;
@@ -128,12 +128,12 @@ class Pool implements HttpClient {
 
 	async #take(turn: Promise<void>, signal: Signal): Promise<void> {
 		await turn.catch(() => {
-			throw givenUp(signal, "unsent");
+			throw abortFailure(signal, "unsent");
 		});
 		if (!signal.aborted) return;
 		// It fired between the release of the permit and now.
 		this.#permits.release();
-		throw givenUp(signal, "unsent");
+		throw abortFailure(signal, "unsent");
 	}
 
 	close(): void {
@@ -282,7 +282,7 @@ class PooledResponse
 	}
 
 	readonly #abort = () =>
-		this.cancel(givenUp(this.signal, this.exchange.progress));
+		this.cancel(abortFailure(this.signal, this.exchange.progress));
 
 	overflow(budget: ByteBudget): void {
 		this.cancel(noRoom(budget));
@@ -314,7 +314,7 @@ class PooledResponse
 	async next(): Promise<IteratorResult<Uint8Array>> {
 		const value = this.exchange.take();
 		if (!value) return this.exchange.next();
-		if (this.signal.aborted) throw givenUp(this.signal, "answered");
+		if (this.signal.aborted) throw abortFailure(this.signal, "answered");
 		return { value, done: false };
 	}
 

@@ -1,37 +1,37 @@
-// One HTTP exchange, as those see it who ask for it, whoever carries it out.
+// One HTTP exchange from the view of its caller, over fetch or another client.
 
 import type { ByteBudget } from "./byte-budget.ts";
 import { type Signal, toAbortSignal } from "./signal.ts";
 
 export interface HttpRequest {
 	method: "POST" | "DELETE";
-	/** Names as they go on the wire. A Host among them stands in for the URL's. The same object stands for the same headers. */
+	/** Names as sent. A Host among them replaces the URL's. Use the same object for the same headers: they are cached by it. */
 	headers: Readonly<Record<string, string>>;
-	/** What the request is called in logs: it goes as X-Request-Id. */
+	/** Its id in logs, sent as X-Request-Id. */
 	requestId?: string | undefined;
 	body: string | undefined;
-	/** Of the answer's body. A larger one fails the exchange. */
+	/** A larger response body fails the exchange. */
 	maxBodyBytes?: number | undefined;
 }
 
 export interface HttpResponse {
 	status: number;
 	headers: { get(name: string): string | null };
-	/** To be read once. It fails with an HttpFailure where it is cut off, or given up because the signal fires. */
+	/** Read it once. It fails with an HttpFailure if it is cut off or the signal fires. */
 	body: AsyncIterable<Uint8Array>;
-	/** The whole body, where its length was announced: then `body` is not to be read any more. It fails as `body` does. */
+	/** The whole body, if its length was announced: then `body` must not be read any more. It fails as `body` does. */
 	whole?(): Uint8Array | Promise<Uint8Array> | undefined;
-	/** Nobody reads (the rest of) the body: a connection that is still busy with it is closed. */
+	/** Drops the rest of the body: a connection that is still busy with it is closed. */
 	discard(): void;
 }
 
 /**
- * How far a request got that brought no whole answer: "unsent", no byte of it left; "sent", it was perhaps read and
- * perhaps carried out; "answered", its answer had begun.
+ * How far a failed request got: "unsent", no byte of it left; "sent", it was perhaps read and carried out; "answered", its
+ * response had begun.
  */
 export type Progress = "unsent" | "sent" | "answered";
 
-/** An exchange that brought no whole answer. The message says why, in words for an operator. */
+/** An exchange without a complete response. The message says why, for an operator. */
 export class HttpFailure extends Error {
 	override name = "HttpFailure";
 	constructor(
@@ -44,15 +44,15 @@ export class HttpFailure extends Error {
 }
 
 /**
- * Sends a request once, and resolves with the head of its answer. Rejects with an HttpFailure, also when the signal
- * fires, which covers the body as well; its cause is then the signal's reason.
+ * Sends a request once, and resolves when the head of its response is there. Rejects with an HttpFailure, also when the
+ * signal fires, which covers the body as well; its cause is then the signal's reason.
  */
 export type Send = (
 	request: HttpRequest,
 	signal: Signal,
 ) => Promise<HttpResponse>;
 
-/** The failure of an exchange whose answer is larger than is read. */
+/** The failure of an exchange whose response is too large. */
 export function tooLarge(maxBytes: number): HttpFailure {
 	return new HttpFailure(
 		`invalid response: body larger than ${maxBytes} bytes`,
@@ -60,7 +60,7 @@ export function tooLarge(maxBytes: number): HttpFailure {
 	);
 }
 
-/** The failure of an exchange whose answer was the largest when there was no more room. */
+/** The failure of an exchange whose response was the largest when the budget was full. */
 export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 	return new HttpFailure(
 		`response dropped: unfinished responses exceed ${maxBytes} bytes`,
@@ -69,18 +69,17 @@ export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 }
 
 /**
- * `fetch` to one URL, over a connection of its own for each request: over one that was kept, Bun may send a request again,
- * and say of it what became of the second attempt. Of how far a request got it knows whether there was a connection.
- * `budget` limits the answers that are on their way.
+ * `fetch` to one URL, with a new connection for each request: over a kept one Bun may send a request twice, and report
+ * only the second attempt. A failure is "unsent" only if there was no connection. `budget` limits unfinished responses.
  */
 export function createFetchSend(url: string, budget?: ByteBudget): Send {
 	const owner = {};
 	return async ({ method, headers, requestId, body, maxBodyBytes }, signal) => {
-		if (signal.aborted) throw givenUp(signal, "unsent");
+		if (signal.aborted) throw abortFailure(signal, "unsent");
 		const own = new AbortController();
 		const fail = (cause: unknown, progress: Progress) => {
 			if (own.signal.aborted) throw own.signal.reason;
-			if (signal.aborted) throw givenUp(signal, progress);
+			if (signal.aborted) throw abortFailure(signal, progress);
 			throw new HttpFailure(describeConnectionError(cause), progress, {
 				cause,
 			});
@@ -90,7 +89,7 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 			headers: requestId ? { ...headers, "X-Request-Id": requestId } : headers,
 			body: body ?? null,
 			signal: AbortSignal.any([toAbortSignal(signal), own.signal]),
-			// A redirect would carry the token to another place.
+			// A redirect would send the token to another server.
 			redirect: "manual",
 			keepalive: false,
 		}).catch((cause) =>
@@ -103,22 +102,25 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 				readBody(response, (cause) => fail(cause, "answered")),
 				{ owner, budget, maxBodyBytes, abort: (cause) => own.abort(cause) },
 			),
-			// Its failing changes nothing: nobody reads on.
+			// Errors do not matter: nobody reads on.
 			discard: () => void response.body?.cancel().catch(() => {}),
 		};
 	};
 }
 
-/** Whether a `fetch` failed for want of a connection. */
+/** Whether a `fetch` failed because it got no connection. */
 function hadNoConnection(cause: unknown): boolean {
 	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
 	return code === "ECONNREFUSED" || syscall === "getaddrinfo";
 }
 
-/** What a request that was given up becomes. */
-export function givenUp({ reason }: Signal, progress: Progress): HttpFailure {
+/** The failure of a request whose signal has fired. */
+export function abortFailure(
+	{ reason }: Signal,
+	progress: Progress,
+): HttpFailure {
 	const late = reason instanceof Error && reason.name === "TimeoutError";
-	const message = late ? "no answer in time" : "it was given up";
+	const message = late ? "no answer in time" : "cancelled";
 	return new HttpFailure(message, progress, { cause: reason });
 }
 
@@ -161,7 +163,7 @@ async function* limitBody(
 	}
 }
 
-/** What happened to a connection, in words of ours: Bun's are for programmers. */
+/** What happened to a connection, for operators: Bun's own messages are for programmers. */
 export function describeConnectionError(cause: unknown): string {
 	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
 	if (syscall === "getaddrinfo") return "the host name is not known";
