@@ -46,7 +46,7 @@ test("containers: what the commands name is there, and the secrets that they mak
 		expect(file).not.toBe("");
 		expect(existsSync(join(project, file))).toBe(true);
 	}
-	// It writes into the project; test/bot/setup/new-instance.test.ts has it write elsewhere.
+	// It writes into the project; test/bot/main.long.test.ts has it write elsewhere.
 	const { scripts } = await Bun.file(join(project, "package.json")).json();
 	expect(newInstance?.command).toBe("bun run new-instance bot");
 	expect(scripts).toHaveProperty("new-instance");

@@ -62,8 +62,8 @@ const not = (why: string): Fate => ({ not: why });
 const script = (name: string) => elsewhere("package.json", `"${name}":`);
 const demo = elsewhere("test/end-to-end/demo.test.ts", "run --silent demo");
 const checks = elsewhere(
-	"test/bot/setup/check.test.ts",
-	"it ends by itself with exit 0",
+	"test/bot/main.long.test.ts",
+	"ends by itself with exit 0",
 );
 const allOfIt = not("it is what runs this test, or takes as long");
 const reinstalls = not("test and demo do it before they start");
@@ -140,7 +140,7 @@ const fates: Record<string, Fate> = {
 	"bun run bot": not("a part of the one above"),
 	"bun run gateway": not("a part of the one above"),
 	"bun run simulator": elsewhere(
-		"test/simulator/main.test.ts",
+		"test/simulator/main.long.test.ts",
 		"src/simulator/main.ts",
 	),
 	"bun run bot --check": checks,

@@ -1,4 +1,4 @@
-// A program of runProgram's, for program.test.ts to run as a child. MODE says what becomes of it.
+// A program of runProgram's, for program.long.test.ts to run as a child. MODE says what becomes of it.
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, trimEnv } from "../../src/lib/config.ts";

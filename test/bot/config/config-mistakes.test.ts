@@ -1,13 +1,12 @@
 // The mistakes that are made most often, and what is said of each: what is wrong, what stands there, and what to do.
 
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../../src/bot/config/config.ts";
 import { deniableTools } from "../../../src/bot/features/index.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
-import { startProgram } from "../../support/program.ts";
 
 const id = "123456789012345678";
 const secret = "MTIz.hunter2";
@@ -529,26 +528,4 @@ test("a name that is the key itself is not shown, nor suggested", () => {
 	);
 	expect(issues.join()).not.toContain("hunter2");
 	expect(issues).toHaveLength(2);
-});
-
-describe.each([["--check"], []])("the program with %j", (...args: string[]) => {
-	test("refuses a tool to deny that there is not", async () => {
-		const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-		writeFileSync(join(directory, ".env"), "DISCORD_TOKEN=token\n");
-		writeFileSync(
-			join(directory, "config.toml"),
-			'bot_name = "Cook"\n[mcp.tools]\ndeny = ["bann"]\n',
-		);
-		await using program = startProgram(
-			"src/bot/main.ts",
-			{ CONFIG_DIR: directory },
-			args,
-		);
-		const said = await program.line((line) =>
-			line.includes("mcp.tools.deny") ? line : undefined,
-		);
-		expect(said).toContain("did you mean ban?");
-		expect(await program.exited).toBe(1);
-		rmSync(directory, { recursive: true });
-	});
 });

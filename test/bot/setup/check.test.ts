@@ -1,7 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
@@ -25,7 +22,6 @@ import type {
 } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
-import { startProgram } from "../../support/program.ts";
 import { until } from "../../support/until.ts";
 
 /** An id that nothing has. */
@@ -560,11 +556,7 @@ test("an administrator may do everything, and an announcement channel is for tex
 
 test("a bot that runs is not disturbed, and its port is its own; another bot's is not", async () => {
 	await using place = await startPlace();
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-check-"));
-	const running = startBot(
-		{ ...place.config(), dataDirectory: directory },
-		recordLog().log,
-	);
+	const running = startBot(place.config(), recordLog().log);
 	try {
 		await until("the bot is ready", () => running.ready);
 		place.env.mcpPort = Number(new URL(running.url).port);
@@ -580,7 +572,6 @@ test("a bot that runs is not disturbed, and its port is its own; another bot's i
 		expect(running.ready).toBe(true);
 	} finally {
 		await running.close();
-		rmSync(directory, { recursive: true, force: true });
 	}
 });
 
@@ -633,62 +624,6 @@ test("every key that names a role or a channel is found, whatever is added to co
 		["c.channel", "channel", "5"],
 		["c.rows.0.role", "role", "6"],
 	]);
-});
-
-describe("as a program", () => {
-	const toml = (extra = "") =>
-		`bot_name = "Alpha"\n[features]\njoin_role = true\n${extra}`;
-
-	async function runCheck(files: Record<string, string>, env = {}) {
-		const directory = mkdtempSync(join(tmpdir(), "guildhall-check-"));
-		try {
-			for (const [name, text] of Object.entries(files))
-				writeFileSync(join(directory, name), text);
-			await using program = startProgram(
-				"src/bot/main.ts",
-				{ CONFIG_DIR: directory, MCP_PORT: "0", ...env },
-				["--check"],
-			);
-			return { code: await program.exited, lines: program.lines, directory };
-		} finally {
-			rmSync(directory, { recursive: true, force: true });
-		}
-	}
-
-	test("it ends by itself with exit 0 where all is well, and with 1 where it is not", async () => {
-		await using place = await startPlace();
-		const env = {
-			DISCORD_TOKEN: place.env.discordToken,
-			DISCORD_API_URL: place.env.discordApiUrl,
-			GUILD_ID: place.guild.id,
-			MCP_AUTH_TOKEN: mcpToken,
-		};
-		const section = (id: string) => toml(`[join_role]\nrole = "${id}"\n`);
-		const fine = await runCheck(
-			{ "config.toml": section(place.role("Newcomer").id) },
-			env,
-		);
-		expect(fine.lines.filter((line) => !/^(✓|\d+ passed$)/.test(line))).toEqual(
-			[],
-		);
-		expect(fine.lines).toContain(`✓ configuration: ${fine.directory}: Alpha`);
-		expect(fine.code).toBe(0);
-		const bad = await runCheck({ "config.toml": section(nobody) }, env);
-		expect(bad.lines.join("\n")).toContain("✗ join_role.role: ");
-		expect(bad.code).toBe(1);
-		expect([...fine.lines, ...bad.lines].join()).not.toContain(
-			place.env.discordToken,
-		);
-	});
-
-	test("a fault of configuration is told as at a start", async () => {
-		const { code, lines } = await runCheck({ "config.toml": toml() });
-		expect(code).toBe(1);
-		expect(lines.join("\n")).toMatch(
-			/has 3 errors:\n.*no such file.*\n.*DISCORD_TOKEN: is required\n.*join_role/,
-		);
-		expect(lines.join("\n")).not.toContain("✓");
-	});
 });
 
 test("chat is worth a warning where there is no AI to ask", async () => {

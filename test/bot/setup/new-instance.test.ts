@@ -1,4 +1,4 @@
-// new-instance: in this process, and as the programs that an operator starts.
+// new-instance, in this process; main.long.test.ts starts the programs.
 
 import { expect, test } from "bun:test";
 import {
@@ -23,13 +23,7 @@ import { makeInstance } from "../../../src/bot/setup/new-instance.ts";
 import { newInstanceCommand } from "../../../src/bot/setup/new-instance-report.ts";
 import { readConfig as readGatewayConfig } from "../../../src/gateway/config.ts";
 import { ConfigError } from "../../../src/lib/config.ts";
-import { clock } from "../../support/clock.ts";
 
-const main = join(
-	import.meta.dir,
-	"../../../src/bot/setup/new-instance-main.ts",
-);
-const botMain = join(import.meta.dir, "../../../src/bot/main.ts");
 const example = join(import.meta.dir, "../../../instances/example");
 
 /** A working directory that goes with the test. */
@@ -45,21 +39,6 @@ function workplace() {
 			return code === 0
 				? { code, stdout: text, stderr: "" }
 				: { code, stdout: "", stderr: text };
-		},
-		/** Runs the program there. */
-		async start(program: string, ...args: string[]) {
-			const child = Bun.spawn([process.execPath, program, ...args], {
-				cwd: path,
-				env: { PATH: process.env.PATH ?? "", ...clock },
-				stdout: "pipe",
-				stderr: "pipe",
-			});
-			const [stdout, stderr, code] = await Promise.all([
-				child.stdout.text(),
-				child.stderr.text(),
-				child.exited,
-			]);
-			return { stdout, stderr, code };
 		},
 		/** An instance that someone has made by hand. */
 		add(name: string, env: string) {
@@ -324,23 +303,6 @@ test("the command line: help, another directory, and what is no option", () => {
 	expect(code).toBe(0);
 	expect(stdout).toContain("CONFIG_DIR='my bots/a' bun run bot --check");
 	expect(readdirSync(join(place.path, "my bots"))).toEqual(["a"]);
-});
-
-test("the programs make one where they are started; a refusal goes to stderr", async () => {
-	using place = workplace();
-	const made = await place.start(main, "a");
-	expect([made.code, made.stderr]).toEqual([0, ""]);
-	expect(made.stdout).toStartWith("Wrote instances/a: .env,");
-	const [again, other] = await Promise.all([
-		place.start(main, "a"),
-		place.start(botMain, "--new-instance=b", "--directory=my bots"),
-	]);
-	expect([again.code, again.stdout]).toEqual([1, ""]);
-	expect(again.stderr).toContain("a: is there already");
-	expect([other.code, other.stderr]).toEqual([0, ""]);
-	expect(other.stdout).toContain("CONFIG_DIR='my bots/b' ");
-	expect(readdirSync(place.instances)).toEqual(["a"]);
-	expect(readdirSync(join(place.path, "my bots"))).toEqual(["b"]);
 });
 
 test("a directory that is a file is an issue that says where", () => {
