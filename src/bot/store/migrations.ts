@@ -57,13 +57,6 @@ export async function migrate(
 	return missing.length;
 }
 
-/** A write that changes nothing: it says whether the database takes writes. */
-export async function probeWrite(session: Session): Promise<void> {
-	await statementsOf(
-		session,
-	)`UPDATE migrations SET name = name WHERE number = ${1}`;
-}
-
 /** Throws a StoreFailure unless what was applied is where these migrations begin. */
 export function checkHistory(
 	applied: readonly Applied[],

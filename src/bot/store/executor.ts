@@ -1,0 +1,165 @@
+// Runs the statements and transactions of one session, one at a time. An executor ends with its session: work that it
+// accepted runs on that session or not at all, and is never sent again.
+
+import { within } from "../../lib/body.ts";
+import { Overloaded, Semaphore } from "../../lib/semaphore.ts";
+import { PlainSignal } from "../../lib/signal.ts";
+import type { Database, Session } from "./database.ts";
+import { StoreUnavailable } from "./db-error.ts";
+import { type Sql, statementsOf } from "./statement.ts";
+
+/** How many statements and transactions may wait for the mutex. */
+const maxWaiting = 1_000;
+
+/** What became of a statement or transaction, for its caller and for the state of the store. */
+export type Outcome<T> =
+	| { kind: "done"; value: T }
+	/** Nothing was stored. The session can be used further. */
+	| { kind: "failed"; error: unknown }
+	/** The database accepts no writes at the moment. The session can be used further. */
+	| { kind: "refused"; error: StoreUnavailable }
+	/** The session was lost, and the claim with it. */
+	| { kind: "lost"; error: StoreUnavailable };
+
+/** Whether a statement that counts, such as COMMIT, may have reached the database. */
+interface Progress {
+	mayHaveRun: boolean;
+}
+
+export class Executor {
+	readonly #session: Session;
+	readonly #database: Database;
+	readonly #timeoutMs: number;
+	readonly #mutex: Semaphore;
+	/** Fires when the session is lost; its reason is the text for the operator. */
+	readonly #lost = new PlainSignal();
+
+	/** `timeoutMs` bounds the wait for the mutex, and then each statement or whole transaction. */
+	constructor(session: Session, database: Database, timeoutMs: number) {
+		this.#session = session;
+		this.#database = database;
+		this.#timeoutMs = timeoutMs;
+		this.#mutex = new Semaphore({ max: 1, maxWaiting, maxWaitMs: timeoutMs });
+		void session.lost.then((reason) => this.#lost.abort(reason));
+	}
+
+	/** Runs one statement. */
+	statement<Row extends object>(
+		...statement: Parameters<Sql>
+	): Promise<Outcome<Row[]>> {
+		return this.#run((progress) => {
+			progress.mayHaveRun = true;
+			return statementsOf(this.#session)<Row>(...statement);
+		});
+	}
+
+	/** Runs `work` in a transaction; its `sql` ends with it. If one statement fails, everything is rolled back. */
+	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<Outcome<T>> {
+		const session = this.#session;
+		return this.#run(async (progress) => {
+			await session.run((sql) => sql.unsafe(session.begin));
+			const run = statementsOf(session);
+			let isOver = false;
+			let failure: { error: unknown } | undefined;
+			const sql: Sql = async (...statement) => {
+				if (isOver) throw new Error("the transaction is over");
+				try {
+					return await run(...statement);
+				} catch (error) {
+					failure ??= { error };
+					throw error;
+				}
+			};
+			try {
+				const result = await work(sql);
+				// Without this, SQLite would commit the other statements; PostgreSQL would roll back.
+				if (failure) throw failure.error;
+				isOver = true;
+				progress.mayHaveRun = true;
+				await session.run((all) => all.unsafe("COMMIT"));
+				return result;
+			} catch (error) {
+				isOver = true;
+				await this.#rollBack();
+				throw error;
+			}
+		});
+	}
+
+	/** Resolves when accepted work has ended, after `timeoutMs` at the latest. Work after that is rejected. */
+	async drain(): Promise<void> {
+		await this.#lock();
+		this.#lost.abort("it is being closed");
+	}
+
+	async #run<T>(work: (progress: Progress) => Promise<T>): Promise<Outcome<T>> {
+		const rejection = await this.#lock();
+		if (rejection) return rejection;
+		const progress = { mayHaveRun: false };
+		try {
+			const run = work(progress).then((value) => ({ value }));
+			const result = await within(this.#timeoutMs, run);
+			if (result !== "late") return { kind: "done", value: result.value };
+			// It may still be running: nothing else may use this connection.
+			const reason = `${this.#database.where} did not answer within ${this.#timeoutMs / 1000} seconds`;
+			this.#lose(reason);
+			const error = new StoreUnavailable(reason, progress.mayHaveRun);
+			return { kind: "lost", error };
+		} catch (error) {
+			return this.#outcomeOf(error, progress);
+		} finally {
+			this.#mutex.release();
+		}
+	}
+
+	/** Locks the mutex, or returns why that is not possible. */
+	async #lock(): Promise<Outcome<never> | undefined> {
+		try {
+			await this.#mutex.acquire(this.#lost);
+		} catch (error) {
+			if (!(error instanceof Overloaded)) return this.#lostOutcome();
+			const reason = "too much is waiting for the database";
+			return { kind: "failed", error: new StoreUnavailable(reason) };
+		}
+		if (!this.#lost.aborted) return undefined;
+		this.#mutex.release();
+		return this.#lostOutcome();
+	}
+
+	#lostOutcome(): Outcome<never> {
+		const error = new StoreUnavailable(String(this.#lost.reason));
+		return { kind: "lost", error };
+	}
+
+	#outcomeOf(error: unknown, { mayHaveRun }: Progress): Outcome<never> {
+		const dbError = this.#database.explain(error);
+		if (!dbError) return { kind: "failed", error };
+		const { kind, reason } = dbError;
+		const unavailable = new StoreUnavailable(
+			reason,
+			mayHaveRun && kind === "lost",
+			{ cause: error },
+		);
+		if (kind === "refused") return { kind: "refused", error: unavailable };
+		if (kind === "passing") return { kind: "failed", error: unavailable };
+		// Opening a session again creates tables that are gone.
+		this.#lose(reason);
+		return { kind: "lost", error: unavailable };
+	}
+
+	/** If the rollback fails, the session is given up, which ends the transaction as well. */
+	async #rollBack(): Promise<void> {
+		try {
+			await this.#session.run((sql) => sql.unsafe("ROLLBACK"));
+		} catch (error) {
+			// After a full disk SQLite has already rolled back.
+			if (String(error).includes("no transaction is active")) return;
+			this.#lose("a transaction could not be rolled back");
+		}
+	}
+
+	#lose(reason: string): void {
+		this.#lost.abort(reason);
+		this.#session.lose(reason);
+	}
+}

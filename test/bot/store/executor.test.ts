@@ -1,0 +1,164 @@
+// Work is bound to one session: accepted there, it runs there or not at all, and once.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import type { Database, Session } from "../../../src/bot/store/database.ts";
+import { StoreUnavailable } from "../../../src/bot/store/db-error.ts";
+import { Executor } from "../../../src/bot/store/executor.ts";
+import { createSqlite } from "../../../src/bot/store/sqlite.ts";
+import { Supervisor } from "../../../src/bot/store/supervisor.ts";
+import { recordLog } from "../../support/log.ts";
+import { thingsTable } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "guildhall-executor-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+interface RecordedSession extends Session {
+	/** How many statements it was given. */
+	runs: number;
+}
+
+/** SQLite, with access to the sessions that were opened. `beforeRun` may hold up each statement. */
+function recordSessions(beforeRun: () => Promise<void> = async () => {}) {
+	const sqlite = createSqlite({ directory, instance: "Alpha" });
+	const sessions: RecordedSession[] = [];
+	const database: Database = {
+		...sqlite,
+		async open(signal) {
+			const session = await sqlite.open(signal);
+			const recorded: RecordedSession = {
+				...session,
+				runs: 0,
+				async run(statement) {
+					recorded.runs += 1;
+					await beforeRun();
+					return session.run(statement);
+				},
+			};
+			sessions.push(recorded);
+			return recorded;
+		},
+	};
+	return { database, sessions };
+}
+
+const never = new AbortController().signal;
+const failure = (promise: Promise<unknown>) =>
+	promise.catch((error: unknown) => error);
+
+test("what waits for a session that is lost does not run on the next one", async () => {
+	const { database, sessions } = recordSessions();
+	await using store = new Supervisor(
+		{
+			databaseUrl: undefined,
+			schema: undefined,
+			directory,
+			instance: "Alpha",
+			log: recordLog().log,
+			backOffMs: [1, 5],
+		},
+		[thingsTable],
+		database,
+	);
+	await store.opened;
+	const begun = Promise.withResolvers<void>();
+	const goOn = Promise.withResolvers<void>();
+	const transaction = failure(
+		store.transaction(async (sql) => {
+			await sql`INSERT INTO things (id) VALUES (${"before"})`;
+			begun.resolve();
+			await goOn.promise;
+			await sql`INSERT INTO things (id) VALUES (${"after"})`;
+		}),
+	);
+	await begun.promise;
+	const waiting = failure(
+		store.sql`INSERT INTO things (id) VALUES (${"waiting"})`,
+	);
+
+	sessions[0]?.lose("cut");
+	expect(await waiting).toMatchObject({ reason: "cut", mayHaveRun: false });
+	expect(store.state).toBe("degraded");
+	await until("the next session is open", () => store.state === "ready");
+	goOn.resolve();
+	expect(await transaction).toBeInstanceOf(Error);
+
+	expect(sessions).toHaveLength(2);
+	expect(await store.sql`SELECT id FROM things`).toEqual([]);
+	// Work on the new session does not wait for what the old one left behind.
+	await store.sql`INSERT INTO things (id) VALUES (${"new"})`;
+	expect(await store.sql`SELECT id FROM things`).toEqual([{ id: "new" }]);
+});
+
+test("a statement that was under way is not sent again, and its outcome is unknown", async () => {
+	const begun = Promise.withResolvers<void>();
+	const goOn = Promise.withResolvers<void>();
+	const { database, sessions } = recordSessions(() => {
+		begun.resolve();
+		return goOn.promise;
+	});
+	const session = await database.open(never);
+	const executor = new Executor(session, database, 20);
+	const outcome = executor.statement`SELECT 1`;
+	await begun.promise;
+	expect(await outcome).toMatchObject({
+		kind: "lost",
+		error: { mayHaveRun: true },
+	});
+	// Late, it finds its session closed.
+	goOn.resolve();
+	expect(await executor.statement`SELECT 1`).toMatchObject({
+		kind: "lost",
+		error: { mayHaveRun: false },
+	});
+	expect(sessions[0]?.runs).toBe(1);
+	await session.close();
+});
+
+test("at most 1,000 statements wait, and closing waits for those that were accepted", async () => {
+	const { database } = recordSessions();
+	const session = await database.open(never);
+	const executor = new Executor(session, database, 60_000);
+	const begun = Promise.withResolvers<void>();
+	const goOn = Promise.withResolvers<void>();
+	const running = executor.transaction(async () => {
+		begun.resolve();
+		await goOn.promise;
+	});
+	await begun.promise;
+	const waiting = Array.from(
+		{ length: 999 },
+		() => executor.statement`SELECT 1`,
+	);
+	const drained = executor.drain();
+	expect(await executor.statement`SELECT 1`).toMatchObject({
+		kind: "failed",
+		error: new StoreUnavailable("too much is waiting for the database"),
+	});
+	goOn.resolve();
+	await drained;
+	expect((await running).kind).toBe("done");
+	for (const { kind } of await Promise.all(waiting)) expect(kind).toBe("done");
+	expect(await executor.statement`SELECT 1`).toMatchObject({
+		kind: "lost",
+		error: { reason: "it is being closed" },
+	});
+	await session.close();
+});
+
+test("a transaction that was rolled back leaves the session usable", async () => {
+	const { database } = recordSessions();
+	const session = await database.open(never);
+	const executor = new Executor(session, database, 60_000);
+	expect(
+		await executor.transaction(async (sql) => {
+			await sql`SELECT nothing FROM nowhere`;
+		}),
+	).toMatchObject({ kind: "failed", error: expect.any(SQL.SQLiteError) });
+	expect((await executor.statement`SELECT 1`).kind).toBe("done");
+	await session.close();
+});
