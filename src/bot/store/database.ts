@@ -2,6 +2,7 @@
 
 import type { SQL } from "bun";
 import type { DbError } from "./db-error.ts";
+import type { Applied } from "./migrations.ts";
 
 export interface Database {
 	/** Where it is, for logs; without user name and password. */
@@ -11,8 +12,20 @@ export interface Database {
 	 * database's otherwise. When the signal fires, it rejects soon and leaves nothing open.
 	 */
 	open(signal: AbortSignal): Promise<Session>;
+	/**
+	 * Reads what `open` would find. Takes no claim and changes nothing, so a running instance is not disturbed. Rejects
+	 * with a CheckFailed if `open` would not be permitted. When the signal fires, it leaves nothing open.
+	 */
+	inspect(signal: AbortSignal): Promise<Inspection>;
 	/** What an error means; undefined for a fault of ours. */
 	explain(error: unknown): DbError | undefined;
+}
+
+export interface Inspection {
+	/** Version of the server or of the library. */
+	version: string;
+	/** Migrations in the database, by number; "no file" or "no schema" if `open` has to create that first. */
+	applied: readonly Applied[] | "no file" | "no schema";
 }
 
 /**

@@ -49,12 +49,16 @@ export async function migrate(
 		session,
 		"CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)",
 	);
-	const applied =
-		await sql<Applied>`SELECT number, name, checksum FROM migrations ORDER BY number`;
+	const applied = await selectApplied(sql);
 	checkHistory(applied, migrations);
 	const missing = migrations.slice(applied.length);
 	for (const migration of missing) await apply(session, sql, migration);
 	return missing.length;
+}
+
+/** Applied migrations by number. */
+export function selectApplied(sql: Sql): Promise<Applied[]> {
+	return sql<Applied>`SELECT number, name, checksum FROM migrations ORDER BY number`;
 }
 
 /** Throws a StoreFailure unless what was applied is where these migrations begin. */

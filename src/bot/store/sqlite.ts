@@ -5,11 +5,21 @@
 // the last commit as it was. With synchronous = FULL a commit outlives a power failure.
 // https://www.sqlite.org/wal.html, https://www.sqlite.org/lockingv3.html
 
-import { closeSync, existsSync, openSync } from "node:fs";
-import { join } from "node:path";
+import {
+	accessSync,
+	closeSync,
+	constants,
+	existsSync,
+	openSync,
+	statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { SQL } from "bun";
-import type { Database, Session } from "./database.ts";
+import { CheckFailed } from "../../lib/check.ts";
+import type { Database, Inspection, Session } from "./database.ts";
 import { claimHeld, type DbError } from "./db-error.ts";
+import { selectApplied } from "./migrations.ts";
+import { statementsOf } from "./statement.ts";
 
 export interface SqliteOptions {
 	/** DATA_DIR: it exists. */
@@ -47,7 +57,65 @@ export function createSqlite({ directory, instance }: SqliteOptions): Database {
 				throw error;
 			}
 		},
+		inspect: () => inspectFile(directory, file),
 	};
+}
+
+async function inspectFile(
+	directory: string,
+	file: string,
+): Promise<Inspection> {
+	requireWritable(existing(directory), "directory");
+	const exists = existsSync(file);
+	if (exists) requireWritable(file, "file");
+	// SQLite keeps two more files, -wal and -shm, while a database is open. A read-only connection would leave them behind
+	// where there are none. Where an instance that was killed left them, a writing one would move them into the database.
+	const readonly = exists && existsSync(`${file}-wal`);
+	const filename = exists ? file : ":memory:";
+	const data = new SQL({ adapter: "sqlite", filename, readonly, bigint: true });
+	try {
+		await data.unsafe("PRAGMA busy_timeout = 1000");
+		await data.unsafe("PRAGMA query_only = ON");
+		const sql = statementsOf({ run: (statement) => statement(data) });
+		const [found] = await sql<{ version: string; hasTables: number }>`
+			SELECT sqlite_version() AS version,
+				EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'migrations') AS "hasTables"`;
+		const version = found?.version ?? "";
+		if (!exists) return { version, applied: "no file" };
+		return {
+			version,
+			applied: found?.hasTables ? await selectApplied(sql) : [],
+		};
+	} finally {
+		await data.close();
+	}
+}
+
+/** The path, or its nearest parent that exists. */
+function existing(path: string): string {
+	return existsSync(path) || dirname(path) === path
+		? path
+		: existing(dirname(path));
+}
+
+/** Throws a CheckFailed. */
+function requireWritable(path: string, kind: "directory" | "file"): void {
+	const { R_OK, W_OK, X_OK } = constants;
+	const shown = JSON.stringify(path);
+	if (kind === "directory" && !statSync(path).isDirectory())
+		throw new CheckFailed(
+			`DATA_DIR: ${shown} is not a directory`,
+			"Set DATA_DIR to a directory.",
+		);
+	try {
+		accessSync(path, kind === "directory" ? R_OK | W_OK | X_OK : R_OK | W_OK);
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		throw new CheckFailed(
+			`DATA_DIR: ${shown} cannot be written (${code})`,
+			"Give it to the user that the bot runs as, or set DATA_DIR to another directory.",
+		);
+	}
 }
 
 function createSession(data: SQL, claim: SQL): Session {

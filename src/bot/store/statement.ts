@@ -33,7 +33,7 @@ export type Sql = <Row extends object = Record<string, unknown>>(
 ) => Promise<Row[]>;
 
 /** Statements of a session. */
-export function statementsOf(session: Session): Sql {
+export function statementsOf(session: Pick<Session, "run">): Sql {
 	return async <Row extends object>(
 		strings: TemplateStringsArray,
 		...values: Value[]

@@ -64,11 +64,18 @@ export function startStore(options: StoreOptions): Store {
 	if (faults.length > 0) throw new ConfigError("the environment", faults);
 	const migrations = options.migrations ?? allMigrations;
 	checkNumbers(migrations);
-	return new Supervisor(options, migrations, databaseOf(options));
+	return new Supervisor(
+		options,
+		migrations,
+		createDatabase(options, options.instance),
+	);
 }
 
-function databaseOf(options: StoreOptions): Database {
-	const { databaseUrl, schema, directory, instance } = options;
+/** The database that the settings name, not opened yet. `instance` stands in the claim. */
+export function createDatabase(
+	{ databaseUrl, schema, directory }: StoreSettings,
+	instance: string,
+): Database {
 	if (databaseUrl === undefined || schema === undefined)
 		return createSqlite({ directory, instance });
 	const nonce = crypto.randomUUID().slice(0, 8);

@@ -37,7 +37,7 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		for (let time = 0; time < 2; time++)
 			expect(await check(place)).toMatch(
-				new RegExp(`^${kind} .*: (it|the schema) will be made$`),
+				new RegExp(`^${kind} .*: the (file|schema) will be created$`),
 			);
 	});
 
@@ -45,7 +45,7 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		await (await openStore(place)).store.close();
 		expect(await check(place)).toMatch(
-			/, version \d[\d.]*: the tables are this program's$/,
+			/, version \d[\d.]*: the tables are up to date$/,
 		);
 		await using _ = await openStore(place);
 	});
@@ -55,7 +55,7 @@ onBoth((databases, kind) => {
 		await using opened = await openStore(place);
 		const { sql } = opened.store;
 		await sql`INSERT INTO things (id, big) VALUES ('a', 1)`;
-		expect(await check(place)).toEndWith(": the tables are this program's");
+		expect(await check(place)).toEndWith(": the tables are up to date");
 		await sql`INSERT INTO things (id, big) VALUES ('b', 2)`;
 		expect(await sql`SELECT id FROM things ORDER BY id`).toEqual([
 			{ id: "a" },
@@ -69,7 +69,7 @@ onBoth((databases, kind) => {
 		await (await openStore(place)).store.close();
 		for (let time = 0; time < 2; time++)
 			expect(await check(place, [thingsTable, more])).toEndWith(
-				"the tables are an older program's; 1 migration(s) will be applied",
+				"the tables are from an older version; 1 migration(s) will be applied",
 			);
 	});
 
@@ -87,7 +87,7 @@ onBoth((databases, kind) => {
 		await (await openStore(place)).store.close();
 		await place.look("ALTER TABLE migrations RENAME COLUMN checksum TO batch");
 		expect(await fault(check(place))).toEndWith(
-			'the table "migrations" is another program\'s',
+			'the table "migrations" belongs to another program',
 		);
 	});
 
@@ -148,14 +148,14 @@ onOwnPostgres((databases) => {
 			url.password = "weak-one";
 		});
 		expect(await fault(checkStore({ ...settings, schema: "new" }))).toEndWith(
-			"there is no such schema, and the user of DATABASE_URL may not create it",
+			"the schema does not exist, and the user of DATABASE_URL may not create it",
 		);
 		expect(await fault(checkStore({ ...settings, schema: "theirs" }))).toMatch(
 			/may not use the schema/,
 		);
 		await databases.postgres.admin('GRANT ALL ON SCHEMA "theirs" TO weak');
 		expect(await checkStore({ ...settings, schema: "theirs" })).toEndWith(
-			": the tables will be made",
+			": the tables will be created",
 		);
 	});
 
@@ -223,7 +223,7 @@ describe("SQLite, its files", () => {
 			const place = await databases.place();
 			mkdirSync(place.settings.directory, { recursive: true });
 			writeFileSync(join(place.settings.directory, "store.sqlite"), "");
-			expect(await check(place)).toEndWith(": the tables will be made");
+			expect(await check(place)).toEndWith(": the tables will be created");
 			expect(filesIn(place)).toEqual(["store.sqlite"]);
 		});
 
@@ -235,7 +235,7 @@ describe("SQLite, its files", () => {
 				expect(
 					await fault(check({ settings: { ...settings, directory } })),
 				).toBe(
-					`DATA_DIR: ${JSON.stringify(settings.directory)} is no directory`,
+					`DATA_DIR: ${JSON.stringify(settings.directory)} is not a directory`,
 				);
 		});
 
