@@ -13,6 +13,7 @@ import {
 	type MessageChanges,
 	type NewMessage,
 	newMessage,
+	referenceTo,
 } from "../world/messages/messages.ts";
 import type {
 	Account,
@@ -323,15 +324,6 @@ function tellChange(live: Live): void {
 /** Where the application is installed: the guild, or "0" in DMs. */
 function ownersOf({ channel }: { channel: Channel }): Record<string, string> {
 	return { "0": inGuild(channel) ? channel.guild_id : "0" };
-}
-
-function referenceTo(message: Message, channel: Channel) {
-	return {
-		type: 0,
-		message_id: message.id,
-		channel_id: channel.id,
-		...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
-	} as const;
 }
 
 /** A token in Discord's format: the interaction id, then random characters. */

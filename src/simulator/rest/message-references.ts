@@ -7,6 +7,7 @@ import {
 	MessageType,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
+import { referenceTo } from "../world/messages/messages.ts";
 import type { Channel, Message } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
@@ -47,7 +48,7 @@ export function repliedTo(
 export function asReply(channel: Channel, { id }: Message) {
 	return {
 		type: MessageType.Reply,
-		message_reference: referenceTo(0, channel, id),
+		message_reference: referenceTo({ id }, channel),
 	};
 }
 
@@ -79,7 +80,7 @@ export function asForward(
 		throw apiError(Code.NSFWChannelMessageReferenceNotAllowed);
 	return {
 		flags: MessageFlags.HasSnapshot,
-		message_reference: referenceTo(1, channel, message.id),
+		message_reference: referenceTo(message, channel, 1),
 		message_snapshots: message.message_snapshots ?? [
 			{ message: snapshotOf(message) },
 		],
@@ -143,19 +144,6 @@ function snapshotOf(message: Message) {
 		attachments,
 		embeds,
 		components,
-	};
-}
-
-function referenceTo<Type extends 0 | 1>(
-	type: Type,
-	channel: Channel,
-	message_id: string,
-) {
-	return {
-		type,
-		message_id,
-		channel_id: channel.id,
-		...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
 	};
 }
 

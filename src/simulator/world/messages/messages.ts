@@ -45,6 +45,20 @@ export function newMessage(
 	};
 }
 
+/** A message_reference: a reply or system message (type 0), or a forward (type 1). */
+export function referenceTo(
+	message: Pick<Message, "id">,
+	channel: Channel,
+	type: 0 | 1 = 0,
+) {
+	return {
+		type,
+		message_id: message.id,
+		channel_id: channel.id,
+		...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
+	};
+}
+
 /** A page of a channel. The first of `around`, `before` and `after` that is given counts. */
 export interface Page {
 	readonly limit: number;
@@ -192,12 +206,7 @@ export class Messages {
 		this.add(channel, user, {
 			content: "",
 			type: MessageType.ChannelPinnedMessage,
-			message_reference: {
-				type: 0,
-				message_id: message.id,
-				channel_id: channel.id,
-				...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
-			},
+			message_reference: referenceTo(message, channel),
 		});
 		this.#logPin(channel, message, AuditLogEvent.MessagePin, by);
 	}
