@@ -2,11 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { allRoutes } from "../../src/simulator/rest/routes/all.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
-import { as, openSocket } from "./support.ts";
+import { as, openSocket, type Simulator, startSimulator } from "./support.ts";
 
 const values: readonly unknown[] = [
 	null,

@@ -2,7 +2,10 @@
 
 import { Client, GatewayIntentBits as Intent } from "discord.js";
 import type { UserClient } from "../../src/simulator/interactions/user-client.ts";
-import type { Simulator } from "../../src/simulator/simulator.ts";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../src/simulator/simulator.ts";
 import { until } from "../support/until.ts";
 
 export interface Answer {
@@ -152,5 +155,24 @@ export async function openSocket(
 		closed: () => until("the socket closes", () => closed),
 		close: () => socket.close(4000),
 		[Symbol.dispose]: () => socket.close(),
+	};
+}
+
+export { type Simulator, startSimulator };
+
+/** The Cooks with their channel #general, their owner ada, and the REST API as their bot. */
+export function cooksOf(simulator: Simulator) {
+	const { world } = simulator;
+	const guild = simulator.guild("The Cooks");
+	const { id } = simulator.channel("The Cooks/general");
+	const channel = guild.channels.get(id);
+	const ada = world.users.get(simulator.user("ada").id);
+	if (!channel || !ada) throw new Error("not in the demo's seed");
+	return {
+		world,
+		guild,
+		channel,
+		ada,
+		alpha: as(simulator, simulator.bot("alpha")),
 	};
 }

@@ -1,11 +1,7 @@
 // The control routes: for other programs on this machine, and for no web page.
 
 import { expect, test } from "bun:test";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../src/simulator/simulator.ts";
-import { openSocket } from "../support.ts";
+import { openSocket, type Simulator, startSimulator } from "../support.ts";
 
 async function control(
 	simulator: Simulator,

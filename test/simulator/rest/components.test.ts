@@ -7,8 +7,7 @@ import {
 	ButtonStyle,
 	TextChannel,
 } from "discord.js";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import { as, connect } from "../support.ts";
+import { as, connect, startSimulator } from "../support.ts";
 
 const button = (custom_id: string, more: object = {}) => ({
 	type: 2,

@@ -1,12 +1,8 @@
 // Faults on demand: what a client sees, and whether the request was executed.
 
 import { describe, expect, test } from "bun:test";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../src/simulator/simulator.ts";
 import { until } from "../../support/until.ts";
-import { as } from "../support.ts";
+import { as, type Simulator, startSimulator } from "../support.ts";
 
 const route = "POST /channels/:channel_id/messages";
 

@@ -1,8 +1,7 @@
 // What all routes have in common: who may ask, what a request may look like, and what Discord says to the rest.
 
 import { describe, expect, test } from "bun:test";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import { as } from "../support.ts";
+import { as, startSimulator } from "../support.ts";
 
 describe("authorisation", () => {
 	test("a bot says who it is with the prefix Bot, a person without", async () => {

@@ -8,12 +8,14 @@ import {
 	PermissionFlagsBits,
 	TextChannel,
 } from "discord.js";
+import { until } from "../../support/until.ts";
 import {
+	as,
+	connect,
 	type Simulator,
 	startSimulator,
-} from "../../../src/simulator/simulator.ts";
-import { until } from "../../support/until.ts";
-import { as, connect, usualIntents } from "../support.ts";
+	usualIntents,
+} from "../support.ts";
 
 function channelNamed(simulator: Simulator, name: string) {
 	for (const channel of simulator.guild("The Cooks").channels.values())

@@ -2,8 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { Client, GatewayIntentBits as Intent } from "discord.js";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import { connect } from "../support.ts";
+import { connect, startSimulator } from "../support.ts";
 
 const seed = {
 	bots: [{ username: "blind", privilegedIntents: [] }],

@@ -2,12 +2,14 @@
 
 import { describe, expect, test } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
+import { until } from "../../support/until.ts";
 import {
+	connect,
+	openSocket,
+	type Payload,
 	type Simulator,
 	startSimulator,
-} from "../../../src/simulator/simulator.ts";
-import { until } from "../../support/until.ts";
-import { connect, openSocket, type Payload } from "../support.ts";
+} from "../support.ts";
 
 const everything = Intent.Guilds | Intent.GuildMembers | Intent.GuildMessages;
 

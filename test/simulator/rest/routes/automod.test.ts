@@ -11,10 +11,13 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import {
+	as,
+	connect,
+	cooksOf,
 	type Simulator,
 	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect, usualIntents } from "../../support.ts";
+	usualIntents,
+} from "../../support.ts";
 
 const intents = [
 	...usualIntents,
@@ -23,13 +26,11 @@ const intents = [
 ];
 
 function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	const { world } = simulator;
+	const cooks = cooksOf(simulator);
+	const { world, guild } = cooks;
 	return {
-		world,
-		guild,
+		...cooks,
 		path: `/guilds/${guild.id}/auto-moderation/rules`,
-		alpha: as(simulator, simulator.bot("alpha")),
 		alerts: world.channels.add(guild, { name: "alerts" }),
 		/** A rule that is on, and has these keywords. */
 		rule: (keyword_filter: string[], more: object = {}) =>

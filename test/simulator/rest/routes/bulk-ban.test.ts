@@ -2,8 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { AuditLogEvent } from "discord.js";
-import { startSimulator } from "../../../../src/simulator/simulator.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, startSimulator } from "../../support.ts";
 
 test("discord.js bans many at once; who is banned already, ranks above or does not exist has failed", async () => {
 	await using simulator = await startSimulator();

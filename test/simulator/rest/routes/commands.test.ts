@@ -2,11 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { ApplicationCommandOptionType as Option } from "discord.js";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, type Simulator, startSimulator } from "../../support.ts";
 
 const verify = { name: "verify", description: "Link your account" };
 const code = {

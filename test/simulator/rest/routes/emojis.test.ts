@@ -6,11 +6,7 @@ import {
 	GatewayIntentBits as Intent,
 	PermissionFlagsBits,
 } from "discord.js";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, type Simulator, startSimulator } from "../../support.ts";
 
 const png = Buffer.from("\x89PNG\r\n\x1a\nxxxx", "latin1");
 const picture = `data:image/png;base64,${png.toString("base64")}`;

@@ -2,11 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, MessageFlags, PermissionFlagsBits } from "discord.js";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, type Simulator, startSimulator } from "../../support.ts";
 
 function cooks(simulator: Simulator, bot = "alpha") {
 	const guild = simulator.guild("The Cooks");

@@ -7,11 +7,7 @@ import {
 	GuildVerificationLevel,
 	Locale,
 } from "discord.js";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, type Simulator, startSimulator } from "../../support.ts";
 
 function cooks(simulator: Simulator) {
 	const guild = simulator.guild("The Cooks");

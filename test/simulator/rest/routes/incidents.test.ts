@@ -1,8 +1,7 @@
 // Incident actions: what a guild switches off for a while.
 
 import { expect, test } from "bun:test";
-import { startSimulator } from "../../../../src/simulator/simulator.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, startSimulator } from "../../support.ts";
 
 const inHours = (hours: number) =>
 	new Date(Date.now() + hours * 3_600_000).toISOString();

@@ -9,26 +9,19 @@ import {
 	TextChannel,
 } from "discord.js";
 import {
+	as,
+	connect,
+	cooksOf,
 	type Simulator,
 	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect, usualIntents } from "../../support.ts";
+	usualIntents,
+} from "../../support.ts";
 
 const intents = [...usualIntents, GatewayIntentBits.GuildInvites];
 
 function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	const { id } = simulator.channel("The Cooks/general");
-	const channel = guild.channels.get(id);
-	const ada = simulator.world.users.get(simulator.user("ada").id);
-	if (!channel || !ada) throw new Error("the demo's world has both");
-	return {
-		guild,
-		channel,
-		ada,
-		alpha: as(simulator, simulator.bot("alpha")),
-		all: `/channels/${id}/invites`,
-	};
+	const cooks = cooksOf(simulator);
+	return { ...cooks, all: `/channels/${cooks.channel.id}/invites` };
 }
 
 function deny(simulator: Simulator, channelId: string, bits: bigint) {

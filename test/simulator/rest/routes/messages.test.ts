@@ -2,11 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as } from "../../support.ts";
+import { as, type Simulator, startSimulator } from "../../support.ts";
 
 function cooks(simulator: Simulator) {
 	const { id } = simulator.channel("The Cooks/general");

@@ -2,11 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as } from "../../support.ts";
+import { as, type Simulator, startSimulator } from "../../support.ts";
 
 const { Administrator, BanMembers, ManageChannels, ManageRoles, ViewChannel } =
 	PermissionFlagsBits;

@@ -3,24 +3,19 @@
 import { expect, test } from "bun:test";
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
 import {
+	as,
+	connect,
+	cooksOf,
 	type Simulator,
 	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect } from "../../support.ts";
+} from "../../support.ts";
 
 function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	const { id } = simulator.channel("The Cooks/general");
-	const channel = guild.channels.get(id);
-	const ada = simulator.world.users.get(simulator.user("ada").id);
-	if (!channel || !ada) throw new Error("the demo's world has both");
-	const alpha = as(simulator, simulator.bot("alpha"));
+	const cooks = cooksOf(simulator);
+	const { channel, ada } = cooks;
 	return {
-		guild,
-		channel,
-		ada,
-		alpha,
-		pins: `/channels/${id}/messages/pins`,
+		...cooks,
+		pins: `/channels/${channel.id}/messages/pins`,
 		write: (content: string) =>
 			simulator.world.messages.add(channel, ada, { content }),
 	};

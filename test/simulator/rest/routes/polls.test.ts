@@ -2,12 +2,14 @@
 
 import { expect, test } from "bun:test";
 import { GatewayIntentBits as Intent, PermissionFlagsBits } from "discord.js";
+import { until } from "../../../support/until.ts";
 import {
+	as,
+	connect,
+	cooksOf,
 	type Simulator,
 	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { until } from "../../../support/until.ts";
-import { as, connect } from "../../support.ts";
+} from "../../support.ts";
 
 const soupOrBread = {
 	question: { text: "Lunch?" },
@@ -18,18 +20,12 @@ const soupOrBread = {
 };
 
 function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	const { id } = simulator.channel("The Cooks/general");
-	const channel = guild.channels.get(id);
-	const ada = simulator.world.users.get(simulator.user("ada").id);
-	if (!channel || !ada) throw new Error("the demo's world has both");
-	const alpha = as(simulator, simulator.bot("alpha"));
+	const cooks = cooksOf(simulator);
+	const { alpha } = cooks;
+	const { id } = cooks.channel;
 	const messages = `/channels/${id}/messages`;
 	return {
-		guild,
-		channel,
-		ada,
-		alpha,
+		...cooks,
 		messages,
 		polls: `/channels/${id}/polls`,
 		ask: async (poll: object = soupOrBread) => {

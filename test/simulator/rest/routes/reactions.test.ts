@@ -2,11 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, type Simulator, startSimulator } from "../../support.ts";
 
 const thumb = encodeURIComponent("👍");
 

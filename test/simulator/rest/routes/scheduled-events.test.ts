@@ -10,20 +10,21 @@ import {
 	GatewayIntentBits as Intent,
 	PermissionFlagsBits,
 } from "discord.js";
+import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import {
+	connect,
+	cooksOf,
 	type Simulator,
 	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
-import { as, connect } from "../../support.ts";
+} from "../../support.ts";
 
 const hourMs = 3_600_000;
 const inHours = (hours: number) =>
 	new Date(Date.now() + hours * hourMs).toISOString();
 
 function cooks(simulator: Simulator) {
-	const { world } = simulator;
-	const guild = simulator.guild("The Cooks");
+	const cooks = cooksOf(simulator);
+	const { world, guild } = cooks;
 	const path = `/guilds/${guild.id}/scheduled-events`;
 	const channel = (name: string, type: GuildChannel["type"]) =>
 		world.channels.add(guild, { name, type });
@@ -31,13 +32,11 @@ function cooks(simulator: Simulator) {
 	const stage = channel("Show", ChannelType.GuildStageVoice);
 	const { id: bot } = simulator.bot("alpha");
 	return {
-		world,
-		guild,
+		...cooks,
 		path,
 		voice,
 		stage,
 		bot,
-		alpha: as(simulator, simulator.bot("alpha")),
 		event: () =>
 			world.scheduledEvents.add(guild, guild.owner_id, {
 				name: "Soup day",

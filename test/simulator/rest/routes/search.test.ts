@@ -8,12 +8,8 @@ import {
 	Routes,
 } from "discord.js";
 import { demoSeed } from "../../../../src/simulator/seed.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, type Simulator, startSimulator } from "../../support.ts";
 
 function cooks(simulator: Simulator) {
 	const guild = simulator.guild("The Cooks");

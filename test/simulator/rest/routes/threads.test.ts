@@ -9,13 +9,9 @@ import {
 	type TextChannel,
 	ThreadAutoArchiveDuration,
 } from "discord.js";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../support/until.ts";
-import { as, connect } from "../../support.ts";
+import { as, connect, type Simulator, startSimulator } from "../../support.ts";
 
 const {
 	CreatePublicThreads,

@@ -6,12 +6,14 @@ import {
 	GatewayIntentBits as Intent,
 	PermissionFlagsBits,
 } from "discord.js";
+import { until } from "../../../support/until.ts";
 import {
+	as,
+	connect,
 	type Simulator,
 	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { until } from "../../../support/until.ts";
-import { as, connect, usualIntents } from "../../support.ts";
+	usualIntents,
+} from "../../support.ts";
 
 const { Connect, MoveMembers, MuteMembers } = PermissionFlagsBits;
 const voiceIntents = [...usualIntents, Intent.GuildVoiceStates];

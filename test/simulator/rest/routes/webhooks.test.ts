@@ -9,28 +9,20 @@ import {
 	TextChannel,
 } from "discord.js";
 import {
+	connect,
+	cooksOf,
 	type Simulator,
 	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { as, connect, usualIntents } from "../../support.ts";
+	usualIntents,
+} from "../../support.ts";
 
 const intents = [...usualIntents, GatewayIntentBits.GuildWebhooks];
 
 function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	const { id } = simulator.channel("The Cooks/general");
-	const channel = guild.channels.get(id);
-	const ada = simulator.world.users.get(simulator.user("ada").id);
+	const cooks = cooksOf(simulator);
 	const bot = simulator.world.users.get(simulator.bot("alpha").id);
-	if (!channel || !ada || !bot) throw new Error("the demo's world has these");
-	return {
-		guild,
-		channel,
-		ada,
-		bot,
-		alpha: as(simulator, simulator.bot("alpha")),
-		all: `/channels/${id}/webhooks`,
-	};
+	if (!bot) throw new Error("not in the demo's seed");
+	return { ...cooks, bot, all: `/channels/${cooks.channel.id}/webhooks` };
 }
 
 /** A call with nothing but the token in its path. */
