@@ -1,0 +1,532 @@
+// What the bot does on its own, killed before and after each of its requests and statements. The next start ends it, and
+// the end is that of a run without a kill.
+//
+// A kill is one of this process's making: from then on no request and no statement of that life gets through or returns,
+// and another life begins with the same data.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import type { Client } from "discord.js";
+import * as v from "valibot";
+import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { Connection } from "../../../src/bot/discord/connection/connection.ts";
+import { createAutoRole } from "../../../src/bot/features/auto-role.ts";
+import { createJoinRole } from "../../../src/bot/features/join-role.ts";
+import {
+	createTempBans,
+	type TempBans,
+} from "../../../src/bot/features/moderation/temp-bans.ts";
+import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
+import { createGameClient } from "../../../src/bot/game/client.ts";
+import { createDonatorSync } from "../../../src/bot/game/donators.ts";
+import { insertChargeback } from "../../../src/bot/store/chargebacks.ts";
+import type { Sql } from "../../../src/bot/store/statement.ts";
+import { type Store, startStore } from "../../../src/bot/store/store.ts";
+import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
+import {
+	type GameServer,
+	startGameServer,
+} from "../../../src/simulator/game/game-server.ts";
+import {
+	type Simulator,
+	startSimulator,
+} from "../../../src/simulator/simulator.ts";
+import type { Member } from "../../../src/simulator/world/state/entities.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { onBoth, type Place } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+import {
+	pressable,
+	setChargebackScene,
+	staff,
+} from "../game/chargeback-world.ts";
+
+const dayMs = 86_400_000;
+const never = new Promise<never>(() => {});
+
+/** Counts the operations of one life, and ends it at one of them. */
+class Kill {
+	count = 0;
+	/** Nothing is counted before. */
+	isArmed = false;
+	isDead = false;
+	readonly #at: { operation: number; after: boolean } | undefined;
+
+	constructor(at?: { operation: number; after: boolean }) {
+		this.#at = at;
+	}
+
+	async operation<T>(work: () => Promise<T>): Promise<T> {
+		if (this.isDead) return never;
+		const isIt = this.isArmed && ++this.count === this.#at?.operation;
+		if (isIt && !this.#at?.after) return this.die();
+		const result = await work();
+		if (isIt) return this.die();
+		return this.isDead ? never : result;
+	}
+
+	die(): Promise<never> {
+		this.isDead = true;
+		return never;
+	}
+}
+
+/** One life of the feature. */
+interface Life {
+	connection: Connection;
+	sql: Sql;
+	/** What a scenario needs of its feature. */
+	feature: Feature;
+	/** Whether another was killed before. */
+	isSecond: boolean;
+	/** Ends it without waiting for what it does. */
+	end(): Promise<void>;
+}
+
+interface Feature {
+	attach?(client: Client): void;
+	start?(): void;
+	close?(): Promise<void> | void;
+	/** Begins what is killed; again in the next life, where it happens again. */
+	begin?(life: Life): unknown;
+}
+
+interface World {
+	simulator: Simulator;
+	game: GameServer;
+	/** For the features that compare with a clock. */
+	clock: { now: number };
+	role(name: string): string;
+	person(name: string): Member;
+	executed(route: string): number;
+}
+
+interface Scenario {
+	prepare?(world: World): void;
+	settings?(world: World): Record<string, unknown>;
+	create(
+		world: World,
+		options: FeatureOptions,
+		gameUrl: string,
+	): Feature | undefined;
+	/** Whether the first life may be killed from now on. */
+	isReady?(life: Life): Promise<boolean>;
+	/** Something happens on Discord, once, while the first life runs. */
+	happen?(world: World): unknown;
+	isOver(world: World, life: Life): boolean | Promise<boolean>;
+	/** What is left of it on Discord and in the game, the same after every kill. */
+	outcome(world: World): unknown;
+}
+
+const patch = "PATCH /guilds/:guild_id/members/:user_id";
+const ban = "/guilds/:guild_id/bans/:user_id";
+const longAgo = "2020-01-01T00:00:00.000Z";
+
+const scenarios: Record<string, Scenario> = {
+	"the join role": {
+		prepare({ simulator }) {
+			for (const member of simulator.guild("The Cooks").members.values())
+				member.joined_at = longAgo;
+		},
+		settings: ({ role }) => ({
+			features: { join_role: true },
+			join_role: { role: role("Newcomer") },
+		}),
+		create: (_, options) =>
+			createJoinRole(options, {
+				scanIntervalMs: 5,
+				saveIntervalMs: 10,
+				backOffMs: [5, 20],
+			}),
+		isReady: async ({ sql }) =>
+			(await sql`SELECT guild_id FROM join_role_marks`).length === 1,
+		happen: ({ simulator }) =>
+			simulator.world.members.add(
+				simulator.guild("The Cooks"),
+				simulator.world.users.add({ username: "nora" }),
+			),
+		isOver: ({ person, role }) =>
+			person("nora").roles.includes(role("Newcomer")),
+		// Giving a role twice is giving it once.
+		outcome: ({ person }) => person("nora").roles.length,
+	},
+	"a promotion": {
+		prepare({ simulator, role, clock }) {
+			clock.now = Date.UTC(2026, 0, 5);
+			for (const member of simulator.guild("The Cooks").members.values())
+				member.joined_at = new Date(clock.now).toISOString();
+			const zoe = [...simulator.guild("The Cooks").members.values()].find(
+				({ user }) => user.username === "zoe",
+			);
+			Object.assign(zoe ?? {}, {
+				joined_at: new Date(Date.UTC(2026, 0, 1)).toISOString(),
+				roles: [role("Newcomer")],
+			});
+		},
+		settings: ({ role }) => ({
+			features: { auto_role: true },
+			auto_role: {
+				from_role: role("Newcomer"),
+				to_role: role("Regular"),
+				min_age: "3d",
+			},
+		}),
+		create({ clock }, options) {
+			const feature = createAutoRole(options, {
+				sweepIntervalMs: 20,
+				flushIntervalMs: 20,
+				backOffMs: [1, 5],
+				now: () => clock.now,
+			});
+			return feature;
+		},
+		async isOver({ person, role }, { sql }) {
+			const { roles, user } = person("zoe");
+			const settled = await sql`
+				SELECT user_id FROM member_activity WHERE user_id = ${user.id} AND promoted = 1 AND claimed = 0`;
+			return roles.includes(role("Regular")) && settled.length === 1;
+		},
+		outcome: ({ person, role, executed }) => [
+			person("zoe").roles.indexOf(role("Regular")),
+			person("zoe").roles.length,
+			executed(patch),
+		],
+	},
+	"roles of supporters": {
+		prepare({ simulator, game }) {
+			const { world } = simulator;
+			const guild = simulator.guild("The Cooks");
+			const gold = world.roles.add(guild, { name: "gold" });
+			const lapsed = guild.members.get(simulator.user("mona_lisa").id);
+			if (lapsed) world.members.edit(guild, lapsed, { roles: [gold.id] });
+			for (const name of ["zoe", "ada", "jose.garcia"])
+				game.addDonator({ chat_id: simulator.user(name).id, tier: "gold" });
+		},
+		create({ role }, { connection, store, mutex, log }, gameUrl) {
+			return createDonatorSync({
+				game: createGameClient({ url: gameUrl, secret: "secret", log }),
+				connection,
+				store,
+				guildId: undefined,
+				tiers: { gold: role("gold") },
+				intervalMs: 60,
+				restrictedRole: undefined,
+				mutex,
+				log,
+			});
+		},
+		isOver: ({ person, role }) =>
+			["zoe", "ada", "jose.garcia"].every((name) =>
+				person(name).roles.includes(role("gold")),
+			) && !person("mona_lisa").roles.includes(role("gold")),
+		outcome: ({ person, role }) =>
+			["zoe", "ada", "jose.garcia", "mona_lisa"].map((name) =>
+				person(name).roles.includes(role("gold")),
+			),
+	},
+	"a ban that ends": {
+		prepare({ clock }) {
+			clock.now = 1_700_000_000_000;
+		},
+		create({ clock, simulator }, { connection, store, mutex, log }) {
+			const bans: TempBans = createTempBans({
+				connection,
+				store,
+				mutex,
+				log,
+				moderationLog: { add() {} },
+				now: () => clock.now,
+				backOffMs: [5, 50],
+				maxSleepMs: 20,
+			});
+			return {
+				attach: bans.attach,
+				start: bans.start,
+				close: bans.close,
+				begin({ connection }) {
+					// The moderator asks once.
+					if (clock.now !== 1_700_000_000_000) return;
+					clock.now += 1;
+					const [guild] = connection.guilds;
+					if (!guild) throw new Error("the bot is in its guild");
+					const order = {
+						userId: simulator.user("zoe").id,
+						moderator: { id: "1", name: "@someone (ID: 1)" },
+						reason: null,
+						endsAt: clock.now + dayMs,
+					};
+					// A life that was killed hears of it when its servers end.
+					bans.ban(guild, order).catch(() => {});
+				},
+			};
+		},
+		async isOver({ clock, executed }, { sql, isSecond }) {
+			const rows = await sql`SELECT state FROM temp_bans`;
+			if (executed(`PUT ${ban}`) === 1 && rows[0]?.state === "banned")
+				clock.now = 1_700_000_000_000 + 2 * dayMs;
+			// Killed before it was noted, nobody is banned.
+			return rows.length === 0 && (isSecond || executed(`DELETE ${ban}`) === 1);
+		},
+		outcome: ({ executed, simulator }) => [
+			executed(`PUT ${ban}`) - executed(`DELETE ${ban}`),
+			simulator.guild("The Cooks").bans.size,
+			executed(`PUT ${ban}`) <= 1,
+		],
+	},
+	"a chargeback, with a ban": chargeback("Ban"),
+	"a chargeback, dismissed": chargeback("Dismiss"),
+};
+
+function chargeback(decision: "Ban" | "Dismiss"): Scenario {
+	return {
+		create(world, { connection, store, mutex, log }, gameUrl) {
+			const chargebacks = createChargebacks({
+				connection,
+				store,
+				mutex,
+				log,
+				game: createGameClient({ url: gameUrl, secret: "secret", log }),
+				guildId: undefined,
+				secret: "secret",
+				backOffMs: [5, 50],
+				settings: chargebackSettings(world),
+			});
+			const target = world.simulator.user("mona_lisa").id;
+			return {
+				...chargebacks,
+				async begin({ sql }) {
+					// The game server tells until it is heard.
+					const event = {
+						id: "ab".repeat(32),
+						uuid: "11111111-2222-4333-8444-555555555555",
+						username: "Mona",
+						chat_id: target,
+						tier: "gold",
+						happened_at: "2026-01-01T00:00:00.000Z",
+					};
+					await insertChargeback(sql, event, new Date(0));
+					chargebacks.start();
+				},
+			};
+		},
+		isOver: async (world, life) => {
+			const [alert] = alertsOf(world);
+			if (alert && !pressed.has(life) && pressable(alert).includes(decision)) {
+				pressed.add(life);
+				await world.simulator.user(staff).press(alert, decision);
+			}
+			if (!alert || pressable(alert).length > 0) return false;
+			const fields = sceneOf(world).fields(alert);
+			return decision === "Ban"
+				? fields["Ban on Discord"] === "Done." &&
+						fields["Ban in the game"] === "Done."
+				: fields.Roles === "They are given back.";
+		},
+		outcome: (world) => [
+			alertsOf(world).length,
+			world.executed(`PUT ${ban}`),
+			[...world.game.bans.keys()],
+			world.simulator.guild("The Cooks").bans.size,
+			sceneOf(world).target.roles().length,
+			world.executed(patch),
+		],
+	};
+}
+
+const scenes = new WeakMap<World, ReturnType<typeof setChargebackScene>>();
+
+function sceneOf(world: World) {
+	const scene = scenes.get(world) ?? setChargebackScene(world.simulator);
+	scenes.set(world, scene);
+	return scene;
+}
+
+function chargebackSettings(world: World) {
+	const { roles } = sceneOf(world);
+	return {
+		restrictedRole: roles.restricted,
+		staffChannel: world.simulator.channel("The Cooks/staff").id,
+		staffRoles: [roles.staff],
+	};
+}
+
+/** The lives in which the staff have decided, if they had to. */
+const pressed = new WeakSet<Life>();
+
+const alertsOf = (world: World) => sceneOf(world).alerts();
+
+/** Passes requests on to `target`, each an operation of this life. */
+function proxy(kill: Kill, target: () => string) {
+	return Bun.serve({
+		port: 0,
+		hostname: "127.0.0.1",
+		idleTimeout: 0,
+		async fetch(request) {
+			const body = await request.arrayBuffer();
+			const { pathname, search } = new URL(request.url);
+			const headers = new Headers(request.headers);
+			headers.delete("host");
+			return kill.operation(async () => {
+				const response = await fetch(target() + pathname + search, {
+					method: request.method,
+					headers,
+					body: body.byteLength > 0 ? body : null,
+					decompress: false,
+				});
+				return new Response(await response.arrayBuffer(), response);
+			});
+		},
+	});
+}
+
+const leftovers: (() => unknown)[] = [];
+afterAll(async () => {
+	await Promise.all(leftovers.map((end) => end()));
+}, 60_000);
+
+async function startLife(
+	world: World,
+	{ settings, create, isReady }: Scenario,
+	place: Pick<Place, "settings">,
+	kill: Kill,
+	isSecond = false,
+): Promise<Life> {
+	const { log } = recordLog("debug");
+	const discord = proxy(kill, () => new URL(world.simulator.api).origin);
+	const gameServer = proxy(kill, () => world.game.url);
+	const real: Store = startStore({
+		...place.settings,
+		instance: "Alpha",
+		log,
+		backOffMs: [10, 20],
+	});
+	await real.opened;
+	const sql: Sql = (...statement) =>
+		kill.operation(() => real.sql(...statement)) as never;
+	const store = {
+		sql,
+		transaction: (work: Parameters<Store["transaction"]>[0]) =>
+			kill.operation(() => real.transaction(work)),
+	} as unknown as Store;
+	const connection: Connection = new Connection({
+		token: world.simulator.bot("alpha").token,
+		api: `${discord.url.origin}/api`,
+		log,
+		onResponse() {},
+		needsBanEvents: true,
+		attach: (client) => feature?.attach?.(client),
+		timing: { backOffMs: [1, 4], identifyMs: 0 },
+	});
+	const feature = create(
+		world,
+		{
+			config: botConfig({
+				toml: v.parse(toml, {
+					bot_name: "Alpha",
+					...settings?.(world),
+				}),
+			}),
+			connection,
+			store,
+			log,
+			mutex: new KeyedMutex(),
+		},
+		gameServer.url.origin,
+	);
+	if (!feature) throw new Error("the feature is off");
+	const opened = connection.open();
+	await until("the bot is ready", () => connection.ready);
+	await until("its members are known", () =>
+		connection.guilds.every((one) => connection.knowsMembers(one)),
+	);
+	kill.isArmed = isReady === undefined;
+	feature.start?.();
+	leftovers.push(async () => {
+		await feature.close?.();
+		for (const server of [discord, gameServer]) await server.stop(true);
+	});
+	return {
+		connection,
+		sql: real.sql,
+		feature,
+		isSecond,
+		async end() {
+			void kill.die();
+			await connection.close();
+			await opened;
+			await real.close();
+		},
+	};
+}
+
+/** One scenario from its beginning to its end, with the first life killed at `at`; gives how many operations that had. */
+async function run(
+	scenario: Scenario,
+	place: Pick<Place, "settings">,
+	at?: { operation: number; after: boolean },
+) {
+	await using simulator = await startSimulator();
+	await using game = await startGameServer({ secret: "secret" });
+	const guild = simulator.guild("The Cooks");
+	const world: World = {
+		simulator,
+		game,
+		clock: { now: 0 },
+		role(name) {
+			for (const role of guild.roles.values())
+				if (role.name === name) return role.id;
+			throw new Error(`no role is called ${name}`);
+		},
+		person(name) {
+			for (const member of guild.members.values())
+				if (member.user.username === name) return member;
+			throw new Error(`no member is called ${name}`);
+		},
+		executed: (route) => simulator.journal.entries(route).length,
+	};
+	scenario.prepare?.(world);
+	const kill = new Kill(at);
+	let life = await startLife(world, scenario, place, kill);
+	try {
+		await until("it is ready", async () => scenario.isReady?.(life) ?? true);
+		kill.isArmed = true;
+		scenario.happen?.(world);
+		void life.feature.begin?.(life);
+		const first = life;
+		await until(
+			"it is over, or killed",
+			async () => kill.isDead || (await scenario.isOver(world, first)),
+		);
+		const { count } = kill;
+		if (kill.isDead) {
+			await life.end();
+			life = await startLife(world, scenario, place, new Kill(), true);
+			void life.feature.begin?.(life);
+			await until("the next life ends it", () => scenario.isOver(world, life));
+		}
+		return { count, outcome: scenario.outcome(world) };
+	} finally {
+		await life.end();
+	}
+}
+
+onBoth((databases) => {
+	for (const [name, scenario] of Object.entries(scenarios))
+		describe(`${name}, killed`, () => {
+			test("anywhere ends as without a kill", async () => {
+				const whole = await run(scenario, await databases.place());
+				expect(whole.count).toBeGreaterThan(0);
+				for (let operation = 1; operation <= whole.count; operation++)
+					for (const after of [false, true]) {
+						const at = { operation, after };
+						const { outcome } = await run(
+							scenario,
+							await databases.place(),
+							at,
+						);
+						expect([at, outcome]).toEqual([at, whole.outcome]);
+					}
+			}, 600_000);
+		});
+});
