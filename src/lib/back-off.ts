@@ -1,6 +1,6 @@
-// How long to wait before the next attempt.
+// Exponential back-off between attempts.
 
-/** Milliseconds: the first number, doubled with each failure before, up to the second. */
+/** Delay in milliseconds: `firstMs`, doubled for each earlier failure, at most `maxMs`. */
 export function doubledMs(
 	failures: number,
 	[firstMs, maxMs]: readonly [number, number],
@@ -8,7 +8,7 @@ export function doubledMs(
 	return Math.min(firstMs * 2 ** failures, maxMs);
 }
 
-/** As `doubledMs`, and up to half of that less, by chance: so that many do not try at the same time. */
+/** Like `doubledMs`, with jitter: randomly up to half of it less, so that clients do not retry in lockstep. */
 export function backOffMs(
 	failures: number,
 	range: readonly [number, number],

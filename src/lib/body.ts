@@ -1,13 +1,13 @@
-// A request's body, within bounds: nobody can fill the memory, or have us wait, with what they send or do not send.
+// Reads a request body within limits of size and time, so that a client cannot exhaust memory or hold a connection.
 
 export interface BodyLimits {
-	/** The longest body that is read, whether or not its length was announced. */
+	/** Largest accepted body, with or without Content-Length. */
 	maxBytes: number;
-	/** How long it may take to arrive. */
+	/** Time for the whole body to arrive. */
 	timeoutMs: number;
 }
 
-/** The whole body; "too long" as soon as there is more than that, and "late" when it has not arrived in time. */
+/** The whole body. Resolves with "too long" as soon as `maxBytes` is exceeded, with "late" after `timeoutMs`. */
 export function readBody(
 	request: Request,
 	{ maxBytes, timeoutMs }: BodyLimits,
@@ -15,7 +15,6 @@ export function readBody(
 	return within(timeoutMs, readAtMost(request, maxBytes));
 }
 
-/** It is counted while it is read. */
 async function readAtMost(
 	request: Request,
 	maxBytes: number,
@@ -34,7 +33,7 @@ async function readAtMost(
 	return Buffer.concat(chunks);
 }
 
-/** The outcome of `work`, or "late" when it takes longer than `ms`. */
+/** The result of `work`, or "late" after `ms`. `work` is not cancelled. */
 export async function within<T>(
 	ms: number,
 	work: Promise<T>,

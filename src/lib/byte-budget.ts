@@ -1,13 +1,13 @@
-// A limit on the bytes of unfinished answers that all owners hold together. At the limit, the owner that holds most loses
-// its largest answer, so that one sender who floods us cannot take the room of the others.
+// A shared memory limit for unfinished responses. At the limit, the owner that holds most loses its largest response, so
+// that one flooding sender does not affect the others.
 
 /** Something that holds bytes until it is released. */
 export interface ByteHolder {
-	/** Whose bytes they are: of all owners the one who holds most gives up first. */
+	/** Whose bytes these are. The owner that holds most overflows first. */
 	readonly owner: object;
-	/** Kept by the budget; 0 to begin with. */
+	/** Maintained by the budget; initially 0. */
 	heldBytes: number;
-	/** Gives the bytes up. The budget has forgotten the holder. */
+	/** Drops the bytes. The budget has already released the holder. */
 	overflow(budget: ByteBudget): void;
 }
 
@@ -20,12 +20,12 @@ export class ByteBudget {
 		this.maxBytes = maxBytes;
 	}
 
-	/** What is held now. */
+	/** Bytes held now. */
 	get usedBytes(): number {
 		return this.#usedBytes;
 	}
 
-	/** Counts more bytes of a holder. Holders overflow, perhaps this one, until all that is held fits. */
+	/** Adds bytes to a holder. Holders, possibly this one, overflow until the total fits. */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);
 		holder.heldBytes += bytes;
@@ -37,23 +37,23 @@ export class ByteBudget {
 		}
 	}
 
-	/** Forgets a holder, whose bytes are free again. */
+	/** Removes a holder and frees its bytes. */
 	release(holder: ByteHolder): void {
 		if (!this.#holders.delete(holder)) return;
 		this.#usedBytes -= holder.heldBytes;
 		holder.heldBytes = 0;
 	}
 
-	/** Of the owner who holds most, the holder that does. */
+	/** The largest holder of the owner that holds most. */
 	#largest(): ByteHolder | undefined {
 		const byOwner = new Map<object, number>();
 		for (const { owner, heldBytes } of this.#holders)
 			byOwner.set(owner, (byOwner.get(owner) ?? 0) + heldBytes);
 		let largest: ByteHolder | undefined;
-		const most = Math.max(...byOwner.values());
+		const maxOwned = Math.max(...byOwner.values());
 		for (const holder of this.#holders)
 			if (
-				byOwner.get(holder.owner) === most &&
+				byOwner.get(holder.owner) === maxOwned &&
 				holder.heldBytes > (largest?.heldBytes ?? 0)
 			)
 				largest = holder;

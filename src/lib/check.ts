@@ -1,10 +1,10 @@
-// A list of checks for an operator: a line for each as soon as it is known, with the next step where one fails.
+// Runs the checks of `--check` and prints a line for each, with the next step if it fails.
 
 import { ConfigError } from "./config.ts";
 import { type ListenOptions, listen } from "./listen.ts";
 import type { Log } from "./log.ts";
 
-/** What is not as it has to be, in words for the operator; `nextStep` says what to do about it. */
+/** A failed check. `reason` and `nextStep` are for the operator. */
 export class CheckFailed extends Error {
 	override name = "CheckFailed";
 	constructor(
@@ -16,23 +16,23 @@ export class CheckFailed extends Error {
 	}
 }
 
-/** What a check that passed found: a detail, nothing worth saying, or what works and is unwise all the same. */
+/** The result of a passed check: a detail, nothing, or a warning. */
 export type Found = string | undefined | { warning: string };
 
 export interface Check {
 	title: string;
-	/** Checks before it in the list: it begins when they have passed, and is skipped where one has not. */
+	/** Earlier checks in the list: this one starts when they have passed, and is skipped if one has not. */
 	needs?: readonly Check[];
 	/** Rejects with a CheckFailed. */
 	run(): Found | Promise<Found>;
 }
 
 export interface CheckOptions {
-	/** For faults of ours. */
+	/** For internal errors. */
 	log: Log;
-	/** Is given one line at a time. */
+	/** Receives one line at a time. */
 	write?: (line: string) => void;
-	/** What must not be shown, whoever says it. */
+	/** Replaced by "[secret]" in all output. */
 	secrets?: readonly (string | undefined)[];
 }
 
@@ -40,14 +40,14 @@ const outcomes = ["passed", "warned", "failed", "skipped"] as const;
 
 interface End {
 	outcome: (typeof outcomes)[number];
-	/** The check that stands in the way of those that need this one. */
+	/** The failed check that blocks dependent checks. */
 	culprit?: Check;
 }
 
-/** What is shorter could be a part of any word. */
+/** Shorter secrets could be part of any word. */
 const minSecretLength = 6;
 
-/** Runs the checks, at the same time where none needs another. Resolves with whether all have passed. */
+/** Runs the checks, concurrently if independent. Resolves with whether all passed. */
 export async function runChecks(
 	checks: readonly Check[],
 	{ log, write = console.log, secrets = [] }: CheckOptions,
@@ -55,7 +55,7 @@ export async function runChecks(
 	const hidden = secrets
 		.filter((secret) => secret !== undefined)
 		.filter(({ length }) => length >= minSecretLength);
-	// Some of the words may be somebody else's, and quote what we sent.
+	// Errors of others may quote what we sent.
 	const say = (mark: string, text: string) =>
 		write(
 			`${mark} ${hidden
@@ -71,7 +71,7 @@ export async function runChecks(
 				return { outcome: "skipped", culprit } as const;
 			}
 		try {
-			// What is known at once is told in the order of the list, also where it is an issue.
+			// Keeps the order of the list for checks that end synchronously, failures included.
 			const found = await Promise.resolve().then(() => check.run());
 			if (typeof found === "object") {
 				say("!", `${title}: ${found.warning}`);
@@ -81,8 +81,9 @@ export async function runChecks(
 			return { outcome: "passed" } as const;
 		} catch (error) {
 			const expected = error instanceof CheckFailed;
-			if (!expected) log.error(`the check "${title}" broke`, { error });
-			say("✗", `${title}: ${expected ? error.message : "a fault of ours"}`);
+			if (!expected)
+				log.error("check failed unexpectedly", { check: title, error });
+			say("✗", `${title}: ${expected ? error.message : "internal error"}`);
 			if (expected && error.nextStep) say("   ", error.nextStep);
 			return { outcome: "failed", culprit: check } as const;
 		}
@@ -93,7 +94,9 @@ export async function runChecks(
 		const needs = (check.needs ?? []).map((needed) => {
 			const end = begun.get(needed);
 			if (end) return end;
-			throw new TypeError(`"${check.title}" needs what comes later or never`);
+			throw new TypeError(
+				`"${check.title}" needs a check that is not before it in the list`,
+			);
 		});
 		begun.set(check, run(check, needs));
 	}
@@ -116,7 +119,7 @@ const words = {
 	skipped: "skipped",
 };
 
-/** Whether there is an address to listen on: nobody has it, or somebody does. Rejects with a CheckFailed where it cannot be had at all. */
+/** Whether the address is free or in use. Rejects with a CheckFailed if it cannot be used at all. */
 export async function tryListening(
 	options: Omit<ListenOptions, "fetch">,
 ): Promise<"free" | "in use"> {

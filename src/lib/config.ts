@@ -1,13 +1,13 @@
-// Reading what an operator wrote: every issue at once, and no secret in any of them.
+// Reads settings with Valibot: reports all issues at once, and no secrets in any of them.
 
 import * as v from "valibot";
 import { escapeInJson } from "./text.ts";
 
-/** What the operator has to mend before the program can start. */
+/** Invalid configuration. The program cannot start. */
 export class ConfigError extends Error {
 	override name = "ConfigError";
 
-	/** `source` is where the issues are: a file, or "the environment". */
+	/** `source` is a file or "the environment"; each issue is one line. */
 	constructor(
 		readonly source: string,
 		readonly issues: readonly string[],
@@ -19,18 +19,18 @@ export class ConfigError extends Error {
 	}
 }
 
-/** What is wrong with one setting. The path leads to it; the message says what was expected, and what was found. */
+/** A problem with one setting: the path of its key, and a message with what was expected and received. */
 export interface ConfigIssue {
 	path: readonly string[];
 	message: string;
 }
 
-/** The result of one parse: settings, or the issues that stand in their way. */
+/** The parsed settings, or all issues. */
 export type Parsed<T, F = string> =
 	| { settings: T; issues: [] }
 	| { settings: undefined; issues: F[] };
 
-/** As `checkSettings`, with each issue as one line that begins with its key. */
+/** Like `checkSettings`, with each issue as a line that begins with its key. */
 export function parseSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>> {
@@ -41,13 +41,13 @@ export function parseSettings<
 }
 
 /**
- * Settings from `values`, checked by `schema`: all that is wrong, at once. A issue shows what was found, but for values
- * of keys that hold secrets, and for what is so long that it may be one.
+ * Parses `values` with `schema` and reports all issues. Issues show the received value, except for keys that hold secrets
+ * and values so long that they may be one.
  */
 export function checkSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>, ConfigIssue> {
-	// Valibot's own messages are replaced below; those of our schemas stay.
+	// Replaces Valibot's messages; those of our schemas stay.
 	const result = v.safeParse(schema, values, { message: () => "" });
 	const unknown = unknownKeys(schema, values);
 	if (result.success && unknown.length === 0)
@@ -66,10 +66,10 @@ export function formatIssue({ path, message }: ConfigIssue): string {
 	return `${path.join(".") || "it"}: ${message}`;
 }
 
-/** What is said of a key that a section does not have. */
+/** The message of an unknown key. */
 export const unknownKey = "is not a known key";
 
-/** The issues that are not about one of these unknown keys: Valibot finds the first of each object as well. */
+/** The issues that are not about these unknown keys: Valibot reports the first one of each object as well. */
 export function otherIssues(
 	issues: readonly v.BaseIssue<unknown>[],
 	unknown: readonly UnknownKey[],
@@ -78,15 +78,15 @@ export function otherIssues(
 	return issues.filter((issue) => !paths.has(v.getDotPath(issue) ?? ""));
 }
 
-/** A key that a strict object does not have, and those that it has. */
+/** An unknown key of a strict object, with the known keys. */
 export interface UnknownKey {
 	path: readonly string[];
 	known: readonly string[];
 }
 
 /**
- * The keys in `values` that strict objects of the schema do not have, at any depth: all of them. Valibot stops at the
- * first, and takes what every object inherits, such as toString, for known.
+ * All keys in `values` that strict objects of the schema do not have, at any depth. Valibot stops at the first, and accepts
+ * inherited names such as toString.
  */
 export function unknownKeys(
 	schema: object,
@@ -95,7 +95,7 @@ export function unknownKeys(
 ): UnknownKey[] {
 	const { type, entries, wrapped, item, value } = schema as SchemaParts;
 	if (wrapped) return unknownKeys(wrapped, values, path);
-	// What is neither a list nor an object where one belongs is another issue.
+	// Wrong types are reported as another issue.
 	if (item && Array.isArray(values))
 		return values.flatMap((value, index) =>
 			unknownKeys(item, value, [...path, String(index)]),
@@ -115,7 +115,7 @@ export function unknownKeys(
 	});
 }
 
-/** What a Valibot schema may be made of. */
+/** The parts of a Valibot schema that are walked. */
 interface SchemaParts {
 	type?: string;
 	entries?: Record<string, object>;
@@ -124,7 +124,7 @@ interface SchemaParts {
 	value?: object;
 }
 
-/** The schema of a section, without what is around it; undefined where there is no such section. */
+/** The unwrapped schema of the section at `path`; undefined if there is none. */
 export function sectionAt(
 	schema: object,
 	path: readonly string[],
@@ -147,7 +147,7 @@ export function sectionAt(
 	return next && sectionAt(next, rest);
 }
 
-/** The paths of the sections that name this key; those whose names are the operator's are left out. */
+/** The paths of the sections that have this key, without sections that operators name themselves. */
 export function sectionsWith(
 	schema: object,
 	key: string,
@@ -177,7 +177,7 @@ function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
 		: `${expected}, received ${masked(issue.received)}${nextStep(issue, given)}`;
 }
 
-/** What Valibot's names for kinds of values are called in files. */
+/** Words for Valibot's types. */
 const kinds: Record<string, string> = {
 	string: "text",
 	boolean: "true or false",
@@ -186,7 +186,7 @@ const kinds: Record<string, string> = {
 	Object: "a section",
 };
 
-/** How to write a value that is nearly what was expected. */
+/** How to correct a value that is nearly right. */
 function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	if (typeof input !== "string") {
 		const isWord = ["number", "bigint", "boolean"].includes(typeof input);
@@ -207,14 +207,14 @@ function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	);
 }
 
-/** Whether a value was copied from an example and never filled in. */
+/** Whether a value is a placeholder from an example. */
 export function isPlaceholder(value: unknown): value is string {
 	return typeof value === "string" && value.startsWith("your-");
 }
 
 /**
- * The issues, those of keys where a placeholder still stands told as such. `values` are those before placeholders were left
- * out; `describe` says which placeholder it is, and what belongs there.
+ * Rewrites issues of keys that still have a placeholder. `values` includes the placeholders; `describe` names the placeholder
+ * and what to put there.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],
@@ -241,12 +241,12 @@ function placeholderIn(value: unknown): string | undefined {
 		.find((found) => found !== undefined);
 }
 
-/** Whether a setting of this name is nobody else's business. */
+/** Whether a setting of this name holds a secret. */
 export function holdsSecret(key: string): boolean {
 	return /token(?!s)|secret|password|api_key|_key$|database_url/i.test(key);
 }
 
-/** Text to show, with what is so long that it may be a secret replaced by its length. */
+/** Replaces words so long that they may be secrets by their length. */
 export function masked(text: string): string {
 	return text.replace(
 		/[^\s"'=]{24,}/g,
@@ -254,12 +254,12 @@ export function masked(text: string): string {
 	);
 }
 
-/** A value to show in an issue, with what nobody sees in it as an escape: it may be the issue. */
+/** A value as JSON for messages, masked and with invisible characters escaped, since they may be the problem. */
 export function formatValue(value: unknown): string {
 	return masked(escapeInJson(JSON.stringify(value) ?? "nothing"));
 }
 
-/** "; did you mean …?", where one of the known words is close to this one. */
+/** "; did you mean …?" if a known word is similar, otherwise "". */
 export function didYouMean(word: string, known: readonly string[]): string {
 	const near = nearest(word, known);
 	return near === undefined ? "" : `; did you mean ${near}?`;
@@ -275,7 +275,7 @@ function nearest(word: string, known: readonly string[]): string | undefined {
 		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
-/** The issues, those of missing variables with one that is set and nobody reads, where its name is close to theirs. */
+/** Adds to issues of missing variables an unused variable with a similar name. */
 export function nameNearMisses(
 	issues: readonly ConfigIssue[],
 	env: Readonly<Record<string, string>>,
@@ -295,7 +295,7 @@ export function nameNearMisses(
 	});
 }
 
-/** How many letters have to be put in, taken out or changed to make one word of the other (Levenshtein). */
+/** Levenshtein distance, ignoring case. */
 function distance(a: string, b: string): number {
 	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
 	for (const [i, letter] of [...a.toLowerCase()].entries()) {
@@ -313,9 +313,7 @@ function distance(a: string, b: string): number {
 	return row.at(-1) ?? 0;
 }
 
-/**
- * Environment variables as settings: white space around a value is dropped, and an empty one counts as unset.
- */
+/** Trims environment variables; empty ones count as unset. */
 export function trimEnv(
 	env: Record<string, string | undefined>,
 ): Record<string, string> {
@@ -326,7 +324,7 @@ export function trimEnv(
 	);
 }
 
-/** A password or a token, as it stands in a header. It is not shown. */
+/** A password or token that can be sent in a header. Messages do not show it. */
 export const secret = v.pipe(
 	v.string(),
 	v.regex(/^[\x21-\x7e]+$/, ({ input }) => {
@@ -351,11 +349,11 @@ export function integer(min: number, max: number) {
 	);
 }
 
-/** A TCP port to listen on; 0 asks the system for a free one. */
+/** A TCP port to listen on; 0 takes any free port. */
 export const port = integer(0, 65_535);
 
-/** Names separated by commas, in lower case, each of which `isName` knows for one. `what` says what they are. */
-function nameList(isName: (name: string) => boolean, what: string) {
+/** A comma-separated list, in lower case. `expected` describes the names in errors. */
+function nameList(isName: (name: string) => boolean, expected: string) {
 	return v.pipe(
 		v.string(),
 		v.transform((text) =>
@@ -364,7 +362,7 @@ function nameList(isName: (name: string) => boolean, what: string) {
 		v.check(
 			(names) => names.every(isName),
 			({ input }) =>
-				`expected ${what}, separated by commas, received ${formatValue(input.find((name) => !isName(name)))}`,
+				`expected ${expected}, separated by commas, received ${formatValue(input.find((name) => !isName(name)))}`,
 		),
 	);
 }
@@ -381,7 +379,7 @@ export const originList = nameList(
 	'origins such as "https://chat.example"',
 );
 
-/** An http or https URL without credentials, query or fragment, and without a slash at its end. */
+/** An http or https URL without credentials, query or fragment. Trailing slashes are removed. */
 export const baseUrl = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -392,14 +390,14 @@ export const baseUrl = v.pipe(
 	}),
 );
 
-/** What is wrong with `text` as a base URL; undefined when nothing is. The text itself is not shown when it holds credentials. */
+/** The problem with `text` as a base URL, or undefined. Text with credentials is not shown. */
 export function baseUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
-	// Also where it is no URL: what stands before the @ may be a password.
+	// Even in an invalid URL, the part before the @ may be a password.
 	if (text.includes("@"))
 		return "expected a URL without a user name and password";
 	if (!url || !/^https?:\/\//i.test(text))
-		return `expected a URL that begins http:// or https://, received ${formatValue(text)}`;
+		return `expected a URL that begins with http:// or https://, received ${formatValue(text)}`;
 	if (url.search || url.hash || text.includes("?") || text.includes("#"))
 		return `expected a URL without ? and #, received ${formatValue(text)}`;
 	return undefined;

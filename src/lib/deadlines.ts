@@ -1,16 +1,16 @@
-// The deadlines of calls. All calls have the same time, so that who came first is late first: one timer serves them all.
+// Deadlines of calls. All calls have the same timeout, so they expire in the order of their start, and one timer is enough.
 
 import { PlainSignal, type Signal } from "./signal.ts";
 
-/** The reason of the signal of a call whose time is up. */
+/** Abort reason of a call that exceeded its deadline. */
 export const timeIsUp = new DOMException("no answer in time", "TimeoutError");
-/** The reason of the signals of all calls when the program stops. */
+/** Abort reason of all calls at shutdown. */
 export const stopped = new DOMException("the program stops", "AbortError");
 
-/** Fires when a call's time is up, when the program stops, or when the caller goes. Its reason says which. */
+/** Aborts at the deadline, at shutdown, or when the caller cancels; `reason` tells which. */
 class CallSignal extends PlainSignal {
 	readonly #caller: Signal | undefined;
-	readonly #leave: (() => void) | undefined;
+	readonly #onCallerAbort: (() => void) | undefined;
 
 	constructor(
 		/** Milliseconds of the monotonic clock. */
@@ -20,20 +20,21 @@ class CallSignal extends PlainSignal {
 		super();
 		if (!caller) return;
 		this.#caller = caller;
-		this.#leave = () => this.abort(caller.reason);
-		if (caller.aborted) this.#leave();
-		else caller.addEventListener("abort", this.#leave);
+		this.#onCallerAbort = () => this.abort(caller.reason);
+		if (caller.aborted) this.#onCallerAbort();
+		else caller.addEventListener("abort", this.#onCallerAbort);
 	}
 
-	/** Listens to the caller no longer. */
-	letGo(): void {
-		if (this.#leave) this.#caller?.removeEventListener("abort", this.#leave);
+	/** Stops listening to the caller. */
+	detach(): void {
+		if (this.#onCallerAbort)
+			this.#caller?.removeEventListener("abort", this.#onCallerAbort);
 	}
 }
 
 export class Deadlines {
 	readonly #ms: number;
-	/** In the order of their ends. */
+	/** Ordered by deadline. */
 	readonly #pending = new Set<CallSignal>();
 	#timer: Timer | undefined;
 	#isStopped = false;
@@ -42,7 +43,7 @@ export class Deadlines {
 		this.#ms = ms;
 	}
 
-	/** Begins a call's time. `caller` fires when nobody waits for the answer any more. */
+	/** Starts the deadline of a call. `caller` aborts when the caller cancels. */
 	begin(caller: Signal | undefined): CallSignal {
 		const signal = new CallSignal(performance.now() + this.#ms, caller);
 		if (this.#isStopped) signal.abort(stopped);
@@ -51,13 +52,13 @@ export class Deadlines {
 		return signal;
 	}
 
-	/** The call is over. */
+	/** Ends a call: its signal no longer aborts. */
 	end(signal: CallSignal): void {
-		signal.letGo();
+		signal.detach();
 		this.#pending.delete(signal);
 	}
 
-	/** The time of all calls is up, and of all that come. */
+	/** Aborts all pending and future calls. */
 	stop(): void {
 		this.#isStopped = true;
 		for (const signal of this.#pending) signal.abort(stopped);

@@ -1,27 +1,27 @@
-// `--health`: one program asks another, which runs with the same settings on the same machine, whether it is ready. It is
-// for places with neither a shell nor curl.
+// `--health`: asks the program that runs with the same settings on this machine whether it is ready. For containers without
+// a shell or curl.
 
 import { ConfigError, formatValue } from "./config.ts";
 import { describeConnectionError } from "./http.ts";
 import { reachableHost } from "./listen.ts";
 
-/** Where a program listens, by its settings, and the path that says whether it is ready. */
+/** Where a program listens, and the path of its readiness. */
 export interface HealthAddress {
 	hostname: string;
 	port: number;
 	path: string;
-	/** What the operator calls the port. */
+	/** Name of the port setting, for errors. */
 	portSetting: string;
 }
 
-/** Less than a container's health check has. */
+/** Shorter than a container's health check. */
 const timeoutMs = 4_000;
-/** What is shown of an answer, in characters: it may be somebody else's. */
-const shownLength = 100;
+/** Characters of the response to show; it may come from another program. */
+const maxShownLength = 100;
 
 /**
- * Asks for the path, without a token. Resolves with whether any 2xx came within 4 s, and a line that says what did. Throws
- * a ConfigError for port 0, which nobody but the program itself can know.
+ * Requests the path without a token. Resolves with whether a 2xx response arrived within `timeout` ms, and a line that
+ * describes the result. Throws a ConfigError for port 0, since the actual port is unknown.
  */
 export async function askHealth(
 	{ hostname, port, path, portSetting }: HealthAddress,
@@ -29,14 +29,14 @@ export async function askHealth(
 ): Promise<{ ready: boolean; line: string }> {
 	if (port === 0)
 		throw new ConfigError("the environment", [
-			`${portSetting}: is 0, which takes any free port, so nobody can know which; set it to a port`,
+			`${portSetting}: is 0 (any free port), so the port is unknown; set it to a port`,
 		]);
-	// The fetch is to this machine, and to no proxy that the environment names for other purposes.
+	// The request is to this machine: ignore HTTP proxies.
 	process.env.NO_PROXY = "*";
 	const url = `http://${reachableHost(hostname)}:${port}${path}`;
 	try {
 		const response = await fetch(url, {
-			// A name that every server of ours takes, whatever the address is.
+			// All our servers accept this name, whatever their address.
 			headers: { Host: `127.0.0.1:${port}` },
 			redirect: "manual",
 			signal: AbortSignal.timeout(timeout),
@@ -54,7 +54,7 @@ export async function askHealth(
 	}
 }
 
-/** Prints the one line and ends with exit 0 where it is ready, else with 1. A ConfigError becomes its message on stderr and exit 1. */
+/** Prints the line and exits with 0 (ready) or 1. A ConfigError is printed on stderr, exit 1. */
 export async function healthProgram(
 	configure: () => HealthAddress,
 ): Promise<never> {
@@ -73,16 +73,16 @@ function line(ready: boolean, url: string, what: string): string {
 	return `${ready ? "ready" : "not ready"}: ${url}: ${what}`;
 }
 
-/** What an answer begins with, as data on a line; it does not wait for more than it shows. */
+/** The first line of the response, escaped; reads no more than it shows. */
 async function firstLine({ body }: Response): Promise<string> {
 	const decoder = new TextDecoder();
 	let text = "";
 	for await (const chunk of body ?? []) {
 		text += decoder.decode(chunk, { stream: true });
-		if (text.length > shownLength || text.includes("\n")) break;
+		if (text.length > maxShownLength || text.includes("\n")) break;
 	}
 	const [first = ""] = text.split(/\r?\n/);
 	return formatValue(
-		first.slice(0, shownLength).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "),
+		first.slice(0, maxShownLength).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "),
 	);
 }

@@ -1,8 +1,8 @@
-// JSON from others, who may send anything.
+// Untrusted JSON.
 
 /**
- * Whether JSON text has more values than that, by its brackets and commas outside of strings. Parsing millions of empty
- * objects blocks the program for a second and takes 100 bytes for each; looking takes a fraction of it.
+ * Whether JSON text has more than `maxValues` values, counted by brackets and commas outside of strings. Parsing millions of
+ * empty objects blocks the program for a second and takes 100 bytes each; counting takes a fraction of that.
  */
 export function hasMoreValues(text: string, maxValues: number): boolean {
 	let values = 0;
@@ -15,7 +15,7 @@ export function hasMoreValues(text: string, maxValues: number): boolean {
 	return false;
 }
 
-/** Where the string that begins at `start` ends: its quote, or the end of the text. */
+/** Index of the closing quote of the string that begins at `start`, or the end of the text. */
 function endOfString(text: string, start: number): number {
 	for (let at = start + 1; ; at++) {
 		at = text.indexOf('"', at);
@@ -28,12 +28,11 @@ function endOfString(text: string, start: number): number {
 
 const [quote, backslash, comma, openBrace, openBracket] = Buffer.from('"\\,{[');
 
-/** What JSON text says; undefined where it is none. Whoever asks says what they expected. */
+/** The parsed value, or undefined for invalid JSON. Callers validate the value. */
 export function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
-		// An error page, say: what is wrong with it is for the asker to tell.
-		return undefined;
+		return undefined; // Such as an HTML error page.
 	}
 }

@@ -1,21 +1,21 @@
-// Lines for a stream that costs a system call to write to: those of one turn of the event loop go together.
+// Buffered lines: those of one turn of the event loop are written with one system call.
 
-/** Writes lines with `write`, the line breaks between them included; what is still held is written when the process ends. */
+/** Returns a function that passes lines to `write`, joined by line breaks. The buffer is flushed at process exit. */
 export function createLineWriter(
 	write: (text: string) => void,
 ): (line: string) => void {
-	let held = "";
+	let buffered = "";
 	const flush = () => {
-		if (held === "") return;
-		const text = held;
-		held = "";
+		if (buffered === "") return;
+		const text = buffered;
+		buffered = "";
 		write(text);
 	};
 	process.on("exit", flush);
 	return (line) => {
-		if (held === "") {
-			held = line;
+		if (buffered === "") {
+			buffered = line;
 			setImmediate(flush);
-		} else held += `\n${line}`;
+		} else buffered += `\n${line}`;
 	};
 }

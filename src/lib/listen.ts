@@ -1,13 +1,13 @@
-// Listening for HTTP, with what every server of ours asks of Bun.serve.
+// Starts an HTTP server with the options that all our servers share.
 
 import { ConfigError } from "./config.ts";
 import type { Log } from "./log.ts";
 
 export interface ListenOptions {
 	hostname: string;
-	/** 0 asks the system for a free one. */
+	/** 0 takes any free port. */
 	port: number;
-	/** What the operator calls the two, for the issue when they cannot be had. */
+	/** Names of the two settings, for errors. */
 	settings: { hostname: string; port: string };
 	fetch(
 		request: Request,
@@ -17,18 +17,18 @@ export interface ListenOptions {
 }
 
 export interface Listener {
-	/** The port that was given. */
+	/** The port in use. */
 	port: number;
-	/** `http://host:port`, with a loopback name where it listens on all interfaces. */
+	/** `http://host:port`, with a loopback address if it listens on all interfaces. */
 	url: string;
-	/** Accepts nothing more, and resolves when what is in flight is answered; after `graceMs` that is cut off. */
+	/** Stops accepting connections and resolves when requests in flight are answered, or cut off after `graceMs`. */
 	close(graceMs: number): Promise<void>;
 }
 
-// Bun answers 413 by itself above this, before we have looked at who asks. Who reads a body counts it.
+// Above it Bun answers 413 before authentication. Handlers limit the body themselves.
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
-/** Starts listening. Throws a ConfigError when the address cannot be had. */
+/** Starts listening. Throws a ConfigError if the address is not available. */
 export function listen(options: ListenOptions): Listener {
 	const { hostname, port, settings, log } = options;
 	let http: Bun.Server<undefined>;
@@ -43,14 +43,14 @@ export function listen(options: ListenOptions): Listener {
 				return new Response("Internal error\n", { status: 500 });
 			},
 			development: false,
-			// Outside development Bun shares a port that another process has: each would get some of the requests.
+			// Otherwise two processes could share a port, and each would get some of the requests.
 			reusePort: false,
 		});
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code ?? String(error);
 		const issue =
 			code === "EADDRINUSE"
-				? `${settings.port}: ${hostname}:${port} is already in use: stop the program that has it, or give ${settings.port} another value`
+				? `${settings.port}: ${hostname}:${port} is already in use: stop the program that uses it, or change ${settings.port}`
 				: `${settings.hostname}, ${settings.port}: cannot listen on ${hostname}:${port} (${code})`;
 		throw new ConfigError("the environment", [issue]);
 	}
@@ -66,18 +66,18 @@ export function listen(options: ListenOptions): Listener {
 	};
 }
 
-/** Where what listens on `hostname` can be reached from this machine, as it stands in a URL. */
+/** The host for URLs that reach a server listening on `hostname` from this machine. */
 export function reachableHost(hostname: string): string {
 	const host = /^(0\.0\.0\.0|::)$/.test(hostname) ? "127.0.0.1" : hostname;
 	return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The path that is asked for. Where the Host header is none, `request.url` is a path or cannot be parsed: then it is "". */
+/** The request's path. "" if it cannot be parsed: with an invalid Host header, `request.url` is only a path or invalid. */
 export function pathOf(request: Request): string {
 	return URL.parse(request.url, "http://localhost")?.pathname ?? "";
 }
 
-/** 405, naming what is allowed. */
+/** 405 with the allowed methods. */
 export function methodNotAllowed(allow: string): Response {
 	return new Response("Method Not Allowed\n", {
 		status: 405,

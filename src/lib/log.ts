@@ -1,15 +1,14 @@
 // Log lines: one event, one line, on stdout. Text on a terminal, JSON otherwise.
-// Callers pass facts as fields; tokens, codes and message texts are never among them.
+// Details are fields. Never log tokens, codes or message texts.
 
 import * as v from "valibot";
 import { escapeBreaks, escapeInJson } from "./text.ts";
 
-/** Facts beside a message, none of them called time, level or message. An Error is written with its stack and its causes. */
+/** Details of a message; no key may be time, level or message. An Error is written with its stack and causes. */
 export type Fields = Record<string, unknown>;
 
 const formats = ["text", "json"] as const;
 
-/** From what only a developer wants to know, to what an operator must. */
 const levels = ["debug", "info", "warn", "error"] as const;
 
 type Level = (typeof levels)[number];
@@ -18,11 +17,11 @@ export type Log = Record<Level, (message: string, fields?: Fields) => void>;
 
 export interface LogOptions {
 	format: (typeof formats)[number];
-	/** What is below it is not written. */
+	/** Lines below it are dropped. */
 	level: Level;
 }
 
-/** What an environment may say about the log: entries of its schema, for `readLogOptions`. */
+/** The log variables: schema entries, for `readLogOptions`. */
 export const logSettings = {
 	LOG_FORMAT: v.pipe(
 		v.optional(v.picklist(formats)),
@@ -35,7 +34,7 @@ export const logSettings = {
 	),
 };
 
-/** A log's options from settings that were read with `logSettings`. */
+/** Log options from settings parsed with `logSettings`. */
 export function readLogOptions(settings: {
 	LOG_FORMAT?: LogOptions["format"] | undefined;
 	LOG_LEVEL: Level;
@@ -46,12 +45,12 @@ export function readLogOptions(settings: {
 	};
 }
 
-/** The log of a program that was told nothing about it. */
+/** Log options before the configuration is read. */
 export function defaultLogOptions(): LogOptions {
 	return readLogOptions({ LOG_LEVEL: "info" });
 }
 
-/** A log that writes to `write`, one call a line (without the line break). */
+/** A log that calls `write` for each line, without a line break. */
 export function createLog(
 	{ format, level: lowest }: LogOptions,
 	write: (line: string) => void = console.log,
@@ -73,7 +72,7 @@ export function createLog(
 let lastMs = Number.NaN;
 let lastTime = "";
 
-/** The time as ISO 8601 has it. Under load many lines are of one millisecond: making it anew for each is a third of a line's cost. */
+/** The current time as ISO 8601, cached per millisecond: formatting is a third of a line's cost. */
 function timeText(): string {
 	const ms = Date.now();
 	if (ms !== lastMs) {
@@ -84,12 +83,13 @@ function timeText(): string {
 }
 
 function jsonLine(time: string, level: Level, message: string, fields: Fields) {
-	let facts = fields;
+	let written = fields;
 	for (const name in fields) {
 		const value = fields[name];
-		if (value instanceof Error) facts = { ...facts, [name]: describe(value) };
+		if (value instanceof Error)
+			written = { ...written, [name]: describe(value) };
 	}
-	const rest = JSON.stringify(facts).slice(1);
+	const rest = JSON.stringify(written).slice(1);
 	const comma = rest === "}" ? "" : ",";
 	return escapeInJson(
 		`{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}${comma}${rest}`,
@@ -97,17 +97,17 @@ function jsonLine(time: string, level: Level, message: string, fields: Fields) {
 }
 
 function textLine(time: string, level: Level, message: string, fields: Fields) {
-	const facts = Object.entries(fields).map(([name, value]) => {
+	const written = Object.entries(fields).map(([name, value]) => {
 		if (value instanceof Error)
 			return `\n${describe(value).split("\n").map(escapeBreaks).join("\n")}`;
-		// As in JSON, a fact that is undefined is none.
+		// As in JSON, undefined fields are left out.
 		const text = JSON.stringify(value);
 		return text === undefined ? "" : ` ${name}=${escapeBreaks(text)}`;
 	});
-	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${escapeBreaks(message)}${facts.join("")}`;
+	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${escapeBreaks(message)}${written.join("")}`;
 }
 
-/** An error's stack, followed by the stacks of its causes. */
+/** The stacks of an error and its causes. */
 function describe(error: Error): string {
 	const own = error.stack ?? `${error.name}: ${error.message}`;
 	return error.cause instanceof Error

@@ -1,17 +1,16 @@
-// What a program counts and measures, in the text format of Prometheus.
+// Counters, gauges and histograms in Prometheus text format.
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
-// A series, once begun, stays until the end: label values must come from a bounded set.
+// Series are never removed, so label values must come from a bounded set.
 
 export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Values for the labels that a metric was made with, in the same order. Another number of them is a TypeError. */
+/** Values of the metric's labels, in their order. A different number is a TypeError. */
 type LabelValues = readonly string[];
 
-/** Label values and what is measured for them. */
 type Sample = readonly [labelValues: LabelValues, value: number];
 
 export interface Counter {
-	/** A negative amount is a RangeError. */
+	/** Throws a RangeError for a negative amount. */
 	add(labelValues: LabelValues, amount?: number): void;
 	/** The sum so far. */
 	value(labelValues: LabelValues): number;
@@ -21,35 +20,35 @@ export interface Histogram {
 	observe(labelValues: LabelValues, seconds: number): void;
 }
 
-/** A name that is taken or no legal one is a TypeError. Metrics without labels are there from the start. */
+/** Invalid and duplicate names throw a TypeError. Metrics without labels are listed from the start. */
 export interface Registry {
 	counter(name: string, help: string, labelNames?: readonly string[]): Counter;
-	/** A counter that someone else keeps; `read` is asked at every scrape. */
+	/** A counter whose values `read` returns at every scrape. */
 	readCounter(
 		name: string,
 		help: string,
 		labelNames: readonly string[],
 		read: () => Iterable<Sample>,
 	): void;
-	/** `read` is asked at every scrape. */
+	/** `read` returns the values at every scrape. */
 	gauge(
 		name: string,
 		help: string,
 		labelNames: readonly string[],
 		read: () => Iterable<Sample>,
 	): void;
-	/** The upper bounds of its buckets ascend; the one without end is added to them. */
+	/** `bucketsSeconds` are ascending upper bounds; +Inf is added. */
 	histogram(
 		name: string,
 		help: string,
 		labelNames?: readonly string[],
 		bucketsSeconds?: readonly number[],
 	): Histogram;
-	/** Everything, as it is now. */
+	/** All metrics in text format. */
 	text(): string;
 }
 
-/** From what a cache answers to what a time-out ends. */
+/** From cache hits to timeouts. */
 const defaultBucketsSeconds = [
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
@@ -70,7 +69,7 @@ export function createRegistry(): Registry {
 		const suffixes = type === "histogram" ? histogramSuffixes : [];
 		const names = [name, ...suffixes.map((suffix) => name + suffix)];
 		for (const one of names)
-			if (taken.has(one)) throw new TypeError(`two metrics are called ${one}`);
+			if (taken.has(one)) throw new TypeError(`duplicate metric name: ${one}`);
 		for (const one of names) taken.add(one);
 		const head = [
 			`# HELP ${name} ${escapeHelp(help)}`,
@@ -107,7 +106,7 @@ export function createRegistry(): Registry {
 			return {
 				add(labelValues, amount = 1) {
 					if (!(amount >= 0))
-						throw new RangeError(`${name} cannot grow by ${amount}`);
+						throw new RangeError(`${name}: negative amount ${amount}`);
 					series.of(labelValues).sum += amount;
 				},
 				value: (labelValues) => series.peek(labelValues)?.sum ?? 0,
@@ -123,13 +122,13 @@ export function createRegistry(): Registry {
 		) {
 			const bounds = [...bucketsSeconds];
 			if (labelNames.includes("le"))
-				throw new TypeError(`${name} has a label le, which buckets need`);
+				throw new TypeError(`${name}: the label le is reserved for buckets`);
 			if (
 				!bounds.every((bound, at) => at === 0 || bound > Number(bounds[at - 1]))
 			)
-				throw new TypeError(`the buckets of ${name} do not ascend`);
+				throw new TypeError(`${name}: buckets must ascend`);
 			const series = createSeries(labelNames, () => ({
-				// The last one is without end.
+				// The last one is +Inf.
 				counts: new Array<number>(bounds.length + 1).fill(0),
 				sum: 0,
 			}));
@@ -149,9 +148,9 @@ export function createRegistry(): Registry {
 			});
 			return {
 				observe(labelValues, seconds) {
-					// A sum that is no number stays none for good.
+					// NaN would stay in the sum forever.
 					if (Number.isNaN(seconds))
-						throw new RangeError(`${name} was given no number`);
+						throw new RangeError(`${name}: not a number`);
 					const state = series.of(labelValues);
 					let at = 0;
 					while (at < bounds.length && seconds > Number(bounds[at])) at += 1;
@@ -167,37 +166,37 @@ export function createRegistry(): Registry {
 	};
 }
 
-/** What every process has to tell of itself, under the names that Prometheus' own clients use. */
+/** Metrics of the process, with the names of Prometheus' client libraries. */
 export function addProcessMetrics(registry: Registry): void {
 	const startedAt = Date.now() / 1000 - process.uptime();
 	const values = (read: () => number) => () => [[[], read()]] as const;
 	registry.gauge(
 		"process_resident_memory_bytes",
-		"Memory of the process that is in RAM.",
+		"Resident memory of the process.",
 		[],
 		values(() => process.memoryUsage.rss()),
 	);
 	registry.gauge(
 		"process_heap_used_bytes",
-		"Memory that JavaScript objects take.",
+		"Memory used by JavaScript objects.",
 		[],
 		values(() => process.memoryUsage().heapUsed),
 	);
 	registry.gauge(
 		"process_heap_total_bytes",
-		"Memory that is set aside for JavaScript objects.",
+		"Memory reserved for JavaScript objects.",
 		[],
 		values(() => process.memoryUsage().heapTotal),
 	);
 	registry.gauge(
 		"process_start_time_seconds",
-		"When the process began, in seconds since 1970.",
+		"Start time of the process, in seconds since 1970.",
 		[],
 		values(() => startedAt),
 	);
 	registry.readCounter(
 		"process_cpu_seconds_total",
-		"Processor time that the process took, its own and the system's for it.",
+		"User and system CPU time of the process.",
 		[],
 		values(() => {
 			const { user, system } = process.cpuUsage();
@@ -208,15 +207,15 @@ export function addProcessMetrics(registry: Registry): void {
 
 const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
 
-/** One state for each combination of label values. */
+/** The states of a metric, one per combination of label values. */
 interface Series<State> {
-	/** Begun if it is new. */
+	/** Created if new. */
 	of(labelValues: LabelValues): State;
 	peek(labelValues: LabelValues): State | undefined;
 	all(): Iterable<{ labels: string; state: State }>;
 }
 
-// A lone surrogate is in no well-formed text, so that no two combinations have the same key.
+// A lone surrogate does not occur in well-formed text, so keys are unique.
 const separator = "\udfff";
 
 function createSeries<State>(
@@ -226,7 +225,7 @@ function createSeries<State>(
 	const byKey = new Map<string, { labels: string; state: State }>();
 	const keyOf = (labelValues: LabelValues) => {
 		checkCount(labelNames, labelValues);
-		// The common case needs no new string.
+		// The common case allocates no string.
 		return labelValues.length === 1
 			? (labelValues[0] as string)
 			: labelValues.join(separator);
@@ -259,12 +258,12 @@ function checkCount(
 
 function checkNames(name: string, labelNames: readonly string[]): void {
 	if (!/^[a-zA-Z_:][\w:]*$/.test(name))
-		throw new TypeError(`${JSON.stringify(name)} is no name for a metric`);
+		throw new TypeError(`${JSON.stringify(name)} is not a valid metric name`);
 	for (const label of labelNames)
 		if (!/^(?!__)[a-zA-Z_]\w*$/.test(label))
-			throw new TypeError(`${JSON.stringify(label)} is no name for a label`);
+			throw new TypeError(`${JSON.stringify(label)} is not a valid label name`);
 	if (new Set(labelNames).size < labelNames.length)
-		throw new TypeError(`two labels of ${name} have the same name`);
+		throw new TypeError(`${name}: duplicate label`);
 }
 
 function labelText(

@@ -1,24 +1,24 @@
-// Four routes for those who watch over a program: is it alive, is it ready, what is its state, what has it counted.
-// The first two are for probes, which have no token, and tell nothing more.
+// Monitoring routes: /healthz (liveness), /readyz (readiness), /status (state as JSON), /metrics (Prometheus). The first two
+// are for probes without a token, and reveal nothing else.
 
 import { methodNotAllowed } from "./listen.ts";
 import { metricsContentType, type Registry } from "./metrics.ts";
 
 export interface MonitorOptions {
-	/** Why the program cannot do its work now, in a few words without detail; undefined when it can. */
+	/** Why the program is not ready, in a few words without details; undefined if it is ready. */
 	notReady(): string | undefined;
-	/** Whether something is missing without which it can do its work all the same. */
+	/** Whether it works with reduced function, such as without its database. */
 	degraded?(): boolean;
-	/** What `/status` shows, as JSON. */
+	/** Content of `/status`. */
 	status(): unknown;
 	registry: Registry;
-	/** The answer to who may not see `/status` and `/metrics`. */
+	/** The response to requests that may not read `/status` and `/metrics`. */
 	refuse(request: Request): Response | undefined;
-	/** The answer to who may not even ask for `/healthz` and `/readyz`. */
+	/** The response to requests that may not read `/healthz` and `/readyz` either. */
 	refuseUnauthenticated?(request: Request): Response | undefined;
 }
 
-/** Answers GET and HEAD on the four routes; undefined: `path` is none of them. */
+/** Handles GET and HEAD on these routes; returns undefined for other paths. */
 export function createMonitor({
 	notReady,
 	degraded = () => false,
@@ -54,7 +54,6 @@ export function createMonitor({
 			(method === "GET" || method === "HEAD"
 				? route.answer()
 				: methodNotAllowed("GET, HEAD"));
-		// What it says is true for the moment.
 		response.headers.set("Cache-Control", "no-store");
 		return response;
 	};

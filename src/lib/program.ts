@@ -1,4 +1,4 @@
-// What every main has around its program: the command line, faults at start, signals, the end.
+// The frame of every program: command line, configuration errors, signals, shutdown.
 
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
@@ -11,31 +11,31 @@ import {
 	type LogOptions,
 } from "./log.ts";
 
-/** The version that MCP peers are told. */
+/** The version, as sent to MCP peers. */
 export const version: string = packageJson.version;
 
-/** What an executable was made from. */
+/** The source of an executable. */
 export interface Build {
-	/** The beginning of git's, or "unknown". */
+	/** Abbreviated git commit, or "unknown". */
 	commit: string;
-	/** Whether the sources were others than those of the commit. */
+	/** Whether the sources differed from the commit. */
 	dirty: boolean;
-	/** The platform that it is for, such as "linux-x64". */
+	/** Its platform, such as "linux-x64". */
 	target: string;
 }
 
 declare const GUILDHALL_BUILD: Build | undefined;
 
-/** Undefined where the program runs from its sources. */
+/** Undefined if the program runs from its sources. */
 export const build: Build | undefined =
 	typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
 
-/** What an operator types to run one of the programs. */
+/** The command that runs one of the programs. */
 export function runs(program: "bot" | "gateway"): string {
 	return build ? program : `bun run ${program}`;
 }
 
-/** The version, and of an executable what it was made from. */
+/** The version; for an executable also its source. */
 function versionLine(): string {
 	if (!build) return version;
 	const { commit, dirty, target } = build;
@@ -47,10 +47,7 @@ type Options = NonNullable<
 	NonNullable<Parameters<typeof parseArgs>[0]>["options"]
 >;
 
-/**
- * The command line's options. `--help` prints `usage` and `--version` the version, both with exit 0;
- * a word that is no option of this program ends it with exit 2.
- */
+/** Parses the command line. `--help` prints `usage`, `--version` the version, both exit 0. Unknown arguments exit 2. */
 export function parseCommandLine<const T extends Options>(
 	usage: string,
 	options: T,
@@ -78,31 +75,31 @@ export function parseCommandLine<const T extends Options>(
 	}
 }
 
-/** A started program, and how to end it cleanly. */
+/** A started program. */
 export interface Running {
 	close(): Promise<void>;
-	/** Resolves with the reason when it cannot go on. */
+	/** Resolves with the reason when the program cannot continue. */
 	failed?: Promise<Error>;
 }
 
 // One Ctrl-C often arrives twice: from the terminal, and forwarded by `bun run`.
 const secondSignalMs = 500;
 
-/** How long a child without a parent may take to end. */
+/** Time for an orphaned child to shut down. */
 const orphanMs = 1_000;
 
 /**
- * Configures a program, starts it and runs it until a signal ends it: SIGINT and SIGTERM close it and exit 0, a second one
- * at least half a second later exits 1 at once. A program that has failed exits 1 with its reason in the log. A ConfigError
- * ends it with its message on stderr and exit 1. With STOP_WITH_STDIN set, the end of stdin counts as SIGTERM: a child
- * whose parent died without a word ends too. The log writes its lines to `write`.
+ * Configures a program, starts it and runs it until a signal: SIGINT and SIGTERM close it and exit 0; a second signal after
+ * half a second exits 1 at once. A failed program logs the reason and exits 1. A ConfigError is printed on stderr, exit 1.
+ * With STOP_WITH_STDIN, the end of stdin counts as SIGTERM, so a child ends when its parent is killed. The log writes its
+ * lines to `write`.
  */
 export async function runProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
 	start: (config: Config, log: Log) => Running | Promise<Running>,
 	write: (line: string) => void = createLineWriter(console.log),
 ): Promise<void> {
-	// A fault of ours may come before the configuration is read.
+	// For internal errors before the configuration is read.
 	let log = createLog(defaultLogOptions(), write);
 	let running: Running | undefined;
 	let stoppedAt: number | undefined;
@@ -114,19 +111,19 @@ export async function runProgram<Config extends { log: LogOptions }>(
 			return;
 		}
 		stoppedAt = now;
-		// Nothing was promised to anyone before the start was over.
+		// Nothing to close before the start is complete.
 		if (!running) process.exit(0);
-		log.info(`stopping: ${cause}`);
+		log.info("stopping", { cause });
 		try {
 			await running.close();
 			process.exit(0);
 		} catch (error) {
-			log.error("could not stop cleanly", { error });
+			log.error("shutdown failed", { error });
 			process.exit(1);
 		}
 	};
 	const fail = (error: unknown) => {
-		log.error("stopping: a fault of ours", { error });
+		log.error("stopping: internal error", { error });
 		process.exit(1);
 	};
 
@@ -137,7 +134,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 	if (process.env.STOP_WITH_STDIN)
 		void stdinEnd().then(() => {
 			void stop("stdin ended");
-			// Whoever waited for an answer has gone with our parent.
+			// The clients ended with the parent.
 			setTimeout(() => process.exit(1), orphanMs);
 		});
 
@@ -147,7 +144,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 		running = await start(config, log);
 		void running.failed?.then((error) => {
 			if (stoppedAt !== undefined) return;
-			log.error(`stopping: ${error.message}`);
+			log.error("stopping", { reason: error.message });
 			process.exit(1);
 		});
 	} catch (error) {
@@ -158,9 +155,8 @@ export async function runProgram<Config extends { log: LogOptions }>(
 }
 
 /**
- * Checks a program instead of running it, and ends with exit 0 where `check` resolves with true, else with exit 1. A
- * ConfigError becomes its message on stderr and exit 1. On stdout is what `check` writes; the log goes to stderr, from
- * warnings upwards.
+ * Runs the checks of a program instead of the program: exits with 0 if `check` resolves with true, else with 1. A
+ * ConfigError is printed on stderr, exit 1. Stdout has the output of `check`; warnings and errors are logged to stderr.
  */
 export async function checkProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
@@ -175,13 +171,13 @@ export async function checkProgram<Config extends { log: LogOptions }>(
 		process.exit((await check(config, log)) ? 0 : 1);
 	} catch (error) {
 		if (error instanceof ConfigError) console.error(error.message);
-		else log.error("stopping: a fault of ours", { error });
+		else log.error("stopping: internal error", { error });
 		process.exit(1);
 	}
 }
 
 async function stdinEnd(): Promise<void> {
 	for await (const _ of Bun.stdin.stream()) {
-		// What it says does not matter; that it ends does.
+		// Only its end matters.
 	}
 }

@@ -2,7 +2,7 @@
 
 import type { Signal } from "./signal.ts";
 
-/** No permit was free, and none became free in time. */
+/** No permit became free in time, or the queue was full. */
 export class Overloaded extends Error {
 	override name = "Overloaded";
 }
@@ -10,9 +10,9 @@ export class Overloaded extends Error {
 export interface SemaphoreOptions {
 	/** Permits. */
 	max: number;
-	/** How many may wait for a permit. Default: no limit. */
+	/** Limit of waiting callers. Default: no limit. */
 	maxWaiting?: number;
-	/** How long each may wait. Default: no limit. */
+	/** Timeout of each waiting caller. Default: no limit. */
 	maxWaitMs?: number;
 }
 
@@ -25,12 +25,12 @@ export class Semaphore {
 		this.#options = options;
 	}
 
-	/** How many permits are held now. */
+	/** Permits in use. */
 	get held(): number {
 		return this.#held;
 	}
 
-	/** How many wait for a permit. */
+	/** Callers that wait for a permit. */
 	get waiting(): number {
 		return this.#waiting.size;
 	}
@@ -65,7 +65,7 @@ export class Semaphore {
 			this.#waiting.delete(take);
 			resolve();
 		};
-		// Leaves the queue at once, so that no permit is handed to a waiter that has gone.
+		// Leaves the queue at once, so that no permit goes to a cancelled waiter.
 		const leave = (reason: unknown) => {
 			this.#waiting.delete(take);
 			reject(reason);

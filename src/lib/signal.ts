@@ -1,9 +1,6 @@
-// What tells work that nobody waits for it any more: an AbortSignal, or a plain object.
+// Cancellation signals: a subset of AbortSignal, and a cheaper implementation.
 
-/**
- * The part of an AbortSignal that work needs which can be given up. Listeners are called once, in no order; one that throws
- * stops no other.
- */
+/** The part of an AbortSignal that cancellable work needs. Listeners are called once, in any order, even if one throws. */
 export interface Signal {
 	readonly aborted: boolean;
 	readonly reason: unknown;
@@ -11,13 +8,13 @@ export interface Signal {
 	removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** A Signal that its owner fires. With an AbortController's in its place the gateway takes over 10 % longer for a call. */
+/** A Signal that its owner aborts. With an AbortController a call takes the gateway over 10 % longer. */
 export class PlainSignal implements Signal {
 	aborted = false;
 	reason: unknown = undefined;
 	#listeners: (() => void)[] = [];
 
-	/** Fires it, unless it has fired already. */
+	/** Aborts. Does nothing the second time. */
 	abort(reason: unknown): void {
 		if (this.aborted) return;
 		this.aborted = true;
@@ -42,7 +39,7 @@ export class PlainSignal implements Signal {
 	}
 }
 
-/** An AbortSignal that fires when `signal` does, for those that take no other. It listens for as long as there is a `signal`. */
+/** An AbortSignal that follows `signal`, for APIs that require one. Its listener stays as long as `signal` exists. */
 export function toAbortSignal(signal: Signal): AbortSignal {
 	if (signal instanceof AbortSignal) return signal;
 	const controller = new AbortController();
@@ -52,7 +49,7 @@ export function toAbortSignal(signal: Signal): AbortSignal {
 	return controller.signal;
 }
 
-/** Resolves when the signal fires, or at once if it has fired already. */
+/** Resolves when the signal aborts, at once if it already has. */
 export function aborted(signal: AbortSignal): Promise<void> {
 	const { promise, resolve } = Promise.withResolvers<void>();
 	if (signal.aborted) resolve();

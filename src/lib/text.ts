@@ -1,19 +1,19 @@
-// Foreign words in lines of our own: log lines, errors, lists. What cannot be seen in them is shown as an escape, so that
-// nobody hides an instruction in a name: tag characters, zero-width characters, fillers, variation selectors and all else
-// that Unicode calls a format character or ignorable (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point).
+// Escapes untrusted text for log lines, errors and lists. Invisible characters become escapes, so that nobody can hide an
+// instruction in a name: tag characters, zero-width characters, fillers, variation selectors and everything else that Unicode
+// calls a format character or ignorable (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point).
 
-/** Control characters, and line and paragraph separators: what would end a line, or command a terminal. */
+/** Control characters and line separators, which would end a line or control a terminal. */
 const breaking = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
-/** Format characters that are drawn, such as the end of an ayah (Prepended_Concatenation_Mark in UAX #44). */
-const drawn = String.raw`[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]`;
+/** Format characters that are visible, such as the end of an ayah (Prepended_Concatenation_Mark in UAX #44). */
+const visible = String.raw`[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]`;
 
-/** What nobody sees, what changes the direction of text, and what is no character. */
-const unseen = String.raw`(?!${drawn})[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
+/** Invisible characters, direction controls and noncharacters. */
+const invisible = String.raw`(?!${visible})[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
 
 /**
- * Emoji as people write them (https://www.unicode.org/reports/tr51/): one, with a selector or a skin tone, or several joined.
- * Of flags made of tags only the three there are: any others could spell a sentence.
+ * Emoji (https://www.unicode.org/reports/tr51/): one, with a variation selector or a skin tone, or several joined. Of tag
+ * sequences only the three flags in use: others could spell a sentence.
  */
 const onePicture = String.raw`\p{ExtPict}(?:\p{EMod}\ufe0f?|[\ufe0e\ufe0f]\p{EMod}?)?`;
 const flags = ["gbeng", "gbsct", "gbwls"].map((code) => {
@@ -22,10 +22,7 @@ const flags = ["gbeng", "gbsct", "gbwls"].map((code) => {
 });
 const emoji = String.raw`${flags.join("|")}|[0-9#*]\ufe0f\u20e3|${onePicture}(?:\u200d${onePicture})*`;
 
-/**
- * One joiner, or non-joiner, behind a letter of a script that is written with them, such as Persian and Hindi. Between two
- * letters there is one at most: that can hide nothing that reads as words.
- */
+/** Scripts that use joiners and non-joiners, such as Persian and Hindi: one after a letter stays, which cannot hide words. */
 const scripts = [
 	"Arab",
 	"Syrc",
@@ -37,38 +34,35 @@ const scripts = [
 	"Orya",
 ];
 const moreScripts = ["Taml", "Telu", "Knda", "Mlym", "Sinh", "Mymr", "Mong"];
-/** Scripts without spaces between words: where one ends, a space without width may say so. */
+/** Scripts without spaces, which may mark word ends with a zero-width space. */
 const unspaced = ["Khmr", "Laoo", "Mymr", "Thai"];
 const after = (names: readonly string[]) =>
 	`(?<=[${names.map((name) => `\\p{sc=${name}}`).join("")}])`;
 const joined = after([...scripts, ...moreScripts]);
-const joiner = String.raw`(?:${joined}[\u200c\u200d]|${after(unspaced)}\u200b(?=\p{L}))(?!${unseen})`;
+const joiner = String.raw`(?:${joined}[\u200c\u200d]|${after(unspaced)}\u200b(?=\p{L}))(?!${invisible})`;
 
-const seenOrNot = new RegExp(
-	`${emoji}|${joiner}|((?:${unseen})+)|(${breaking.source})`,
+const escapable = new RegExp(
+	`${emoji}|${joiner}|((?:${invisible})+)|(${breaking.source})`,
 	"gu",
 );
 
-const unseenOrBreaking = new RegExp(`${unseen}|${breaking.source}`, "u");
+const invisibleOrBreaking = new RegExp(`${invisible}|${breaking.source}`, "u");
 
-/** Whether there is nothing to look for: so it is with most texts, and one look is cheap. */
-function isSeen(text: string): boolean {
-	return !/[^ -~]/.test(text) || !unseenOrBreaking.test(text);
+/** Whether nothing needs an escape. True for most texts, and cheap to check. */
+function isClean(text: string): boolean {
+	return !/[^ -~]/.test(text) || !invisibleOrBreaking.test(text);
 }
 
-/** How many of one run are written out: 4,000 characters that nobody sees are not to fill a page. */
+/** Longest run of escapes; the rest is only counted. */
 const maxRun = 32;
 
-/**
- * A text with what nobody sees in it, and what would end its line, as `write` writes it. Emoji, and scripts that need
- * joiners, stay as they are.
- */
+/** Replaces invisible characters and line breaks with `write(character)`. Emoji and scripts that need joiners stay. */
 export function escapeUnseen(
 	text: string,
 	write: (character: string) => string = unicodeEscape,
 ): string {
-	if (isSeen(text)) return text;
-	return text.replace(seenOrNot, (seen, run?: string, end?: string) => {
+	if (isClean(text)) return text;
+	return text.replace(escapable, (seen, run?: string, end?: string) => {
 		if (end !== undefined) return write(end);
 		if (run === undefined) return seen;
 		const characters = [...run];
@@ -83,22 +77,22 @@ export function unicodeEscape(character: string): string {
 	return `\\u{${character.codePointAt(0)?.toString(16).padStart(4, "0")}}`;
 }
 
-/** At most `maxLength` of a text, on one line. */
+/** The first `maxLength` characters on one line: line breaks become spaces, invisible characters escapes. */
 export function onOneLine(text: string, maxLength: number): string {
 	return escapeUnseen(text.slice(0, maxLength).replace(breaking, " "));
 }
 
-/** A text with what would end its line, and what nobody sees, written as an escape. */
+/** Escapes line breaks and invisible characters. */
 export function escapeBreaks(text: string): string {
 	return escapeUnseen(text, (character) =>
 		character === "\n" ? "\\n" : unicodeEscape(character),
 	);
 }
 
-/** JSON with what nobody sees in its texts written as its own escapes: it stands for the same value. */
+/** Escapes invisible characters in JSON text as JSON escapes; the value stays the same. */
 export function escapeInJson(json: string): string {
-	if (isSeen(json)) return json;
-	return json.replace(seenOrNot, (seen, run?: string, end?: string) => {
+	if (isClean(json)) return json;
+	return json.replace(escapable, (seen, run?: string, end?: string) => {
 		const hidden = run ?? end;
 		if (hidden === undefined) return seen;
 		return hidden
@@ -108,12 +102,12 @@ export function escapeInJson(json: string): string {
 	});
 }
 
-/** At most 100 characters of a text, in quotation marks, with what would end its line written as an escape. */
+/** The first 100 characters as a JSON string. */
 export function quoted(text: string): string {
 	return escapeInJson(JSON.stringify(text.slice(0, 100)));
 }
 
-/** A name that someone made up: as it is if it looks like one, else in quotation marks. */
+/** An untrusted name: unchanged if it consists of letters, digits, "_", "." and "-", otherwise as a JSON string. */
 export function shownName(name: string): string {
 	return /^[\w.-]{1,100}$/.test(name) ? name : quoted(name);
 }

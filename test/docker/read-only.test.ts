@@ -128,7 +128,7 @@ test.skipIf(missing !== undefined)(
 			const [first] = await childrenOf(program.pid);
 			process.kill(first ?? 0, "SIGTERM");
 			expect(await program.exited).toBe(0);
-			expect(program.lines.join("\n")).toContain("stopping: SIGTERM");
+			expect(program.lines.join("\n")).toContain('"cause":"SIGTERM"');
 		}
 	},
 );

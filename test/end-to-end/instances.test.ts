@@ -425,7 +425,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			const { code, said } = await endOf(loser.program);
 			expect(code).toBe(1);
 			const last = said.split("\n").at(-1);
-			expect(last).toContain("stopping: DB_SCHEMA: the schema");
+			expect(last).toContain("DB_SCHEMA: the schema");
 			expect(last).toContain(schemas.shared);
 			expect(last).toContain(`is in use by ${calledItself(winner)}`);
 			expect(last).toContain(`this is ${calledItself(loser)}`);
@@ -566,7 +566,7 @@ test.concurrent("of two bots with one DATA_DIR the second ends with a message th
 	const { code, said } = await endOf(second.program);
 	expect(code).toBe(1);
 	const last = said.split("\n").at(-1);
-	expect(last).toContain(`stopping: DATA_DIR: ${settings.DATA_DIR}/`);
+	expect(last).toContain(`DATA_DIR: ${settings.DATA_DIR}/`);
 	expect(last).toContain(`is in use by ${calledItself(first)}`);
 	expect(last).toContain(`this is ${calledItself(second)}`);
 

@@ -233,7 +233,7 @@ test("SIGTERM waits for what is in flight, and accepts nothing more", async () =
 			await bot.arrived("echo");
 			child.kill("SIGTERM");
 		}
-		if (!url || !stdout.includes("stopping: SIGTERM")) continue;
+		if (!url || !stdout.includes('"cause":"SIGTERM"')) continue;
 		await until("nothing more is accepted", () =>
 			fetch(url).then(
 				() => false,

@@ -105,7 +105,7 @@ test("a fault of ours fails, and its words are in the log alone", async () => {
 		},
 	]);
 	expect(passed).toBe(false);
-	expect(lines).toEqual(["✗ bug: a fault of ours", "0 passed, 1 failed"]);
+	expect(lines).toEqual(["✗ bug: internal error", "0 passed, 1 failed"]);
 	expect(logged).toContain("inside information");
 });
 

@@ -36,7 +36,7 @@ test("a port that is taken is an issue of the setting's", () => {
 		});
 	expect(again).toThrow(ConfigError);
 	expect(again).toThrow(
-		`SOME_PORT: 127.0.0.1:${taken.port} is already in use: stop the program that has it, or give SOME_PORT another value`,
+		`SOME_PORT: 127.0.0.1:${taken.port} is already in use: stop the program that uses it, or change SOME_PORT`,
 	);
 	taken.stop(true);
 });

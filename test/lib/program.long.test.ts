@@ -125,7 +125,7 @@ describe("the start", () => {
 		await child.says("INFO  started");
 		child.process.kill("SIGTERM");
 		expect((await child.end()).stdout).toMatch(
-			/^[\d:]{8} INFO {2}started\n[\d:]{8} INFO {2}stopping: SIGTERM\n/,
+			/^[\d:]{8} INFO {2}started\n[\d:]{8} INFO {2}stopping cause="SIGTERM"\n/,
 		);
 	});
 
@@ -135,7 +135,8 @@ describe("the start", () => {
 		expect(code).toBe(1);
 		expect(JSON.parse(stdout)).toMatchObject({
 			level: "error",
-			message: "stopping: no luck",
+			message: "stopping",
+			reason: "no luck",
 		});
 	});
 
@@ -159,7 +160,7 @@ describe("the end", () => {
 			child.process.kill(signal);
 			const { code, stdout } = await child.end();
 			expect(code).toBe(0);
-			expect(stdout).toContain(`stopping: ${signal}`);
+			expect(stdout).toContain(`"cause":"${signal}"`);
 			expect(stdout).toContain("closed");
 		},
 	);
@@ -206,7 +207,7 @@ describe("the end", () => {
 		await child.process.stdin.end();
 		const { code, stdout } = await child.end();
 		expect(code).toBe(0);
-		expect(stdout).toContain("stopping: stdin ended");
+		expect(stdout).toContain('"cause":"stdin ended"');
 		expect(stdout).toContain("closed");
 	});
 
@@ -220,14 +221,14 @@ describe("the end", () => {
 		await child.process.stdin.end();
 		await child.says("still here");
 		child.process.kill("SIGTERM");
-		expect((await child.end()).stdout).toContain("stopping: SIGTERM");
+		expect((await child.end()).stdout).toContain('"cause":"SIGTERM"');
 	});
 
 	test.each([
-		["close-error", "could not stop cleanly"],
-		["failed", "stopping: no luck"],
-		["throw-later", "a fault of ours"],
-		["reject-later", "a fault of ours"],
+		["close-error", "shutdown failed"],
+		["failed", "no luck"],
+		["throw-later", "internal error"],
+		["reject-later", "internal error"],
 	])("%s is logged as %j, with exit 1", async (mode, message) => {
 		await using child = start([], { MODE: mode });
 		if (mode === "close-error") {
