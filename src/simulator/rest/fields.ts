@@ -219,6 +219,6 @@ function readAll(
 }
 
 function show(value: unknown): string {
-	const shown = typeof value === "string" ? value : JSON.stringify(value);
-	return shown.slice(0, 100);
+	const written = typeof value === "string" ? value : JSON.stringify(value);
+	return written.slice(0, 100);
 }

@@ -180,16 +180,21 @@ function contextOf(
 		permissionsOf(world, channel, application.user),
 	);
 	const permissions = String(permissionsOf(world, channel, user));
-	const shown = serialize.channel(channel, application);
+	const serialized = serialize.channel(channel, application);
 	if (!inGuild(channel))
-		return { channel: shown, channel_id: channel.id, user, app_permissions };
+		return {
+			channel: serialized,
+			channel_id: channel.id,
+			user,
+			app_permissions,
+		};
 	const guild = world.guilds.of(channel);
 	const member = guild.members.get(user.id);
 	return {
 		guild: { id: guild.id, locale: "en-US", features: [] },
 		guild_id: guild.id,
 		guild_locale: "en-US",
-		channel: { ...shown, permissions },
+		channel: { ...serialized, permissions },
 		channel_id: channel.id,
 		member: { ...(member && serialize.member(member)), permissions },
 		app_permissions,

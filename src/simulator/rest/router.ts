@@ -240,15 +240,15 @@ export class Router {
 		if (route) return { route, params: readParams(route.path, parts) };
 		if (matching.length > 0) throw httpError(405, "Method Not Allowed");
 
-		const shown = redactToken(path);
-		const key = `${method} ${shown}`;
+		const redacted = redactToken(path);
+		const key = `${method} ${redacted}`;
 		const count = (this.#unknown.get(key)?.count ?? 0) + 1;
 		// Bounded, because a client can request any number of paths.
 		if (count > 1 || this.#unknown.size < 1000)
-			this.#unknown.set(key, { method, path: shown, count });
+			this.#unknown.set(key, { method, path: redacted, count });
 		this.#parts.log.warn("route not simulated", {
 			method,
-			path: shown,
+			path: redacted,
 		});
 		throw notSimulated(key);
 	}

@@ -211,11 +211,11 @@ export const autoModerationRoutes = [
 				body.trigger_metadata ?? null,
 			);
 			const actions = actionsOf(call, guild, trigger_type, body.actions);
-			const alike = world.autoModeration
+			const sameKind = world.autoModeration
 				.in(guild)
 				.filter((rule) => rule.trigger_type === trigger_type);
 			const limit = ruleLimit(trigger_type);
-			if (alike.length >= limit)
+			if (sameKind.length >= limit)
 				throw formError(
 					"AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
 					`Maximum number of rules with trigger type ${trigger_type} is ${limit}`,

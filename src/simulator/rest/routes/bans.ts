@@ -84,10 +84,10 @@ export const banRoutes = [
 			const { world, actor, body, by } = call;
 			const guild = guildOf(call);
 			// The bot itself is skipped without an error.
-			const wanted = [...new Set(body.user_ids)].filter(
+			const userIds = [...new Set(body.user_ids)].filter(
 				(id) => id !== undefined && id !== actor.user.id,
 			) as string[];
-			const users = wanted.flatMap((id) => world.users.get(id) ?? []);
+			const users = userIds.flatMap((id) => world.users.get(id) ?? []);
 			const banned = users.filter(({ id }) => {
 				const member = guild.members.get(id);
 				return (
@@ -101,7 +101,7 @@ export const banRoutes = [
 			const banned_users = banned.map(({ id }) => id);
 			return {
 				banned_users,
-				failed_users: wanted.filter((id) => !banned_users.includes(id)),
+				failed_users: userIds.filter((id) => !banned_users.includes(id)),
 			};
 		},
 	}),

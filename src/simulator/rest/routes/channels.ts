@@ -74,7 +74,7 @@ function changesOf(
 	const overwrites = body.permission_overwrites;
 	return {
 		...forumChanges(call, type, body, channel),
-		name: body.name === null ? undefined : named(type, body.name),
+		name: body.name === null ? undefined : normalizeName(type, body.name),
 		position: body.position ?? undefined,
 		topic: body.topic === "" ? null : body.topic,
 		nsfw: body.nsfw ?? undefined,
@@ -91,7 +91,7 @@ function changesOf(
 }
 
 /** Names of text channels are in lower case without spaces. */
-function named(
+function normalizeName(
 	type: GuildChannelType,
 	name: string | undefined,
 ): string | undefined {

@@ -31,7 +31,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 					.in(scopeOf(call))
 					.map((command) =>
 						call.query.with_localizations
-							? shown(command)
+							? serializeCommand(command)
 							: withoutLocalizations(command),
 					),
 		}),
@@ -42,25 +42,25 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 			run: (call) => {
 				const { command, isNew } = put(call, call.body);
 				call.setStatus(isNew ? 201 : 200);
-				return shown(command);
+				return serializeCommand(command);
 			},
 		}),
 		route({
 			method: "PUT",
 			path,
 			body: commands,
-			run: (call) => replaceAll(call, call.body).map(shown),
+			run: (call) => replaceAll(call, call.body).map(serializeCommand),
 		}),
 		route({
 			method: "GET",
 			path: `${path}/:command_id`,
-			run: (call) => shown(commandOf(call)),
+			run: (call) => serializeCommand(commandOf(call)),
 		}),
 		route({
 			method: "PATCH",
 			path: `${path}/:command_id`,
 			body: editCommandFields,
-			run: (call) => shown(edit(call, call.body)),
+			run: (call) => serializeCommand(edit(call, call.body)),
 		}),
 		route({
 			method: "DELETE",
@@ -199,7 +199,10 @@ function detailsOf(
 	};
 }
 
-function shown({ options, ...command }: Command): Record<string, unknown> {
+function serializeCommand({
+	options,
+	...command
+}: Command): Record<string, unknown> {
 	return { ...command, ...(options.length > 0 ? { options } : {}) };
 }
 
@@ -208,6 +211,6 @@ function withoutLocalizations(command: Command): Record<string, unknown> {
 		name_localizations: _,
 		description_localizations: __,
 		...rest
-	} = shown(command);
+	} = serializeCommand(command);
 	return rest;
 }

@@ -33,7 +33,7 @@ function mayAny(call: Call, bits: bigint): boolean {
 }
 
 /** Own emoji need CREATE_ or MANAGE_GUILD_EXPRESSIONS, those of others MANAGE_GUILD_EXPRESSIONS. */
-function requireReach(call: Call, { user }: GuildEmoji): void {
+function requireEditPermission(call: Call, { user }: GuildEmoji): void {
 	const own = user === call.actor.user;
 	const enough = own
 		? Permission.CreateGuildExpressions | Permission.ManageGuildExpressions
@@ -124,10 +124,10 @@ export const emojiRoutes = [
 			const { body, world, actor, by } = call;
 			requireName(body.name);
 			const animated = atKey("image", () => isAnimated(body.image));
-			const alike = [...guild.emojis.values()].filter(
+			const sameKind = [...guild.emojis.values()].filter(
 				(emoji) => emoji.animated === animated,
 			);
-			if (alike.length >= emojiLimit)
+			if (sameKind.length >= emojiLimit)
 				throw apiError(
 					animated
 						? Code.MaximumNumberOfAnimatedEmojisReached
@@ -148,7 +148,7 @@ export const emojiRoutes = [
 		run: (call) => {
 			const emoji = emojiOf(call);
 			const { body, world, by } = call;
-			requireReach(call, emoji);
+			requireEditPermission(call, emoji);
 			requireName(body.name);
 			const changes = {
 				name: body.name,
@@ -166,7 +166,7 @@ export const emojiRoutes = [
 		path: one,
 		run: (call) => {
 			const emoji = emojiOf(call);
-			requireReach(call, emoji);
+			requireEditPermission(call, emoji);
 			call.world.emojis.remove(guildOf(call), emoji, call.by);
 		},
 	}),

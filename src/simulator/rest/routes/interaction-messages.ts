@@ -30,7 +30,7 @@ function answeredWith(call: Call): Message {
 	return message;
 }
 
-function shown({ world, actor }: Call, message: Message) {
+function serializeMessage({ world, actor }: Call, message: Message) {
 	return world.messages.serialize(message, readerOf(actor));
 }
 
@@ -43,7 +43,7 @@ function edit(call: Call<ReadForm<typeof contentFields>>, message: Message) {
 			allowed: call.body.allowed_mentions ?? mentionsUsersOnly,
 		}),
 	);
-	return shown(call, message);
+	return serializeMessage(call, message);
 }
 
 function routesOf(message: "@original" | ":message_id") {
@@ -53,7 +53,7 @@ function routesOf(message: "@original" | ":message_id") {
 			method: "GET",
 			path,
 			byToken: true,
-			run: (call) => shown(call, answeredWith(call)),
+			run: (call) => serializeMessage(call, answeredWith(call)),
 		}),
 		route({
 			method: "PATCH",
@@ -93,15 +93,15 @@ export const interactionMessageRoutes = [
 				(original.flags & MessageFlags.Loading) !== 0 &&
 				call.interactions.exists(original);
 			if (isLoading) return edit(call, original);
-			const said = newContent(call, interaction.channel, body, {
+			const content = newContent(call, interaction.channel, body, {
 				allowed: body.allowed_mentions ?? mentionsUsersOnly,
 			});
 			const message = call.interactions.followUp(interaction, {
-				...said,
-				flags: said.flags | ((body.flags ?? 0) & MessageFlags.Ephemeral),
+				...content,
+				flags: content.flags | ((body.flags ?? 0) & MessageFlags.Ephemeral),
 				tts: body.tts ?? false,
 			});
-			return shown(call, message);
+			return serializeMessage(call, message);
 		},
 	}),
 ];

@@ -96,7 +96,7 @@ export const interactionRoutes = [
 			const original = atKey("data", () => answer(call, interaction));
 			call.interactions.acknowledge(interaction, type, original);
 			return call.query.with_response
-				? told(call, interaction, original)
+				? serializeCallback(call, interaction, original)
 				: undefined;
 		},
 	}),
@@ -111,12 +111,12 @@ function answer(call: Call<Callback>, interaction: Interaction): Message {
 	switch (call.body.type) {
 		case ChannelMessageWithSource: {
 			requireContent(call, data);
-			const said = newContent(call, channel, data, {
+			const content = newContent(call, channel, data, {
 				allowed: data.allowed_mentions ?? mentionsUsersOnly,
 			});
 			return interactions.write(interaction, {
-				...said,
-				flags: said.flags | ephemeral,
+				...content,
+				flags: content.flags | ephemeral,
 				tts: data.tts ?? false,
 			});
 		}
@@ -147,7 +147,7 @@ function answer(call: Call<Callback>, interaction: Interaction): Message {
 	);
 }
 
-function told(
+function serializeCallback(
 	call: Call<Callback>,
 	{ id, type }: Interaction,
 	message: Message,

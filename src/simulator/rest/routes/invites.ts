@@ -29,7 +29,7 @@ function inviteOf(call: Call): Invite {
 	return invite;
 }
 
-function shown({ world }: Call, invite: Invite) {
+function inviteJson({ world }: Call, invite: Invite) {
 	const channel = world.invites.channelOf(invite);
 	return serializeInvite(invite, world.guilds.of(channel), channel);
 }
@@ -62,7 +62,7 @@ export const inviteRoutes = [
 			if (!manages && !has(permissions, ViewAuditLog))
 				throw apiError(Code.MissingPermissions);
 			return call.world.invites.list({ guild_id: guild.id }).map((invite) => ({
-				...shown(call, invite),
+				...inviteJson(call, invite),
 				...(manages ? metadata(invite) : {}),
 			}));
 		},
@@ -74,7 +74,10 @@ export const inviteRoutes = [
 		run: (call) =>
 			call.world.invites
 				.list({ channel_id: guildChannelOf(call).id })
-				.map((invite) => ({ ...shown(call, invite), ...metadata(invite) })),
+				.map((invite) => ({
+					...inviteJson(call, invite),
+					...metadata(invite),
+				})),
 	}),
 	route({
 		method: "POST",
@@ -93,7 +96,7 @@ export const inviteRoutes = [
 			const { world, body, actor, by } = call;
 			if (channel.type === ChannelType.GuildCategory)
 				throw apiError(Code.CannotExecuteActionOnThisChannelType);
-			const asked = {
+			const settings = {
 				inviter: actor.user,
 				max_age: body.max_age ?? 86_400,
 				max_uses: body.max_uses ?? 0,
@@ -102,14 +105,14 @@ export const inviteRoutes = [
 			};
 			const known = body.unique
 				? undefined
-				: world.invites.findSame(channel, asked);
+				: world.invites.findSame(channel, settings);
 			if (known) call.skipJournal();
 			else if (
 				world.invites.list({ guild_id: channel.guild_id }).length >= inviteLimit
 			)
 				throw apiError(Code.MaximumNumberOfInvitesReached);
-			const invite = known ?? world.invites.add(channel, asked, by);
-			return { ...shown(call, invite), ...metadata(invite) };
+			const invite = known ?? world.invites.add(channel, settings, by);
+			return { ...inviteJson(call, invite), ...metadata(invite) };
 		},
 	}),
 	route({
@@ -121,7 +124,7 @@ export const inviteRoutes = [
 			const { world, query } = call;
 			const guild = world.guilds.of(world.invites.channelOf(invite));
 			return {
-				...shown(call, invite),
+				...inviteJson(call, invite),
 				...(query.with_counts ? serialize.guildCounts(guild) : {}),
 			};
 		},
@@ -140,9 +143,9 @@ export const inviteRoutes = [
 					Permission.ManageGuild,
 				);
 			if (!mayDelete) throw apiError(Code.MissingPermissions);
-			const gone = shown(call, invite);
+			const deleted = inviteJson(call, invite);
 			call.world.invites.remove(invite, call.by);
-			return gone;
+			return deleted;
 		},
 	}),
 ];

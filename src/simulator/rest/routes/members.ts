@@ -97,7 +97,7 @@ export const memberRoutes = [
 			const voice = checkVoice(call, guild, member, call.body);
 			if (nick !== undefined) {
 				requireGuildPermission(call, Permission.ManageNicknames);
-				requireReach(call, guild, member);
+				requireHierarchy(call, guild, member);
 			}
 			if (roles !== undefined) checkRoles(call, guild, member, roles ?? []);
 			if (until !== undefined) checkTimeout(call, guild, member, until);
@@ -125,7 +125,7 @@ export const memberRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			const member = memberOf(call);
-			requireReach(call, guild, member);
+			requireHierarchy(call, guild, member);
 			call.world.members.remove(guild, member, call.by);
 		},
 	}),
@@ -160,7 +160,7 @@ function requireGuildPermission(call: Call, bits: bigint): void {
 }
 
 /** Throws if the actor may not act on a member: only on itself and on members below it. */
-function requireReach(call: Call, guild: Guild, member: Member): void {
+function requireHierarchy(call: Call, guild: Guild, member: Member): void {
 	if (!isAboveMember(guild, call.actor.user.id, member))
 		throw apiError(Code.MissingPermissions);
 }
@@ -207,7 +207,7 @@ function checkTimeout(
 	until: Date | null,
 ): void {
 	requireGuildPermission(call, Permission.ModerateMembers);
-	requireReach(call, guild, member);
+	requireHierarchy(call, guild, member);
 	if (has(guildPermissions(guild, member.user.id), Permission.Administrator))
 		throw apiError(Code.MissingPermissions);
 	if (until && until.getTime() > Date.now() + timeoutLimitMs)

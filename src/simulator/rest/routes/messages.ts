@@ -48,7 +48,7 @@ const bulkDeleteAgeMs = 14 * 24 * 60 * 60 * 1000;
 const nonceAgeMs = 5 * 60 * 1000;
 
 /** The path's channel. Throws for categories and forums. */
-function textOf(call: Call): Channel {
+function textChannelOf(call: Call): Channel {
 	const channel = channelOf(call);
 	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
 		throw apiError(Code.CannotSendMessagesInNonTextChannel);
@@ -78,8 +78,8 @@ const newMessage = {
 
 type NewMessage = ReadForm<typeof newMessage>;
 
-/** The message that an earlier request with this nonce sent. */
-function earlier(call: Call<NewMessage>, channel: Channel) {
+/** The message that an findByNonce request with this nonce sent. */
+function findByNonce(call: Call<NewMessage>, channel: Channel) {
 	const { nonce, enforce_nonce } = call.body;
 	if (!enforce_nonce || nonce === undefined || nonce === null) return undefined;
 	const since = Date.now() - nonceAgeMs;
@@ -93,7 +93,7 @@ function earlier(call: Call<NewMessage>, channel: Channel) {
 		);
 }
 
-function refuseUnwanted(call: Call, channel: Channel): void {
+function checkDmAllowed(call: Call, channel: Channel): void {
 	if (inGuild(channel)) return;
 	const other = channel.recipients.find((user) => user !== call.actor.user);
 	const meet = [...call.world.guilds.values()].some(
@@ -106,7 +106,7 @@ function refuseUnwanted(call: Call, channel: Channel): void {
 }
 
 /** Throws if the channel's slow mode does not allow a message yet. */
-function refuseTooFast(call: Call, channel: Channel): void {
+function checkSlowMode(call: Call, channel: Channel): void {
 	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
 	const granted = permissionsIn(call, channel);
 	const exempt =
@@ -129,7 +129,7 @@ function refuseTooFast(call: Call, channel: Channel): void {
 }
 
 /** Throws if the sender lacks a permission or the message would be empty. */
-function requireAllowed(call: Call<NewMessage>, channel: Channel): void {
+function checkSendable(call: Call<NewMessage>, channel: Channel): void {
 	const { body, files } = call;
 	// A forward has the content of another message.
 	if (body.message_reference?.type !== 1) requireContent(call, body);
@@ -170,7 +170,7 @@ function write(call: Call<NewMessage>, channel: Channel): Message {
 }
 
 /** Throws in a locked thread, unless the actor manages threads. */
-function refuseLocked(call: Call, channel: Channel): void {
+function checkLocked(call: Call, channel: Channel): void {
 	const { ManageThreads } = Permission;
 	if (!isThread(channel) || !channel.locked) return;
 	if (!has(permissionsIn(call, channel), ManageThreads))
@@ -188,7 +188,7 @@ export const messageRoutes = [
 			after: f.snowflake,
 		},
 		run: (call) => {
-			const channel = textOf(call);
+			const channel = textChannelOf(call);
 			// Without READ_MESSAGE_HISTORY the list is empty.
 			if (!has(permissionsIn(call, channel), Permission.ReadMessageHistory))
 				return [];
@@ -214,18 +214,18 @@ export const messageRoutes = [
 		inArchived: true,
 		body: newMessage,
 		run: (call) => {
-			const channel = textOf(call);
+			const channel = textChannelOf(call);
 			const { world, actor } = call;
-			refuseLocked(call, channel);
-			refuseUnwanted(call, channel);
-			requireAllowed(call, channel);
+			checkLocked(call, channel);
+			checkDmAllowed(call, channel);
+			checkSendable(call, channel);
 
-			const already = earlier(call, channel);
+			const already = findByNonce(call, channel);
 			if (already) {
 				call.skipJournal();
 				return world.messages.serialize(already, readerOf(actor));
 			}
-			refuseTooFast(call, channel);
+			checkSlowMode(call, channel);
 			const tellRules = moderate(call, channel, call.body.content ?? "");
 			const message = write(call, channel);
 			tellRules(message);
@@ -259,7 +259,7 @@ export const messageRoutes = [
 			const { body, world, actor } = call;
 			const channel = channelOf(call);
 			const message = messageOf(call);
-			refuseLocked(call, channel);
+			checkLocked(call, channel);
 			const own = message.author === actor.user;
 			if (own && message.poll) throw apiError(Code.CannotEditAPollMessage);
 			const asks = Object.values({ ...body, flags: undefined });

@@ -68,13 +68,13 @@ function changesOf(body: RoleBody): RoleChanges {
 }
 
 /** Throws if a role is at or above the actor's highest. */
-function requireReach(call: Call, guild: Guild, role: Role): void {
+function requireHierarchy(call: Call, guild: Guild, role: Role): void {
 	if (!isAboveRole(guild, call.actor.user.id, role))
 		throw apiError(Code.MissingPermissions);
 }
 
 /** Throws if the actor lacks the permissions that it grants or removes. */
-function requireOwned(call: Call, guild: Guild, bits: bigint): void {
+function requireOwnPermissions(call: Call, guild: Guild, bits: bigint): void {
 	const own = guildPermissions(guild, call.actor.user.id);
 	if (!has(own, bits & allPermissions)) throw apiError(Code.MissingPermissions);
 }
@@ -103,7 +103,7 @@ export const roleRoutes = [
 			const permissions =
 				call.body.permissions ??
 				BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
-			requireOwned(call, guild, permissions);
+			requireOwnPermissions(call, guild, permissions);
 			const changes = changesOf({ ...call.body, permissions });
 			return call.world.roles.add(
 				guild,
@@ -136,11 +136,11 @@ export const roleRoutes = [
 				if (typeof position !== "number" || position === role.position)
 					continue;
 				if (role.id === guild.id) throw apiError(Code.InvalidRole);
-				requireReach(call, guild, role);
+				requireHierarchy(call, guild, role);
 				// A role cannot move to or above the actor's highest role.
 				for (const other of guild.roles.values())
 					if (other.position <= position && other !== role)
-						requireReach(call, guild, other);
+						requireHierarchy(call, guild, other);
 				positions.set(role, position);
 			}
 			call.world.roles.move(guild, positions, call.by);
@@ -155,10 +155,14 @@ export const roleRoutes = [
 		run: (call) => {
 			const guild = guildOf(call);
 			const role = roleOf(call);
-			requireReach(call, guild, role);
+			requireHierarchy(call, guild, role);
 			const { permissions, name } = call.body;
 			if (typeof permissions === "bigint")
-				requireOwned(call, guild, permissions ^ BigInt(role.permissions));
+				requireOwnPermissions(
+					call,
+					guild,
+					permissions ^ BigInt(role.permissions),
+				);
 			if (role.id === guild.id && name && name !== role.name)
 				throw formError(
 					"BASE_TYPE_CHOICES",
@@ -178,7 +182,7 @@ export const roleRoutes = [
 			const role = roleOf(call);
 			if (role.id === guild.id || role.managed)
 				throw apiError(Code.InvalidRole);
-			requireReach(call, guild, role);
+			requireHierarchy(call, guild, role);
 			call.world.roles.remove(guild, role, call.by);
 		},
 	}),

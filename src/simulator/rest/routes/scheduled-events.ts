@@ -101,7 +101,12 @@ const neededAt = {
 	[Kind.External]: 0n,
 };
 
-function requireAt(call: Call, guild: Guild, place: Place, own: boolean): void {
+function requirePermissionsAt(
+	call: Call,
+	guild: Guild,
+	place: Place,
+	own: boolean,
+): void {
 	const granted = permissionsAt(call, guild, place);
 	const forEvents =
 		has(granted, Permission.ManageEvents) ||
@@ -143,11 +148,11 @@ function fitsKind({ type }: GuildChannel, kind: Kind): boolean {
 
 /** Throws for times in the past, and for an end before the start. */
 function checkTimes(
-	given: ScheduledEventChanges,
+	definedFields: ScheduledEventChanges,
 	event: Pick<ScheduledEvent, "scheduled_start_time" | "scheduled_end_time">,
 ): void {
 	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
-		if (given[field] && Date.parse(given[field]) < Date.now())
+		if (definedFields[field] && Date.parse(definedFields[field]) < Date.now())
 			throw formError(
 				"GUILD_SCHEDULED_EVENT_SCHEDULE_PAST",
 				"Cannot schedule event in the past.",
@@ -214,13 +219,13 @@ export const scheduledEventRoutes = [
 				channel_id: null,
 				entity_metadata: null,
 				scheduled_end_time: null,
-				...given(changes),
+				...definedFields(changes),
 				name,
 				entity_type,
 				scheduled_start_time: call.body.scheduled_start_time.toISOString(),
 			};
 			checkPlace(guild, event);
-			requireAt(call, guild, event, true);
+			requirePermissionsAt(call, guild, event, true);
 			checkTimes(changes, event);
 			const unfinished = scheduledEvents
 				.in(guild)
@@ -253,7 +258,7 @@ export const scheduledEventRoutes = [
 			const { scheduledEvents } = call.world;
 			const event = eventOf(call);
 			const own = event.creator_id === call.actor.user.id;
-			requireAt(call, guild, event, own);
+			requirePermissionsAt(call, guild, event, own);
 			const next = nextStatus[event.status];
 			if (!next) throw apiError(Code.CannotUpdateAFinishedEvent);
 			const changes = changesOf(call.body);
@@ -264,9 +269,9 @@ export const scheduledEventRoutes = [
 					`An event with status ${event.status} does not get status ${status}.`,
 					"status",
 				);
-			const changed = { ...event, ...given(changes) };
+			const changed = { ...event, ...definedFields(changes) };
 			checkPlace(guild, changed);
-			requireAt(call, guild, changed, own);
+			requirePermissionsAt(call, guild, changed, own);
 			checkTimes(changes, changed);
 			scheduledEvents.edit(guild, event, changes, call.by);
 			return scheduledEvents.serialize(event);
@@ -279,7 +284,7 @@ export const scheduledEventRoutes = [
 			const guild = guildOf(call);
 			const event = eventOf(call);
 			const own = event.creator_id === call.actor.user.id;
-			requireAt(call, guild, event, own);
+			requirePermissionsAt(call, guild, event, own);
 			call.world.scheduledEvents.remove(guild, event, call.by);
 		},
 	}),
@@ -315,7 +320,7 @@ export const scheduledEventRoutes = [
 ];
 
 /** Only the defined fields. */
-function given<T extends object>(changes: T) {
+function definedFields<T extends object>(changes: T) {
 	return Object.fromEntries(
 		Object.entries(changes).filter(([, value]) => value !== undefined),
 	) as { [Key in keyof T]?: Exclude<T[Key], undefined> };

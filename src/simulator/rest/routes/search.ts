@@ -76,11 +76,11 @@ export const searchRoutes = [
 				doing_deep_historical_index: false,
 				total_results: found.length,
 				messages: page.map((message) => {
-					const { reactions: _, ...shown } = world.messages.serialize(
+					const { reactions: _, ...serialized } = world.messages.serialize(
 						message,
 						reader,
 					);
-					return [shown];
+					return [serialized];
 				}),
 				threads: threads.map((one) => serialize.thread(one, actor.user.id)),
 				members: threads.flatMap(

@@ -26,7 +26,12 @@ function userOf(call: Call): User {
 	return member.user;
 }
 
-function shown(call: Call, thread: Thread, userId: string, whole: boolean) {
+function serializeMember(
+	call: Call,
+	thread: Thread,
+	userId: string,
+	whole: boolean,
+) {
 	const guild = call.world.guilds.of(thread);
 	return whole
 		? serialize.threadMemberWith(guild, thread, userId)
@@ -84,7 +89,7 @@ export const threadMemberRoutes = [
 			const thread = threadOf(call);
 			const id = param(call, "user_id");
 			const { with_member = false } = call.query;
-			const [found] = shown(call, thread, id, with_member);
+			const [found] = serializeMember(call, thread, id, with_member);
 			if (!found) throw apiError(Code.UnknownMember);
 			return found;
 		},
@@ -104,7 +109,7 @@ export const threadMemberRoutes = [
 				.filter((id) => compareIds(id, after) > 0);
 			// Only the list with members is paginated.
 			return (with_member ? ids.slice(0, limit) : ids).flatMap((id) =>
-				shown(call, thread, id, with_member),
+				serializeMember(call, thread, id, with_member),
 			);
 		},
 	}),

@@ -71,7 +71,7 @@ function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 }
 
 /** Throws in channels where no thread can be started without a message. */
-function requireText({ type }: GuildChannel): void {
+function requireThreadable({ type }: GuildChannel): void {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (type !== GuildText && type !== GuildAnnouncement)
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
@@ -94,7 +94,7 @@ const newThread = {
 type Body = ReadForm<typeof newThread>;
 
 function startAlone(call: Call<Body>, parent: GuildChannel) {
-	requireText(parent);
+	requireThreadable(parent);
 	const { body, world, actor, by } = call;
 	// Discord's default.
 	const type = body.type ?? ChannelType.PrivateThread;
@@ -250,7 +250,7 @@ export const threadRoutes = [
 		body: startFields,
 		run: (call) => {
 			const parent = guildChannelOf(call);
-			requireText(parent);
+			requireThreadable(parent);
 			const message = messageOf(call);
 			const { world, actor, by } = call;
 			const guild: Guild = world.guilds.of(parent);

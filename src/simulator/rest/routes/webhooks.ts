@@ -84,7 +84,7 @@ function managedWebhook(call: Call): Webhook {
 	return webhook;
 }
 
-function refuseFull({ world }: Call, channel: GuildChannel): void {
+function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
 	if (channel.type === ChannelType.GuildCategory)
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 	if (world.webhooks.list({ channel_id: channel.id }).length >= webhookLimit)
@@ -103,7 +103,7 @@ function targetOf(
 		channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
 	if (!isHere) throw apiError(Code.UnknownChannel);
 	requirePermissions(call, channel, Permission.ManageWebhooks);
-	refuseFull(call, channel);
+	checkWebhookLimit(call, channel);
 	return id;
 }
 
@@ -127,7 +127,7 @@ function ownMessage(call: Call, place: GuildPlace): Message {
 	return message;
 }
 
-function shown({ world, actor }: Call, message: Message) {
+function serializeMessage({ world, actor }: Call, message: Message) {
 	return world.messages.serialize(message, readerOf(actor));
 }
 
@@ -158,7 +158,7 @@ const managing = [
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
-			refuseFull(call, channel);
+			checkWebhookLimit(call, channel);
 			const given = {
 				name: body.name,
 				avatar: body.avatar ?? null,
@@ -272,7 +272,7 @@ const writing = [
 					? {}
 					: { application_id: webhook.application_id }),
 			});
-			return call.query.wait ? shown(call, message) : undefined;
+			return call.query.wait ? serializeMessage(call, message) : undefined;
 		},
 	}),
 	route({
@@ -280,7 +280,7 @@ const writing = [
 		path: `${byToken}/messages/:message_id`,
 		byToken: true,
 		query: threadId,
-		run: (call) => shown(call, ownMessage(call, placeOf(call))),
+		run: (call) => serializeMessage(call, ownMessage(call, placeOf(call))),
 	}),
 	route({
 		method: "PATCH",
@@ -295,7 +295,7 @@ const writing = [
 				allowed: call.body.allowed_mentions ?? null,
 			});
 			call.world.messages.edit(place, message, changes);
-			return shown(call, message);
+			return serializeMessage(call, message);
 		},
 	}),
 	route({

@@ -52,9 +52,9 @@ export class Reactions {
 
 	/** Removes all reactions from a message, or all with one emoji. */
 	clear(channel: Channel, message: Message, emoji?: Emoji): void {
-		const gone = emoji && reactionWith(message, emoji);
+		const removed = emoji && reactionWith(message, emoji);
 		message.reactions = emoji
-			? message.reactions.filter((one) => one !== gone)
+			? message.reactions.filter((one) => one !== removed)
 			: [];
 		this.#state.dispatchToChannel(
 			emoji ? "MESSAGE_REACTION_REMOVE_EMOJI" : "MESSAGE_REACTION_REMOVE_ALL",
