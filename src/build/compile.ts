@@ -1,4 +1,4 @@
-// One program → one executable file, by `bun build`.
+// Compiles a program into an executable with `bun build`.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,38 +7,38 @@ import type { Build } from "../lib/program.ts";
 export const programs = ["gateway", "bot"] as const;
 
 export interface CompileOptions {
-	/** Where src/ is. */
+	/** The parent of src/. */
 	root: string;
 	program: (typeof programs)[number];
-	/** Where the executable goes. */
+	/** Output directory. */
 	directory: string;
 	stamp: Build;
-	/** The target of the Bun that is running, which then needs no other. */
+	/** The target of the running Bun, for which nothing is downloaded. */
 	host: string;
 }
 
-/** A runtime is some 40 MB to fetch. */
+/** Bun may have to download a runtime of about 40 MB. */
 const timeoutMs = 10 * 60_000;
 
 const flags = [
 	"--compile",
-	// Not the identifiers: libraries look at the names of classes, and people at those in stack traces.
+	// Identifiers stay: libraries read class names, people read stack traces.
 	"--minify-whitespace",
 	"--minify-syntax",
-	// Parsing is most of the start.
+	// Parsing is most of the startup time.
 	"--bytecode",
 	"--format=esm",
-	// Stack traces name files and lines of the sources.
+	// For source positions in stack traces.
 	"--sourcemap=inline",
-	// It would read files of the directory in which it is started, and let them beat an instance's own .env.
+	// Otherwise files in the working directory would override the instance's .env.
 	"--no-compile-autoload-dotenv",
 	"--no-compile-autoload-bunfig",
-	// Where a package was on the builder's disk is of no use elsewhere, and would make two builds differ.
+	// Paths of the build machine would make builds differ.
 	'--define=__dirname=""',
 	'--define=__filename=""',
 ];
 
-/** Makes the executable; resolves with its path. Rejects with what Bun says where it cannot be made: then there is none. */
+/** Resolves with the executable's path. Rejects with Bun's output if the build fails, and leaves no executable. */
 export async function compileProgram({
 	root,
 	program,
@@ -51,7 +51,7 @@ export async function compileProgram({
 		directory,
 		program + (/^windows/.test(target) ? ".exe" : ""),
 	);
-	// One that runs cannot be written to, and an old one must not pass for the new.
+	// A running executable cannot be overwritten, and an old one must not be taken for the new one.
 	rmSync(path, { force: true });
 	const command = [
 		process.execPath,
@@ -68,11 +68,13 @@ export async function compileProgram({
 		stderr: "pipe",
 		timeout: timeoutMs,
 	});
-	const said = await Promise.all([child.stdout.text(), child.stderr.text()]);
-	// Bun also writes the source map beside the executable, which has it inside.
+	const output = await Promise.all([child.stdout.text(), child.stderr.text()]);
+	// Bun writes the source map also next to the executable.
 	rmSync(join(directory, `${program}.map`), { force: true });
 	rmSync(`${path}.map`, { force: true });
 	if ((await child.exited) === 0) return path;
 	rmSync(path, { force: true });
-	throw new Error(said.join("").trim() || `Bun ended with ${child.signalCode}`);
+	throw new Error(
+		output.join("").trim() || `bun build ended with ${child.signalCode}`,
+	);
 }

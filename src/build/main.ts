@@ -1,4 +1,4 @@
-// `bun run build`: the gateway and the bot as executables, single files that need nothing else, and releases of them.
+// `bun run build`: executables of the gateway and the bot, and releases.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -10,18 +10,18 @@ import { hostTarget, releaseTargets } from "./targets.ts";
 
 const usage = `Usage: bun run build [--all] [--target <platform>]... [--release] [--help]
 
-Makes dist/gateway and dist/bot for this platform, and dist/SHA256SUMS of all that it has made. What was in dist goes first.
+Builds dist/gateway and dist/bot for this platform, and dist/SHA256SUMS. Deletes dist first.
 
   --all      also for ${releaseTargets.join(", ")},
              in dist/<platform>/
-  --target   also for this platform, in dist/<platform>/; any that Bun has, such as linux-x64-baseline; may be repeated
-  --release  also a dist/guildhall-<version>-<platform>.tar.gz for each, with what an operator needs beside them
+  --target   also for this platform of Bun's, such as linux-x64-baseline, in dist/<platform>/; may be repeated
+  --release  also dist/guildhall-<version>-<platform>.tar.gz for each, with documents and examples for operators
 
-For another platform Bun fetches its runtime from the public npm registry, once. A platform that cannot be built does not keep
-the others from being built; the exit code is then 1.
+For other platforms Bun downloads its runtime from the public npm registry, once. If a platform cannot be built, the others
+still are; the exit code is then 1.
 
 Environment:
-  BUILD_COMMIT  what --version calls the commit where git cannot say it, such as in the build of an image`;
+  BUILD_COMMIT  commit for --version if there is no git checkout, such as in an image build`;
 
 const {
 	all,
@@ -40,7 +40,7 @@ const targets = new Set([...(all ? releaseTargets : []), ...(named ?? [])]);
 const made: string[] = [];
 const failed: string[] = [];
 
-// What an earlier build left must not pass for something of this one.
+// Files of an earlier build must not be taken for this one's.
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 console.log(
@@ -50,11 +50,11 @@ await buildFor(host, dist);
 for (const target of targets) await buildFor(target, join(dist, target));
 writeSums();
 if (failed.length > 0) {
-	console.error(`could not be built: ${failed.join(", ")}`);
+	console.error(`failed to build: ${failed.join(", ")}`);
 	process.exit(1);
 }
 
-/** Both programs for a platform, and its release; what goes wrong is told, and noted. */
+/** Builds both programs and the release for a platform. Prints and records failures. */
 async function buildFor(target: string, directory: string): Promise<void> {
 	const stamp = { ...source, target };
 	const executables: string[] = [];
@@ -70,14 +70,14 @@ async function buildFor(target: string, directory: string): Promise<void> {
 		return;
 	}
 	made.push(...executables);
-	// What is in dist itself stands in a folder of its own too, where that was asked for: it is one release.
+	// The host platform may be built twice, in dist and in its own folder: that is one release.
 	if (!release || (directory === dist && targets.has(target))) return;
 	console.log(`packing the release for ${target}`);
 	const options = { root, directory: dist, target, executables, time };
 	made.push(writeRelease(options));
 }
 
-/** As sha256sum writes them, and checks them in dist. */
+/** In the format of sha256sum, with paths relative to dist. */
 function writeSums(): void {
 	const lines = made.map((path) => {
 		const bytes = readFileSync(path);

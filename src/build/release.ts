@@ -1,4 +1,4 @@
-// A release: the executables of one platform with what an operator needs beside them.
+// A release: the executables of one platform with documents and examples for operators.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -6,8 +6,8 @@ import { gzipSync } from "node:zlib";
 import { version } from "../lib/program.ts";
 import { createTar } from "./tar.ts";
 
-/** Files and folders, as they stand in the repository. */
-const beside = [
+/** Files and folders of the repository that go into every release. */
+const extras = [
 	"README.md",
 	"LICENSE",
 	"CHANGELOG.md",
@@ -26,16 +26,16 @@ const beside = [
 
 export interface ReleaseOptions {
 	root: string;
-	/** Where it goes. */
+	/** Output directory. */
 	directory: string;
 	target: string;
-	/** Their paths. */
+	/** Paths. */
 	executables: readonly string[];
-	/** When its files were changed, in seconds since 1970. */
+	/** Modification time of its files, in seconds since 1970. */
 	time: number;
 }
 
-/** Writes guildhall-<version>-<target>.tar.gz, the same for the same files; its path. */
+/** Writes guildhall-<version>-<target>.tar.gz reproducibly. Returns its path. */
 export function writeRelease({
 	root,
 	directory,
@@ -51,8 +51,8 @@ export function writeRelease({
 			to: basename(from),
 			executable: true,
 		})),
-		...beside
-			.flatMap((one) => filesIn(root, one))
+		...extras
+			.flatMap((path) => filesIn(root, path))
 			.map((to) => ({ from: join(root, to), to, executable: false })),
 	].map(({ from, to, executable }) => ({
 		name: `${name}/${to}`,
@@ -63,7 +63,7 @@ export function writeRelease({
 	return path;
 }
 
-/** The files of a folder, or the one file that it is; with / whatever the system has. */
+/** The files in a folder, or the file itself; separated by / on all systems. */
 function filesIn(root: string, path: string): string[] {
 	if (statSync(join(root, path)).isFile()) return [path];
 	return readdirSync(join(root, path), { withFileTypes: true })

@@ -1,16 +1,16 @@
-// What is built, as git has it.
+// The state of the sources in git.
 
-/** The sources that executables are made from. */
+/** The sources of a build. */
 export interface Source {
-	/** The beginning of git's commit; "unknown" outside a checkout. */
+	/** Abbreviated commit, or "unknown" outside a checkout. */
 	commit: string;
-	/** Whether something in it differs from the commit. */
+	/** Whether build inputs differ from the commit. */
 	dirty: boolean;
-	/** When it was committed, in seconds since 1970; 0 where nobody knows. */
+	/** Commit time in seconds since 1970; 0 if unknown. */
 	time: number;
 }
 
-/** What goes into an executable; an operator's own instances do not. */
+/** Build inputs. */
 const inputs = [
 	"src",
 	"instances/example",
@@ -20,12 +20,12 @@ const inputs = [
 ];
 const commitLength = 12;
 
-/** The state of the checkout in `root`. Where that is none, its commit is BUILD_COMMIT, or unknown. */
+/** The state of the checkout in `root`. Outside a checkout the commit is BUILD_COMMIT or "unknown". */
 export function readSource(
 	root: string,
 	env: Record<string, string | undefined>,
 ): Source {
-	// A checkout around the sources is that of something else.
+	// An enclosing checkout is another project.
 	const own = git(root, "rev-parse", "--show-prefix") === "";
 	const commit = own ? git(root, "rev-parse", "HEAD") : undefined;
 	if (!commit)
@@ -41,7 +41,7 @@ export function readSource(
 	};
 }
 
-/** What git says; undefined where it is not installed, or knows no such thing. */
+/** Git's output; undefined if git is missing or fails. */
 function git(root: string, ...args: string[]): string | undefined {
 	try {
 		const { success, stdout } = Bun.spawnSync(["git", ...args], {
@@ -50,6 +50,6 @@ function git(root: string, ...args: string[]): string | undefined {
 		});
 		return success ? stdout.toString().trim() : undefined;
 	} catch {
-		return undefined; // There is no git.
+		return undefined; // Git is not installed.
 	}
 }

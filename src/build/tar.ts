@@ -1,4 +1,4 @@
-// A tar archive, the same for the same files: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html (ustar).
+// Reproducible tar archives (ustar): https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 
 export interface TarEntry {
 	/** At most 100 bytes. */
@@ -9,7 +9,7 @@ export interface TarEntry {
 
 const blockSize = 512;
 
-/** The entries as an archive; `time` (seconds since 1970) is when each was changed last. */
+/** The archive; `time` (seconds since 1970) is the modification time of every entry. */
 export function createTar(
 	entries: readonly TarEntry[],
 	time: number,
@@ -24,19 +24,19 @@ export function createTar(
 
 function header({ name, bytes, executable }: TarEntry, time: number): Buffer {
 	if (Buffer.byteLength(name) > 100)
-		throw new RangeError(`too long for a tar archive: ${name}`);
+		throw new RangeError(`file name too long for tar: ${name}`);
 	const block = Buffer.alloc(blockSize);
 	const octal = (value: number, at: number, length: number) =>
 		block.write(value.toString(8).padStart(length - 1, "0"), at);
 	block.write(name, 0);
 	octal(executable ? 0o755 : 0o644, 100, 8);
-	octal(0, 108, 8); // its owner
-	octal(0, 116, 8); // its group
+	octal(0, 108, 8); // uid
+	octal(0, 116, 8); // gid
 	octal(bytes.length, 124, 12);
 	octal(time, 136, 12);
-	block.write("0", 156); // a file
+	block.write("0", 156); // regular file
 	block.write("ustar\x0000", 257, "latin1");
-	// The sum is taken with spaces in its own place.
+	// The checksum is computed with spaces in its own field.
 	block.fill(" ", 148, 156);
 	const sum = block.reduce((total, byte) => total + byte, 0);
 	block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");

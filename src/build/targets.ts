@@ -1,8 +1,8 @@
-// The platforms that executables are made for, by the names that Bun has for them.
+// Target platforms, with Bun's names.
 
 import { readFileSync } from "node:fs";
 
-/** Those of a release. */
+/** Platforms of a release. */
 export const releaseTargets = [
 	"linux-x64",
 	"linux-x64-musl",
@@ -18,7 +18,7 @@ export function hostTarget(): string {
 	return `${system}-${process.arch}${isMusl() ? "-musl" : ""}`;
 }
 
-/** Whether this process runs on musl: it has its loader in memory. A file of that name may be there on any Linux. */
+/** Whether musl's loader is mapped in this process. Its file may exist on any Linux. */
 function isMusl(): boolean {
 	if (process.platform !== "linux") return false;
 	return /\/ld-musl-/.test(readFileSync("/proc/self/maps", "utf8"));

@@ -1,50 +1,50 @@
-// A program of ours as a child process: started, listened to, ended.
+// Runs one of our programs as a child process.
 
 import { join } from "node:path";
 
-/** Where src/ is. */
+/** The path of src/. */
 const source = join(import.meta.dir, "..");
-/** How long a child may take to end by itself: three in a row stay within the 2 s that the demo promises. */
+/** Time for a child to shut down. Three in a row stay within the 2 s that the demo promises. */
 const graceMs = 500;
 
 export interface Child extends AsyncDisposable {
 	name: string;
-	/** Where it listens. */
+	/** The URL of its server. */
 	url: string;
-	/** Its exit code, when it has ended. */
+	/** Resolves with its exit code. */
 	exited: Promise<number>;
 }
 
 export interface ChildOptions {
-	/** What to call it when something is said about it. */
+	/** Name for messages. */
 	name: string;
-	/** Its main file, below src/. */
+	/** Path of its entry point in src/. */
 	main: string;
-	/** All of its environment: nothing else is passed on. */
+	/** Its whole environment. */
 	env: Record<string, string>;
-	/** Is given every warning and error that it logs, one line each. */
+	/** Called with a line for each warning and error it logs. */
 	onTrouble(line: string): void;
 }
 
-/** A log line, as far as it matters here. */
+/** The parts of a log line that are used here. */
 interface LogLine {
 	level: string;
 	message: string;
 	url?: string;
-	/** Why, in a few words or with a stack. */
+	/** The reason, perhaps with a stack. */
 	reason?: string;
 	error?: string;
 }
 
 /**
- * Starts a program and resolves when it says where it listens; rejects with what it said when it ends before. It ends
- * when we do, however we end: it watches its stdin.
+ * Starts a program and resolves when it logs its URL. Rejects with its stderr if it ends before. The child watches its stdin,
+ * so it ends with this process, even if that is killed.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
 	const { name, onTrouble } = options;
 	const child = Bun.spawn([process.execPath, join(source, options.main)], {
 		env: { ...options.env, STOP_WITH_STDIN: "1" },
-		// In a process group of its own: Ctrl-C reaches us, and we end our children in order.
+		// A separate process group, so that Ctrl-C reaches only us and the children end in order.
 		detached: true,
 		stdin: "pipe",
 		stdout: "pipe",
@@ -61,14 +61,16 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 					.join(": "),
 			);
 	});
-	const said: string[] = [];
+	const errors: string[] = [];
 	void eachLine(child.stderr, (text) => {
-		said.push(text);
+		errors.push(text);
 		onTrouble(`${name}: ${text}`);
 	});
 	void child.exited.then((code) =>
 		listening.reject(
-			new Error([`${name} ended with exit code ${code}`, ...said].join("\n  ")),
+			new Error(
+				[`${name} ended with exit code ${code}`, ...errors].join("\n  "),
+			),
 		),
 	);
 	return {
@@ -84,22 +86,22 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 	};
 }
 
-/** Calls `take` with each line of a stream; the last one may lack its line break. Resolves when the stream has ended. */
+/** Calls `onLine` with each line of a stream, and resolves at its end. The last line may lack its line break. */
 export async function eachLine(
 	stream: ReadableStream<Uint8Array>,
-	take: (line: string) => void,
+	onLine: (line: string) => void,
 ): Promise<void> {
 	const decoder = new TextDecoder();
 	let rest = "";
 	for await (const chunk of stream) {
 		const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
 		rest = lines.pop() ?? "";
-		for (const line of lines) take(line);
+		for (const line of lines) onLine(line);
 	}
-	if (rest) take(rest);
+	if (rest) onLine(rest);
 }
 
-/** Programs log JSON when nobody watches; anything else on stdout is trouble. */
+/** Programs log JSON without a terminal. Any other output is an error. */
 function readLog(text: string): LogLine {
 	try {
 		return JSON.parse(text);

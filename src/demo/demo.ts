@@ -12,15 +12,15 @@ import { startGameServer } from "../simulator/game/game-server.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { type Child, type ChildOptions, startChild } from "./child.ts";
 
-/** The bots of the simulator's world, each in a guild of its own. */
+/** The bots of the simulator's world, each in its own guild. */
 const names = ["alpha", "beta"] as const;
-/** What the bots' config.toml says about their commands. */
+/** Chat command settings of both bots. */
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
-/** Before a child that has ended is started again: what ends at once would do so without end. */
+/** Delay before a child is restarted, in case it keeps failing at once. */
 const restartPauseMs = 500;
 
-/** What there is to talk to: the line that `--json` prints. */
+/** Addresses, tokens and ids: the output of `--json`. */
 export interface DemoFacts {
 	gateway: { url: string; token: string };
 	instances: {
@@ -28,7 +28,7 @@ export interface DemoFacts {
 		url: string;
 		token: string;
 		discord_token: string;
-		/** On Discord. */
+		/** Discord user id of the bot. */
 		user_id: string;
 		guild_id: string;
 		/** By channel name. */
@@ -45,15 +45,15 @@ export interface DemoFacts {
 }
 
 export interface DemoOptions {
-	/** 0 asks the system for a free one. */
+	/** 0 takes any free port. */
 	gatewayPort: number;
-	/** All of the rest listens on the loopback. */
+	/** Everything else listens on the loopback. */
 	gatewayBindAddress: string;
-	/** Is told what is being done, a line at a time. */
+	/** Called with a line for each step. */
 	progress(line: string): void;
 }
 
-/** Starts everything and resolves when all of it is ready. Throws a ConfigError when a part does not start. */
+/** Starts everything and resolves when all parts are ready. Throws a ConfigError if one does not start. */
 export async function startDemo({
 	gatewayPort,
 	gatewayBindAddress,
@@ -80,7 +80,7 @@ export async function startDemo({
 			const guild = [...simulator.world.guilds.values()].find(({ members }) =>
 				members.has(account.id),
 			);
-			if (!guild) throw new Error(`${name} is in no guild`);
+			if (!guild) throw new Error(`no guild for bot ${name}`);
 			const roles = {
 				staff: [...guild.roles.values()].find((role) => role.name === "Staff"),
 				restricted: simulator.world.roles.add(guild, { name: "Restricted" }),
@@ -89,7 +89,7 @@ export async function startDemo({
 				(channel) => channel.name === "staff",
 			);
 			if (!roles.staff || !staffChannel)
-				throw new Error(`${name}'s guild has no staff`);
+				throw new Error(`no staff role or channel in the guild of ${name}`);
 			const child = await keepRunning("MCP_PORT", {
 				name,
 				main: "bot/main.ts",
@@ -126,7 +126,7 @@ export async function startDemo({
 	);
 	for (const { name, url } of bots) {
 		progress(`waiting for ${name} to log in`);
-		await answers(`${url}/mcp`, "ready");
+		await respondsWith(`${url}/mcp`, "ready");
 	}
 
 	progress("starting the gateway");
@@ -140,7 +140,7 @@ export async function startDemo({
 			GATEWAY_BIND_ADDR: gatewayBindAddress,
 		},
 	});
-	await answers(new URL("/readyz", gateway.url).href, "ok");
+	await respondsWith(new URL("/readyz", gateway.url).href, "ok");
 
 	const running = stack.move();
 	return {
@@ -164,7 +164,7 @@ export async function startDemo({
 		close: () => running.disposeAsync(),
 	};
 
-	/** Starts a child, and starts it again on the same port whenever it ends: kill one, and watch the others. */
+	/** Starts a child, and restarts it on the same port whenever it ends. */
 	async function keepRunning(
 		portSetting: string,
 		options: Omit<ChildOptions, "onTrouble">,
@@ -176,9 +176,7 @@ export async function startDemo({
 			for (;;) {
 				const code = await child.exited;
 				if (closing) return;
-				progress(
-					`${child.name} ended with exit code ${code}, starting it again`,
-				);
+				progress(`${child.name} ended with exit code ${code}, restarting it`);
 				await Bun.sleep(restartPauseMs);
 				if (closing) return;
 				child = await start({ ...options, env });
@@ -203,18 +201,18 @@ export async function startDemo({
 	}
 }
 
-/** A directory that goes when this process does. */
+/** A directory that is deleted when this process exits. */
 function temporaryDirectory(): string {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-demo-"));
 	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
 	return directory;
 }
 
-/** What the bots do with the game server, all but the tools, so that the catalogue is that of any bot; and their AI. */
+/** Writes config.toml: game features except donator_sync, whose tools would change the catalog, and the simulated AI. */
 function writeConfig(
 	parent: string,
 	name: string,
-	given: {
+	ids: {
 		staffRole: string;
 		staffChannel: string;
 		restrictedRole: string;
@@ -237,15 +235,15 @@ chat = true
 verify = true
 slash_commands = true
 chargeback = true
-restricted_role = "${given.restrictedRole}"
-staff_channel = "${given.staffChannel}"
-staff_roles = ["${given.staffRole}"]
+restricted_role = "${ids.restrictedRole}"
+staff_channel = "${ids.staffChannel}"
+staff_roles = ["${ids.staffRole}"]
 
 [mcp]
 toolsets = "all"
 
 [ai.providers.simulated]
-url = "${given.aiUrl}"
+url = "${ids.aiUrl}"
 model = "simulated"
 api_key_env = "SIMULATED_API_KEY"
 `,
@@ -253,8 +251,8 @@ api_key_env = "SIMULATED_API_KEY"
 	return directory;
 }
 
-/** Resolves when a GET of `url` is answered with `text`. */
-async function answers(url: string, text: string): Promise<void> {
+/** Resolves when a GET of `url` returns `text`. */
+async function respondsWith(url: string, text: string): Promise<void> {
 	const end = performance.now() + readyWithinMs;
 	let last = "";
 	while (performance.now() < end) {
@@ -268,6 +266,6 @@ async function answers(url: string, text: string): Promise<void> {
 		await Bun.sleep(20);
 	}
 	throw new ConfigError("the demo", [
-		`${url} does not answer "${text}" but "${last}"`,
+		`expected ${url} to return "${text}", received "${last}"`,
 	]);
 }

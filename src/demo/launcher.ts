@@ -1,30 +1,30 @@
-// Who started us, and that they are still there.
+// Detects when the process that started the demo is killed.
 //
-// `npx … bun run demo` is a chain of processes: npm, perhaps a shell, `bun run`, us. When a link above us is killed,
-// nobody tells us; so we look.
+// `npx … bun run demo` is a chain of processes: npm, perhaps a shell, `bun run`, the demo. Killing one of them sends no signal
+// to the demo, so it polls.
 
 import { readFileSync } from "node:fs";
 
-const lookEveryMs = 250;
+const pollMs = 250;
 
-/** Resolves when `bun run`, or the npm that started it, has ended. */
+/** Resolves when `bun run` or its npm has ended. */
 export function launcherEnd(): Promise<void> {
 	const chain = findChain();
 	return new Promise((resolve) => {
 		const timer = setInterval(() => {
-			const whole = chain.every(({ child, parent }) => {
+			const isIntact = chain.every(({ child, parent }) => {
 				if (child === process.pid) return process.ppid === parent;
 				return readProcess(child)?.parent === parent;
 			});
-			if (whole) return;
+			if (isIntact) return;
 			clearInterval(timer);
 			resolve();
-		}, lookEveryMs);
+		}, pollMs);
 		timer.unref();
 	});
 }
 
-/** The links from us up to npm, where npm started us; else the one link to our parent. */
+/** The processes from here up to npm, if npm started the demo; otherwise only the parent. */
 function findChain(): { child: number; parent: number }[] {
 	const chain = [{ child: process.pid, parent: process.ppid }];
 	for (let pid = process.ppid; ; ) {
@@ -36,11 +36,11 @@ function findChain(): { child: number; parent: number }[] {
 		if (name !== "sh") break;
 		pid = parent;
 	}
-	// Above `bun run` stands someone's own shell: whether it ends is no concern of ours.
+	// Above `bun run` is the user's shell, which does not matter.
 	return chain.slice(0, 1);
 }
 
-/** A process's parent and name; undefined where it has ended, or the system has no /proc. */
+/** A process's parent and name; undefined if it has ended or there is no /proc. */
 function readProcess(
 	pid: number,
 ): { parent: number; name: string } | undefined {
@@ -48,9 +48,9 @@ function readProcess(
 	try {
 		stat = readFileSync(`/proc/${pid}/stat`, "utf8");
 	} catch {
-		return undefined; // It has ended, or this is not Linux: both mean that we know of no such process.
+		return undefined; // Ended, or not Linux.
 	}
-	// "pid (name) state ppid …": a name may hold anything, parentheses included.
+	// "pid (name) state ppid …"; the name may contain parentheses.
 	const match = /^\d+ \((.*)\) \S+ (\d+) /s.exec(stat);
 	const [, name, parent] = match ?? [];
 	if (name === undefined || parent === undefined) return undefined;

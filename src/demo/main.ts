@@ -1,4 +1,4 @@
-// `bun run demo`: everything at once, and what to do with it.
+// `bun run demo`: starts everything and prints what to try.
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
@@ -8,26 +8,26 @@ import { launcherEnd } from "./launcher.ts";
 
 const usage = `Usage: bun run demo [--gateway-port N] [--gateway-bind-addr ADDRESS] [--json]
 
-Starts a simulated Discord, a game server, an AI provider, two bots and the gateway in front of them. Ctrl-C ends all of it.
+Starts a simulated Discord, a game server, an AI provider, two bots and the gateway in front of them. Ctrl-C stops everything.
 
-  --gateway-port N  where the gateway listens; 9100 unless said otherwise, 0 for any free port
+  --gateway-port N  port on which the gateway listens (default: 9100; 0 takes any free port)
   --gateway-bind-addr ADDRESS
-                    the address that it listens on; 127.0.0.1 unless said otherwise
-  --json            one line on stdout, once all is ready, with every address, token and id; the rest on stderr
-  --help            this text
-  --version         the version`;
+                    address on which it listens (default: 127.0.0.1)
+  --json            print every address, token and id as one line on stdout when all is ready; the rest on stderr
+  --help            print this text
+  --version         print the version`;
 
 const values = parseCommandLine(usage, {
 	"gateway-port": { type: "string" },
 	"gateway-bind-addr": { type: "string" },
 	json: { type: "boolean" },
 });
-const say = values.json ? console.error : console.log;
+const print = values.json ? console.error : console.log;
 
-// Everything is on this machine; a proxy that the environment names knows nothing of it.
+// Everything is on this machine: ignore HTTP proxies.
 process.env.NO_PROXY = "127.0.0.1,localhost";
 
-// Whoever started us may be killed without a word to us.
+// The launcher may be killed without a signal to this process.
 void launcherEnd().then(() => process.kill(process.pid, "SIGTERM"));
 
 await runProgram(
@@ -46,14 +46,14 @@ await runProgram(
 		const demo = await startDemo({
 			gatewayPort: settings["gateway-port"],
 			gatewayBindAddress: settings["gateway-bind-addr"],
-			progress: (line) => say(`… ${line}`),
+			progress: (line) => print(`… ${line}`),
 		});
 		console.log(
 			values.json ? JSON.stringify(demo.facts) : directions(demo.facts),
 		);
 		return demo;
 	},
-	say,
+	print,
 );
 
 function directions({
@@ -75,14 +75,14 @@ function directions({
 				params: { name, arguments: args },
 			},
 		)}'`;
-	const written = (content: string) =>
+	const postMessage = (content: string) =>
 		`curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ content })}'`;
 	const server = {
 		type: "http",
 		url: gateway.url,
 		headers: { Authorization: `Bearer ${gateway.token}` },
 	};
-	/** What a client's file says; VS Code has a name of its own for it. */
+	/** The configuration of a client; VS Code uses another key. */
 	const file = (key: "mcpServers" | "servers") =>
 		JSON.stringify({ [key]: { guildhall: server } }, undefined, 2).replace(
 			/^/gm,
@@ -94,7 +94,7 @@ Ready.
   endpoint  ${gateway.url}
   token     ${gateway.token}
 
-Ask it who is there:
+List the bots:
 
   ${call("list_instances", {})}
 
@@ -110,26 +110,26 @@ Then ask your assistant which communities there are, who Zoë is, or to greet ev
 
   ${call("send_message", { instance: first?.name, channel_id: channel, content: "Dinner is served." })}
 
-Read what came of it, and answer, as ${person?.username} of the simulated Discord:
+Read the message and reply as ${person?.username} of the simulated Discord:
 
   curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}'
-  ${written("Thank you!")}
+  ${postMessage("Thank you!")}
 
-Let Discord refuse the next message, send another, and read what the platform was made to do:
+Make Discord refuse the next message, send another, and read the journal of writes:
 
   curl ${new URL("/simulator/faults", platform.api)} -d '{"kind":"refuse","match":"POST /channels/*/messages","code":50013,"times":1}'
   curl ${new URL("/simulator/journal", platform.api)}
 
-Link ${person?.username} to a game account, with a code that the game has issued, and read the bot's answer in the channel:
+Link ${person?.username} to a game account, with a code that the game issued, and read the reply in the channel:
 
-  ${written(`${first?.command} verify ${game.codes[0]}`)}
+  ${postMessage(`${first?.command} verify ${game.codes[0]}`)}
 
-Talk with the bot, and read its answer in the channel; it is of a simulated AI, which only quotes you:
+Chat with the bot, and read its reply in the channel. The simulated AI only quotes you:
 
-  ${written(`<@${first?.user_id}> What can you do?`)}
+  ${postMessage(`<@${first?.user_id}> What can you do?`)}
 
-The game server is ${game.url}; src/bot/game/README.md has the rest of what it says and hears, with curl.
-The bots' AI provider is ${ai.url}; src/simulator/README.md has how to make it misbehave.
+The game server is ${game.url}; src/bot/game/README.md documents its API, with curl.
+The bots' AI provider is ${ai.url}; src/simulator/README.md documents how to make it fail.
 --json prints every address, token, code and id.
-Ctrl-C ends all of it.`;
+Ctrl-C stops everything.`;
 }
