@@ -1,5 +1,5 @@
-// Chat commands: what people type behind prefix and root, and the same as slash commands. One dispatcher for all of them:
-// who wrote, whether they may, how often, what is left of the line, how to answer; each command knows only its own work.
+// Dispatches chat commands ("!m ban …") and their slash command forms: checks the author, permission and cooldown, parses
+// the line, and sends the reply.
 
 import {
 	type Client,
@@ -21,118 +21,118 @@ import {
 } from "../discord/permissions.ts";
 import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
-import { createLimiter, type Limiter, type Turn } from "./cooldown.ts";
+import { type Attempt, createLimiter, type Limiter } from "./cooldown.ts";
 import {
 	answerInteraction,
-	listSlashCommands,
+	registerSlashCommands,
 	type SlashName,
 } from "./slash-commands.ts";
 
-/** Someone types a command. */
-export interface Asked {
+/** A chat command that someone typed. */
+export interface CommandContext {
 	guild: Guild;
-	/** Who asks, as Discord knows them at that moment. */
+	/** The author, as sent by Discord with the message. */
 	member: GuildMember;
 	channel: GuildTextBasedChannel;
 	message: Message<true>;
 }
 
 export interface Command {
-	/** In lower case: what is typed after prefix and root. */
+	/** The word after the prefix, in lower case. */
 	name: string;
-	/** How what follows it is written, such as "<code>"; nothing follows where it is empty. */
+	/** Syntax of the arguments, such as "<code>"; "" for none. */
 	usage: string;
-	/** What it does, for `help`. */
+	/** Description for `help`. */
 	description: string;
-	/** Whoever uses it needs this in the guild, or where they write. It is nobody else's. */
+	/** Permission that the author needs, guild-wide or in the channel of the message. */
 	permission?: { name: Permission; in: "guild" | "channel" };
-	/** How often a person may use it in a guild; without one it counts with all others. */
+	/** Cooldown per person and guild. Default: one shared by all commands without their own. */
 	limiter?: Limiter;
-	/** Whether what was typed is nobody else's business: then it is deleted where the bot may, if the operator wants that. */
+	/** Whether the message holds a secret. It is deleted if the operator wants that and the bot has the permission. */
 	secret?: boolean;
-	/** The same as a slash command. */
+	/** The slash command form. */
 	slash?: {
 		name: SlashName;
 		run(userId: string, rest: string): Promise<string>;
 	};
 	/**
-	 * Answers a person; `rest` is what is left of the line, without white space at its ends. The text is sent as it is;
-	 * undefined: all is said. What it throws for people is answered as well: a ToolError for a mistake, which does not count
-	 * for those with the command's permission, or a failure of Discord's.
+	 * Runs the command and returns the reply; undefined: no reply. `rest` is the trimmed text after the name. Errors of
+	 * Discord's API and ToolErrors are sent as replies. A ToolError without a cause is a mistake of the author, which does
+	 * not count for the cooldown of a command with a permission.
 	 */
-	run(asked: Asked, rest: string): Promise<string | undefined>;
+	run(context: CommandContext, rest: string): Promise<string | undefined>;
 }
 
 export interface CommandsOptions {
-	/** Prefix and root, such as "!m". */
+	/** Full prefix, such as "!m". */
 	prefix: string;
 	commands: readonly Command[];
-	/** Whether those that have such a form are slash commands, too. */
+	/** Whether to register slash command forms. */
 	slash: boolean;
-	/** Whether messages with a secret in them are deleted. */
+	/** Whether to delete messages of secret commands. */
 	deleteSecrets: boolean;
-	/** For the commands that have none of their own. */
+	/** Cooldown of commands without their own. */
 	limiter?: Limiter;
-	/** How long those that are not heard are counted before the log tells of them. */
-	tellAfterMs?: number;
+	/** Interval of the log line about ignored commands. */
+	logIntervalMs?: number;
 	log: Log;
 }
 
-/** How many of one room are answered at once, so that a flood of them waits for nothing; those beyond are not heard. */
-const maxAtOnce = 100;
+/** Maximum number of concurrent commands per bucket. Further ones are ignored. */
+const maxConcurrent = 100;
 
-const tellAfterMs = 10_000;
+const logIntervalMs = 10_000;
 
-/** So that nobody has the bot fill a channel. */
+/** Default cooldown. Keeps people from having the bot flood a channel. */
 export const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
-/** For what moderators do, as in a raid; their mistakes count apart, since those are only answered. */
+/** Cooldown of moderation commands, and separately of mistakes in them. */
 export const moderatorLimits = { max: 30, windowMs: 60_000 } as const;
 
-/** Serves the commands on a client, for as long as it lives. */
+/** Serves the commands on a client. */
 export function serveCommands(client: Client, options: CommandsOptions): void {
 	const { commands, slash, log } = options;
-	const common = options.limiter ?? createLimiter(commandLimits);
-	const mistakes = createLimiter(moderatorLimits);
+	const sharedLimiter = options.limiter ?? createLimiter(commandLimits);
+	const mistakeLimiter = createLimiter(moderatorLimits);
 	const byName = new Map(commands.map((command) => [command.name, command]));
 	const bySlash = new Map(
-		commands.flatMap(({ slash, limiter = common }) =>
+		commands.flatMap(({ slash, limiter = sharedLimiter }) =>
 			slash ? [[slash.name as string, { ...slash, limiter }] as const] : [],
 		),
 	);
-	/** How many are being answered, by their room. */
-	const atOnce = new Map<string, number>();
+	/** Number of running commands by bucket. */
+	const running = new Map<string, number>();
 
-	let unheard = 0;
+	let ignored = 0;
 
-	/** The operator is told of all those within a while at once: a flood is to fill no log. */
-	function noteUnheard(): void {
-		unheard += 1;
-		if (unheard > 1) return;
+	/** Logs ignored commands once per interval, so that a flood does not fill the log. */
+	function noteIgnored(): void {
+		ignored += 1;
+		if (ignored > 1) return;
 		setTimeout(() => {
-			const fields = { commands: unheard };
-			log.warn("chat commands were not heard: too many at once", fields);
-			unheard = 0;
-		}, options.tellAfterMs ?? tellAfterMs).unref();
+			const fields = { commands: ignored };
+			log.warn("chat commands ignored: too many at once", fields);
+			ignored = 0;
+		}, options.logIntervalMs ?? logIntervalMs).unref();
 	}
 
-	/** Answers, unless too many others of its room are being answered. */
-	async function answering(
+	/** Runs a command unless too many of its bucket are running. Logs errors. */
+	async function runLimited(
 		name: string,
-		room: string,
+		bucket: string,
 		work: () => Promise<void>,
 	): Promise<void> {
-		const others = atOnce.get(room) ?? 0;
-		if (others >= maxAtOnce) {
-			noteUnheard();
+		const others = running.get(bucket) ?? 0;
+		if (others >= maxConcurrent) {
+			noteIgnored();
 			return;
 		}
-		atOnce.set(room, others + 1);
+		running.set(bucket, others + 1);
 		try {
 			await work();
 		} catch (error) {
 			const refusal = error instanceof ToolError ? error : toToolError(error);
-			// Discord does not take the answer: that is no fault of ours.
+			// Discord rejected the reply: not a bug.
 			if (refusal)
 				log.warn("could not answer a chat command", {
 					command: name,
@@ -140,47 +140,47 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 				});
 			else log.error("a chat command failed", { command: name, error });
 		} finally {
-			const left = (atOnce.get(room) ?? 1) - 1;
-			if (left > 0) atOnce.set(room, left);
-			else atOnce.delete(room);
+			const remaining = (running.get(bucket) ?? 1) - 1;
+			if (remaining > 0) running.set(bucket, remaining);
+			else running.delete(bucket);
 		}
 	}
 
 	client.on(Events.MessageCreate, (message) => {
-		// Webhooks are authors, too, and no people; what Discord says of a new thread has the thread's name as its text.
+		// Only messages of people. System messages have text too, such as the name of a new thread.
 		const { author, webhookId, system } = message;
 		if (author.bot || webhookId || system || !message.inGuild()) return;
-		const typed = readCommand(options.prefix, message.content);
-		const command = typed && byName.get(typed.name);
+		const parsed = readCommand(options.prefix, message.content);
+		const command = parsed && byName.get(parsed.name);
 		const { guild, channel, member } = message;
-		// Who has gone since has nothing to ask.
+		// The member is null if the author has left.
 		if (!command || !member) return;
-		const asked = { guild, channel, member, message };
-		const refusal = refusalOf(asked, command);
-		// Who may not use a command takes nothing from a limit that is meant for moderators.
-		const limiter = (refusal ? undefined : command.limiter) ?? common;
-		// In each guild by itself: what is said once is to be read where it counts.
+		const context = { guild, channel, member, message };
+		const refusal = refusalOf(context, command);
+		// Without the permission, the attempt counts for the shared cooldown.
+		const limiter = (refusal ? undefined : command.limiter) ?? sharedLimiter;
+		// Per guild: the reply about a cooldown is sent once and must appear in the right guild.
 		const key = `${guild.id} ${author.id}`;
-		const turn = limiter.take(key);
+		const attempt = limiter.take(key);
 		const run = async () => {
 			try {
-				return await runFor(asked, command, typed.rest, log);
+				return await runFor(context, command, parsed.rest, log);
 			} catch (error) {
 				if (!(error instanceof ToolError)) throw error;
-				// One with a cause tells of what was tried and failed.
+				// A cause means that the command was tried and failed.
 				if (!command.permission || error.cause) return error.message;
-				limiter.giveBack(key);
-				const mistake = mistakes.take(key);
+				limiter.refund(key);
+				const mistake = mistakeLimiter.take(key);
 				return mistake.waitS > 0
-					? tooOftenOnce(mistakes, mistake)
+					? tooOftenOnce(mistakeLimiter, mistake)
 					: error.message;
 			}
 		};
-		void answering(command.name, roomOf(asked, command), async () => {
-			const deleted = hide(message, command, typed.rest, options);
+		void runLimited(command.name, bucketOf(context, command), async () => {
+			const deleted = deleteSecret(message, command, parsed.rest, options);
 			const text =
-				turn.waitS > 0
-					? tooOftenOnce(limiter, turn)
+				attempt.waitS > 0
+					? tooOftenOnce(limiter, attempt)
 					: (refusal ?? (await run()));
 			await deleted;
 			if (text) await answer(message, text);
@@ -195,13 +195,13 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		const { waitS } = limiter.take(`${interaction.guildId} ${id}`);
 		const run = async (rest: string) =>
 			waitS > 0 ? tooOften(limiter, waitS) : command.run(id, rest);
-		void answering(name, "slash", () =>
+		void runLimited(name, "slash", () =>
 			answerInteraction(interaction, name, run),
 		);
 	});
 	client.on(Events.ClientReady, (ready) => {
 		const names = [...bySlash.values()].map(({ name }) => name);
-		listSlashCommands(ready, slash ? names : []).catch((error) =>
+		registerSlashCommands(ready, slash ? names : []).catch((error) =>
 			log.warn("could not register the slash commands", {
 				reason: String((error as Error).message),
 			}),
@@ -209,51 +209,51 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 	});
 }
 
-/** The command in a message, and what is left of the line; undefined where it holds none. */
+/** Parses the command in a message; undefined if there is none. */
 export function readCommand(
 	prefix: string,
 	content: string,
 ): { name: string; rest: string } | undefined {
 	if (!content.startsWith(prefix)) return undefined;
 	const line = content.slice(prefix.length);
-	// A prefix that ends in a letter is a word of its own: "!message" is not "!m essage".
+	// A prefix that ends in a letter must be a whole word: "!message" is not "!m essage".
 	if (/[\p{L}\p{N}]$/u.test(prefix) && !/^\s/.test(line)) return undefined;
 	const [, name, rest] = /^\s*(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
 	if (name === undefined || rest === undefined) return undefined;
 	return { name: name.toLowerCase(), rest: rest.trimEnd() };
 }
 
-/** Whether the person may use the command, where they ask. */
+/** Whether a person has the command's permission in the channel. */
 export function mayUse(
-	{ member, channel }: Pick<Asked, "member" | "channel">,
+	{ member, channel }: Pick<CommandContext, "member" | "channel">,
 	{ permission }: Pick<Command, "permission">,
 ): boolean {
 	if (!permission) return true;
-	const held =
+	const permissions =
 		permission.in === "guild"
 			? member.permissions
 			: channel.permissionsFor(member);
-	// A thread whose channel is not known gives none.
-	return held?.has(PermissionFlagsBits[permission.name]) ?? false;
+	// null for a thread whose parent is not cached.
+	return permissions?.has(PermissionFlagsBits[permission.name]) ?? false;
 }
 
-/** A permission as Discord calls it in its settings: "Ban Members". */
+/** A permission's name in Discord's settings: "Ban Members". */
 function permissionTitle(name: Permission): string {
 	if (name === "ManageGuild") return "Manage Server";
 	return name.replace(/([a-z])([A-Z])/g, "$1 $2");
 }
 
-/** Each guild has rooms of its own; in a raid that types commands, those who can end it have one for themselves. */
-function roomOf(asked: Asked, command: Command): string {
-	const isTheirs = command.permission && mayUse(asked, command);
-	return `${asked.guild.id} ${isTheirs ? "with permission" : "everyone"}`;
+/** Concurrency is limited per guild, apart for moderators: a raid that floods commands must not block them. */
+function bucketOf(context: CommandContext, command: Command): string {
+	const isModerator = command.permission && mayUse(context, command);
+	return `${context.guild.id} ${isModerator ? "with permission" : "everyone"}`;
 }
 
 function refusalOf(
-	asked: Asked,
+	context: CommandContext,
 	{ name, permission }: Command,
 ): string | undefined {
-	if (!permission || mayUse(asked, { permission })) return undefined;
+	if (!permission || mayUse(context, { permission })) return undefined;
 	const where = permission.in === "channel" ? " in this channel" : "";
 	return `You need ${permissionTitle(permission.name)}${where} to use \`${name}\`.`;
 }
@@ -262,39 +262,39 @@ function tooOften({ max, windowMs }: Limiter, waitS: number): string {
 	return `That was ${max} commands within ${windowMs / 1000} seconds. Try again in ${waitS} s.`;
 }
 
-/** As `tooOften`, for the first refusal in a window only. */
+/** Like `tooOften`, but only for the first refusal in a window. */
 function tooOftenOnce(
 	limiter: Limiter,
-	{ waitS, refusals }: Turn,
+	{ waitS, refusals }: Attempt,
 ): string | undefined {
 	return refusals === 1 ? tooOften(limiter, waitS) : undefined;
 }
 
-/** What it answers; a failure of Discord's is an answer as well. A ToolError is thrown on. */
+/** Runs a command. Converts errors of Discord's API to replies; rethrows ToolErrors. */
 async function runFor(
-	asked: Asked,
+	context: CommandContext,
 	command: Command,
 	rest: string,
 	log: Log,
 ): Promise<string | undefined> {
 	try {
-		return await command.run(asked, rest);
+		return await command.run(context, rest);
 	} catch (error) {
 		if (error instanceof ToolError) throw error;
-		const said = describeErrorForPeople(error);
+		const text = describeErrorForPeople(error);
 		const refusal = toToolError(error);
-		// What else there is for people is theirs alone.
+		// Other errors are only for the author.
 		if (refusal)
-			log.warn("Discord did not carry out a chat command", {
+			log.warn("chat command failed on Discord", {
 				command: command.name,
 				reason: refusal.message,
 			});
-		if (said === undefined) throw error;
-		return said;
+		if (text === undefined) throw error;
+		return text;
 	}
 }
 
-/** Throws a ToolError where the bot may not write. */
+/** Sends a reply in one or more messages. Throws a ToolError if the bot may not write there. */
 async function answer(message: Message<true>, text: string): Promise<void> {
 	const { channel } = message;
 	const missing = missingToWrite(channel);
@@ -305,32 +305,35 @@ async function answer(message: Message<true>, text: string): Promise<void> {
 	for (const content of sendablePieces(text)) await send(message, content);
 }
 
-/** As a reply where the bot may, and else as a message: more than to send messages is not asked of it. */
+/** Sends a reply, or a plain message if the bot lacks Read Message History, which replies need. */
 async function send(message: Message<true>, content: string): Promise<void> {
 	const options = { content, allowedMentions: noMentions };
-	if (!may(message, PermissionFlagsBits.ReadMessageHistory)) {
+	if (!hasPermission(message, PermissionFlagsBits.ReadMessageHistory)) {
 		await message.channel.send(options);
 		return;
 	}
-	// It may be gone by now.
+	// The message may have been deleted.
 	await message.reply({ ...options, failIfNotExists: false });
 }
 
-/** Whether the bot has the permission where the message is. A thread whose channel is not known gives none. */
-function may({ guild, channel }: Message<true>, bit: bigint): boolean {
+/** Whether the bot has a permission in the message's channel. False for a thread whose parent is not cached. */
+function hasPermission(
+	{ guild, channel }: Message<true>,
+	bit: bigint,
+): boolean {
 	const self = guild.members.me;
 	return (self && channel.permissionsFor(self)?.has(bit)) ?? false;
 }
 
-/** Deletes what only the person who wrote it should read. */
-async function hide(
+/** Deletes a message that holds a secret. */
+async function deleteSecret(
 	message: Message<true>,
 	{ secret }: Command,
 	rest: string,
 	{ deleteSecrets, log }: CommandsOptions,
 ): Promise<void> {
 	if (!secret || !deleteSecrets || rest === "") return;
-	if (!may(message, PermissionFlagsBits.ManageMessages)) return;
+	if (!hasPermission(message, PermissionFlagsBits.ManageMessages)) return;
 	try {
 		await message.delete();
 	} catch (error) {

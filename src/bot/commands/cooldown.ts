@@ -1,34 +1,34 @@
-// How often someone may do something: so many times within a window that moves along.
+// Cooldowns: a sliding window of attempts per key.
 
-/** Beyond these, whoever came longest ago is forgotten. */
+/** Maximum number of keys. The oldest are dropped first. */
 const maxKeys = 10_000;
 
 export interface LimiterOptions {
 	max: number;
 	windowMs: number;
-	/** Milliseconds of the monotonic clock. */
+	/** A monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
-/** What came of an attempt. */
-export interface Turn {
-	/** Seconds until the next attempt can succeed; 0 for one that does, and counts. */
+/** The result of an attempt. */
+export interface Attempt {
+	/** Seconds until the next attempt can succeed; 0 if this one was accepted. */
 	waitS: number;
-	/** How many were refused since the last one that was not, this one included. */
+	/** Refused attempts since the last accepted one, including this one. */
 	refusals: number;
 }
 
 export interface Limiter {
 	readonly max: number;
 	readonly windowMs: number;
-	/** Tries for whoever has this key. */
-	take(key: string): Turn;
-	/** Takes back the latest attempt of this key that was let through, which then does not count. */
-	giveBack(key: string): void;
+	/** Counts an attempt for a key if the limit allows it. */
+	take(key: string): Attempt;
+	/** Removes the latest accepted attempt of a key, so that it does not count. */
+	refund(key: string): void;
 }
 
 interface Attempts {
-	/** When they were let through, within the window, oldest first. */
+	/** Times of accepted attempts in the window, oldest first. */
 	times: number[];
 	refusals: number;
 }
@@ -38,11 +38,11 @@ export function createLimiter({
 	windowMs,
 	now = () => performance.now(),
 }: LimiterOptions): Limiter {
-	/** In the order of the last time that they were let through. */
+	/** In order of the latest accepted attempt. */
 	const attempts = new Map<string, Attempts>();
 
-	/** Whoever was let through last before the window is no longer of interest. */
-	function forget(since: number): void {
+	/** Drops keys without attempts in the window, and the oldest beyond the maximum. */
+	function prune(since: number): void {
 		for (const [key, { times }] of attempts) {
 			if ((times.at(-1) ?? 0) > since && attempts.size < maxKeys) break;
 			attempts.delete(key);
@@ -64,11 +64,11 @@ export function createLimiter({
 				return { waitS, refusals: known.refusals };
 			}
 			attempts.delete(key);
-			forget(since);
+			prune(since);
 			attempts.set(key, { times: [...times, at], refusals: 0 });
 			return { waitS: 0, refusals: 0 };
 		},
-		giveBack(key) {
+		refund(key) {
 			attempts.get(key)?.times.pop();
 		},
 	};

@@ -1,4 +1,4 @@
-// What an operator can switch on beside the tools: what it is given, and what it adds to the bot.
+// The interface of features: optional parts of the bot beside its tools.
 
 import type { Client } from "discord.js";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
@@ -16,27 +16,27 @@ export interface FeatureOptions {
 	connection: Connection;
 	store: Store;
 	log: Log;
-	/** Held, by user id, while somebody's roles or bans are changed; tools and features share it. */
+	/** Locks users by id while their roles or bans are changed. Shared by tools and features. */
 	mutex: KeyedMutex;
-	/** Where it counts, if anywhere. */
+	/** Registry for metrics. */
 	registry?: Registry;
-	/** Undefined where no provider of AI is set up. */
+	/** Undefined if no AI provider is configured. */
 	ai?: Ai | undefined;
 }
 
-/** All of it is optional: a feature has what it needs. */
+/** What a feature adds to the bot. */
 export interface Feature {
 	commands?: readonly Command[];
 	tools?: readonly BotTool[];
-	/** Answers an HTTP request; undefined: `path` is none of its routes. */
+	/** Handles an HTTP request; undefined if `path` is not one of its routes. */
 	respond?(
 		request: Request,
 		path: string,
 	): Response | Promise<Response> | undefined;
-	/** Listens to what happens on Discord, on a client that is new. */
+	/** Adds listeners. Called with each new client. */
 	attach?(client: Client): void;
-	/** Begins what is done by itself, again and again. */
+	/** Starts background work. */
 	start?(): void;
-	/** Ends that; what was begun goes on at the next start. */
+	/** Stops background work. Unfinished work continues at the next start. */
 	close?(): Promise<void>;
 }

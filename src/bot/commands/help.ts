@@ -1,8 +1,8 @@
-// `help`: the commands that whoever asks may use, where they ask.
+// `help`: lists the commands that the author may use in this channel.
 
 import { type Command, mayUse } from "./commands.ts";
 
-/** The commands with `help` before them; none where there are none. */
+/** Adds `help` in front of the commands, if there are any. */
 export function withHelp(
 	prefix: string,
 	commands: readonly Command[],
@@ -12,9 +12,9 @@ export function withHelp(
 		name: "help",
 		usage: "",
 		description: "shows what you can write here",
-		async run(asked) {
+		async run(context) {
 			const lines = all
-				.filter((command) => mayUse(asked, command))
+				.filter((command) => mayUse(context, command))
 				.map(
 					({ name, usage, description }) =>
 						`\`${[prefix, name, usage].join(" ").trimEnd()}\`: ${description}.`,

@@ -1,5 +1,4 @@
-// Slash commands: what Discord lists of the bot. Only what somebody else should not read is one: its answer is seen by
-// nobody but the person who asked. All other commands live from being seen.
+// Slash commands. Their replies are visible only to the user, so only commands with a secret have this form.
 
 import {
 	type ChatInputCommandInteraction,
@@ -9,8 +8,8 @@ import {
 } from "discord.js";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 
-/** All that there are, whatever is switched on: their names in lower case, and their one option. */
-export const slashForms = {
+/** All slash commands by name (in lower case), whether or not they are enabled. Each has one option. */
+export const slashCommands = {
 	verify: {
 		description:
 			"Link your game account with a code that /verify in the game gives you.",
@@ -22,14 +21,14 @@ export const slashForms = {
 	},
 } as const;
 
-export type SlashName = keyof typeof slashForms;
+export type SlashName = keyof typeof slashCommands;
 
 export function isSlashName(name: string): name is SlashName {
-	return Object.hasOwn(slashForms, name);
+	return Object.hasOwn(slashCommands, name);
 }
 
-/** Has Discord list these; what an earlier configuration had listed goes, and without any, what others registered stays. */
-export async function listSlashCommands(
+/** Registers these commands, replacing all others. Without any, deletes only commands of ours. */
+export async function registerSlashCommands(
 	{ application }: Client<true>,
 	names: readonly SlashName[],
 ): Promise<void> {
@@ -37,20 +36,20 @@ export async function listSlashCommands(
 		await application.commands.set(names.map(toSlashCommand));
 		return;
 	}
-	const listed = await application.commands.fetch();
-	for (const [id, { name }] of listed)
+	const registered = await application.commands.fetch();
+	for (const [id, { name }] of registered)
 		if (isSlashName(name)) await application.commands.delete(id);
 }
 
-/** Answers with what `run` makes of the option. */
+/** Replies with the result of `run` for the value of the option. */
 export async function answerInteraction(
 	interaction: ChatInputCommandInteraction,
 	name: SlashName,
 	run: (rest: string) => Promise<string>,
 ): Promise<void> {
-	// The answer may take longer than the 3 s that Discord waits.
+	// Discord expects a response within 3 s.
 	await interaction.deferReply({ flags: MessageFlags.Ephemeral });
-	const { option } = slashForms[name];
+	const { option } = slashCommands[name];
 	const rest = interaction.options.getString(option.name) ?? "";
 	const [first = "", ...more] = sendablePieces(await run(rest.trim()));
 	await interaction.editReply({ content: first, allowedMentions: noMentions });
@@ -63,12 +62,12 @@ export async function answerInteraction(
 }
 
 function toSlashCommand(name: SlashName) {
-	const { description, option } = slashForms[name];
+	const { description, option } = slashCommands[name];
 	return new SlashCommandBuilder()
 		.setName(name)
 		.setDescription(description)
-		.addStringOption((one) =>
-			one
+		.addStringOption((builder) =>
+			builder
 				.setName(option.name)
 				.setDescription(option.description)
 				.setRequired(option.required),

@@ -1,5 +1,4 @@
-// Where people can see what is done through the tools: an embed in a channel for each call that changes something.
-// It follows the calls at its own pace, within Discord's rate limits, and never holds one up.
+// Posts an embed in a channel for each tool call that changes something. Posts are queued and never delay a call.
 
 import { EmbedBuilder } from "discord.js";
 import type { Log } from "../../lib/log.ts";
@@ -8,7 +7,7 @@ import { inlineText, oneLine } from "../discord/text.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 
-/** How much of the arguments is shown. */
+/** Maximum length of the arguments in an embed. */
 const maxArgumentsLength = 1_000;
 
 const colours: Record<AuditedCall["outcome"], number> = {
@@ -25,9 +24,9 @@ export interface AuditChannelOptions {
 }
 
 export interface AuditChannel {
-	/** Tells of a call. Never waits, never throws. */
+	/** Queues a call's embed. Never waits, never throws. */
 	announce(call: AuditedCall): void;
-	/** Resolves when what waits has been told, or has failed. */
+	/** Resolves when the queue is empty. */
 	settled(): Promise<void>;
 }
 
@@ -49,7 +48,7 @@ export function createAuditChannel({
 }
 
 function describe(call: AuditedCall): EmbedBuilder {
-	const given = oneLine(call.arguments).slice(0, maxArgumentsLength);
+	const text = oneLine(call.arguments).slice(0, maxArgumentsLength);
 	const field = (name: string, value: string) => ({
 		name,
 		value,
@@ -58,7 +57,7 @@ function describe(call: AuditedCall): EmbedBuilder {
 	return new EmbedBuilder()
 		.setTitle(call.tool)
 		.setColor(colours[call.outcome])
-		.setDescription(`\`\`\`json\n${given.replaceAll("`", "ˋ")}\n\`\`\``)
+		.setDescription(`\`\`\`json\n${text.replaceAll("`", "ˋ")}\n\`\`\``)
 		.addFields(
 			field("Outcome", call.outcome),
 			field("Client", clientName(call.client)),
@@ -67,8 +66,8 @@ function describe(call: AuditedCall): EmbedBuilder {
 		.setTimestamp(call.at);
 }
 
-/** What a client calls itself, which is not ours to believe: neither a link nor a mention, and never nothing. */
+/** The name that a client sends, without links and mentions; "unknown" if it has no letters or digits. */
 function clientName(name: string): string {
-	const given = inlineText(name.slice(0, 100), 1_000);
-	return /[\p{L}\p{N}]/u.test(given) ? given : "unknown";
+	const text = inlineText(name.slice(0, 100), 1_000);
+	return /[\p{L}\p{N}]/u.test(text) ? text : "unknown";
 }

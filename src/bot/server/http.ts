@@ -1,4 +1,4 @@
-// The bot's routes: the MCP endpoint, which is also where the gateway asks for its readiness, and those of the monitor.
+// The bot's HTTP routes: the MCP endpoint with its readiness probe, the monitor, and routes of features.
 
 import { pathOf } from "../../lib/listen.ts";
 import { createMonitor, type MonitorOptions } from "../../lib/monitor.ts";
@@ -13,20 +13,20 @@ import type { Server } from "../../mcp/server.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
 
-/** Above the gateway's limit, so that a request still fits after the gateway has rewritten it. */
+/** Above the gateway's limit, so that a request rewritten by the gateway still fits. */
 const maxBodyBytes = 128 * 1024;
 
 export interface RoutesOptions {
 	server: Server;
 	sessions: Sessions;
-	/** Undefined: nobody is asked for one. */
+	/** Bearer token; undefined: none required. */
 	token: string | undefined;
 	allowedHosts: readonly string[];
 	allowedOrigins: readonly string[];
-	/** Whether the bot can act on Discord, and has its store. */
+	/** "ready": connected to Discord and the store; "degraded": without the store. */
 	readiness(): "starting" | "degraded" | "ready";
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
-	/** What features answer, who see to it themselves who may ask; undefined: `path` is none of theirs. */
+	/** Routes of features, which do their own authentication; undefined if `path` is not one of them. */
 	respond?(
 		request: Request,
 		path: string,
@@ -46,7 +46,7 @@ export function createRoutes({
 	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
 	const checkHost = createHostCheck(allowedHosts);
 	const checkOrigin = createOriginCheck(allowedOrigins, {
-		// Where no token is asked for, a page that somebody has open on this machine could call every tool.
+		// Without a token, any page open in a local browser could call every tool.
 		allowLoopback: token !== undefined,
 	});
 	const checkBearer = token ? createBearerCheck(token) : () => undefined;
@@ -54,25 +54,25 @@ export function createRoutes({
 		...monitorOptions,
 		refuse: (request) =>
 			checkHost(request) ?? checkOrigin(request) ?? checkBearer(request),
-		// A probe may call the bot by any address that it has.
+		// Probes may use any host name.
 		refuseUnauthenticated: checkOrigin,
 	});
 
 	return withCors(allowedOrigins, (request, http) => {
-		// A Host header that is none leaves no path to read; checkHost refuses it.
+		// An invalid Host header leaves no path; checkHost refuses it below.
 		const path = pathOf(request);
 		if (path !== "/mcp") {
-			const answer =
+			const response =
 				monitor(request, path) ??
 				checkOrigin(request) ??
 				respond(request, path);
-			if (answer) return answer;
+			if (response) return response;
 		}
 		const refusal = checkHost(request) ?? checkOrigin(request);
 		if (refusal) return refusal;
-		// Before the token is asked for: clients that get 401 for OAuth's metadata wait for a login that never comes.
+		// Before the token check: a client that gets 401 for OAuth metadata waits for a login that never comes.
 		if (path !== "/mcp") return notFound();
-		// Whoever spells out that it wants a stream is an MCP client, and is told that there is none.
+		// A GET that accepts a stream is an MCP client's; the endpoint refuses it. Any other is the readiness probe.
 		if (isGet(request) && !wantsStream(request))
 			return new Response(readiness());
 		return checkBearer(request) ?? endpoint(request, http);

@@ -1,5 +1,5 @@
-// What is counted, logged and kept of every MCP request, by wrapping the server that answers it. Of a call's arguments
-// the log has the guild's id, and the audit what is no text.
+// Wraps the MCP server with metrics, logs and the audit log. Of a call's arguments, only the guild id is logged, and only
+// redacted values are audited.
 
 import type { Log } from "../../lib/log.ts";
 import { quoted } from "../../lib/text.ts";
@@ -25,22 +25,22 @@ import { redact } from "../tool/redact.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 export interface ObserverOptions {
-	/** The tools that there are. */
+	/** All tools. */
 	tools: readonly Tool<BotContext>[];
-	/** The guild that a call means that names none. */
+	/** The guild of calls without guild_id. */
 	guildId: string | undefined;
 	metrics: BotMetrics;
 	log: Log;
-	/** Is told of every call that has ended; `changes`: it was to change something. */
+	/** Called after every tool call. `changes`: the call was meant to change something. */
 	audit(call: AuditedCall, changes: boolean): void;
 }
 
 export interface ObservedServer extends Server {
-	/** Tool calls that are being answered. */
+	/** Number of running tool calls. */
 	readonly callsInFlight: number;
 }
 
-/** `server`, with every request counted, and every tool call and every refusal logged under an id. */
+/** Wraps `server`: counts every request, logs every tool call and refusal with a request id. */
 export function observe(
 	server: Server,
 	{ tools, guildId, metrics, log, audit }: ObserverOptions,
@@ -54,71 +54,71 @@ export function observe(
 
 	async function handleCall(
 		request: RpcRequest,
-		given: Caller,
+		originalCaller: Caller,
 	): Promise<RpcResponse> {
-		const caller = withId(given);
+		const caller = withId(originalCaller);
 		const from = performance.now();
 		callsInFlight += 1;
-		const answer = await server.handle(request, caller);
+		const response = await server.handle(request, caller);
 		callsInFlight -= 1;
-		countRequest(metrics, request, answer);
+		countRequest(metrics, request, response);
 		const ms = performance.now() - from;
 		const { name } = request.params;
 		const args = isObject(request.params.arguments)
 			? request.params.arguments
 			: {};
 		const tool = typeof name === "string" ? byName.get(name) : undefined;
-		const shown = tool?.name ?? unknownName(name);
+		const toolName = tool?.name ?? quoteUnknownName(name);
 		const label = tool?.name ?? "other";
-		metrics.toolCalls.add([label, answer.outcome]);
+		metrics.toolCalls.add([label, response.outcome]);
 		metrics.toolCallSeconds.observe([label], ms / 1000);
 		log.info("call", {
-			...whoAsked(caller),
-			tool: shown,
-			guild_id: namedGuild(args),
-			...result(answer),
+			...callerFields(caller),
+			tool: toolName,
+			guild_id: guildIdOf(args),
+			...responseFields(response),
 			ms: Math.round(ms),
 		});
-		// A gateway asks for the guilds every few minutes, and names every call that it passes on.
-		const refreshes = !given.requestId && tool?.name === "list_guilds";
-		if (refreshes && auditedOutcome(answer) === "done") return answer;
+		// Gateways refresh the guild list every few minutes, without a request id. These calls are not audited.
+		const isRefresh = !originalCaller.requestId && tool?.name === "list_guilds";
+		if (isRefresh && auditedOutcome(response) === "done") return response;
 		audit(
 			{
 				at: new Date(Date.now() - ms),
 				requestId: caller.requestId,
 				client:
 					caller.session?.clientName ?? modernClientName(request.params) ?? "",
-				tool: shown,
-				guildId: namedGuild(args) ?? guildId,
+				tool: toolName,
+				guildId: guildIdOf(args) ?? guildId,
 				arguments: redact(tool?.listing.inputSchema ?? {}, {
 					...args,
 					...(isDryRun(tool, args) && { dry_run: true }),
 				}),
-				outcome: auditedOutcome(answer),
+				outcome: auditedOutcome(response),
 				milliseconds: ms,
 			},
 			changes(tool, args),
 		);
-		return answer;
+		return response;
 	}
 
 	async function handleOther(
 		request: RpcRequest,
-		given: Caller,
+		originalCaller: Caller,
 	): Promise<RpcResponse> {
-		const caller = withId(given);
-		const answer = await server.handle(request, caller);
-		countRequest(metrics, request, answer);
-		const level = answer.errorCode === undefined ? "debug" : "info";
+		const caller = withId(originalCaller);
+		const response = await server.handle(request, caller);
+		countRequest(metrics, request, response);
+		const level = response.errorCode === undefined ? "debug" : "info";
 		log[level]("request", {
-			...whoAsked(caller),
+			...callerFields(caller),
 			method:
 				countedMethod(request) === request.method
 					? request.method
-					: unknownName(request.method),
-			...result(answer),
+					: quoteUnknownName(request.method),
+			...responseFields(response),
 		});
-		return answer;
+		return response;
 	}
 
 	return {
@@ -132,7 +132,7 @@ export function observe(
 	};
 }
 
-/** Whoever gives a request no id is given one for it. */
+/** Adds a random request id if the caller has none. */
 function withId(caller: Caller): Caller & { requestId: string } {
 	return {
 		...caller,
@@ -140,23 +140,23 @@ function withId(caller: Caller): Caller & { requestId: string } {
 	};
 }
 
-function whoAsked({ requestId, session }: Caller) {
+function callerFields({ requestId, session }: Caller) {
 	return { request: requestId, client: session?.clientName };
 }
 
-function result({ outcome, errorCode: code }: RpcResponse) {
+function responseFields({ outcome, errorCode: code }: RpcResponse) {
 	return { outcome, code };
 }
 
-/** What was called and does not exist, in quotation marks and not at any length. */
-function unknownName(name: unknown): string {
+/** An unknown name in quotation marks, truncated. */
+function quoteUnknownName(name: unknown): string {
 	return typeof name === "string"
 		? quoted(name)
 		: `a name of type ${typeof name}`;
 }
 
-/** The guild that a call names, if it looks like one. */
-function namedGuild({ guild_id: id }: JsonObject): string | undefined {
+/** The guild_id of a call, if it is an id. */
+function guildIdOf({ guild_id: id }: JsonObject): string | undefined {
 	return typeof id === "string" && /^\d{17,20}$/.test(id) ? id : undefined;
 }
 
@@ -166,18 +166,18 @@ function auditedOutcome({ errorCode: code, outcome }: RpcResponse) {
 	return outcome === "tool_error" ? "failed" : "done";
 }
 
-/** Whether a call is to change something. */
+/** Whether a call is meant to change something. */
 function changes(
 	tool: Tool<BotContext> | undefined,
 	args: JsonObject,
 ): boolean {
 	if (!tool) return false;
 	const { annotations } = tool.listing;
-	const reads = isObject(annotations) && annotations.readOnlyHint === true;
-	return !reads && !isDryRun(tool, args);
+	const isReadOnly = isObject(annotations) && annotations.readOnlyHint === true;
+	return !isReadOnly && !isDryRun(tool, args);
 }
 
-/** Whether a call is only to say what it would do, as some do unless they are told otherwise. */
+/** Whether a call is a dry run, explicitly or by default. */
 function isDryRun(
 	tool: Tool<BotContext> | undefined,
 	args: JsonObject,

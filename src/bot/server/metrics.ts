@@ -1,5 +1,5 @@
-// What a bot counts. https://prometheus.io/docs/practices/naming/
-// Labels are bounded: names of tools that there are, and words of ours.
+// Metrics of a bot. https://prometheus.io/docs/practices/naming/
+// Label values are bounded: tool names and constants.
 
 import type { Counter, Histogram } from "../../lib/metrics.ts";
 import { createServerMetrics, type ServerMetrics } from "../../mcp/metrics.ts";
@@ -13,28 +13,28 @@ export interface BotMetrics extends ServerMetrics {
 	platformRequests: Counter;
 }
 
-/** What is read when it is asked for. */
+/** Values that are read at each scrape. */
 export interface BotGauges {
 	callsInFlight(): number;
 	sessions(): number;
 	connected(): boolean;
 	storeReady(): boolean;
-	/** Calls that wait to be written to the audit log. */
+	/** Calls queued for the audit log. */
 	auditQueued(): number;
-	/** Calls that never were. */
+	/** Calls dropped by the audit log. */
 	auditDropped(): number;
 	guilds(): number;
-	/** Requests of the last 10 minutes that Discord counts as invalid. */
+	/** Invalid requests in the last 10 minutes. */
 	invalidRequests(): number;
-	/** Requests that were not sent because of a pause. */
+	/** Requests rejected because of a pause. */
 	rejectedCount(): number;
-	/** How long requests are still paused, in milliseconds. */
+	/** Remaining pause of requests, in milliseconds. */
 	pauseMs(): number;
 	/** Open sockets to Discord's Gateway. */
 	sockets(): number;
-	/** Sessions begun on Discord's Gateway in the last 24 hours. */
+	/** Sessions started on Discord's Gateway in the last 24 hours. */
 	sessionStarts(): number;
-	/** Events that could not be read, by type. */
+	/** Unreadable Gateway events by type. */
 	droppedEvents(): ReadonlyMap<string, { readonly count: number }>;
 }
 
@@ -48,60 +48,56 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 	gauge("discord_connected", "Whether Discord is connected.", () =>
 		gauges.connected() ? 1 : 0,
 	);
-	gauge("store_ready", "Whether the store is there and takes writes.", () =>
+	gauge("store_ready", "Whether the store accepts writes.", () =>
 		gauges.storeReady() ? 1 : 0,
 	);
 	gauge(
 		"audit_queued",
-		"Tool calls that wait to be written to the audit log.",
+		"Tool calls queued for the audit log.",
 		gauges.auditQueued,
 	);
 	registry.readCounter(
 		name("audit_dropped_total"),
-		"Tool calls that were never written to the audit log.",
+		"Tool calls dropped by the audit log.",
 		[],
 		() => [[[], gauges.auditDropped()]],
 	);
-	gauge("guilds", "Guilds that the bot is in.", gauges.guilds);
+	gauge("guilds", "Guilds of the bot.", gauges.guilds);
 	gauge(
 		"discord_invalid_requests",
-		"Requests of the last 10 minutes that Discord answered 401, 403 or 429, up to the number that stops the next ones.",
+		"Requests answered with 401, 403 or 429 in the last 10 minutes, up to the number that pauses requests.",
 		gauges.invalidRequests,
 	);
 	registry.readCounter(
 		name("discord_held_back_total"),
-		"Requests that were not sent because of a pause.",
+		"Requests rejected because of a pause.",
 		[],
 		() => [[[], gauges.rejectedCount()]],
 	);
 	gauge(
 		"discord_pause_seconds",
-		"How long requests are still paused, after too many invalid ones or an answer that is not Discord's; 0 when they are sent.",
+		"Remaining pause of requests after too many invalid ones or a response that is not Discord's; 0 without a pause.",
 		() => gauges.pauseMs() / 1000,
 	);
 	gauge(
 		"discord_sockets",
-		"Open sockets to Discord's Gateway: one, or none.",
+		"Open sockets to Discord's Gateway: 0 or 1.",
 		gauges.sockets,
 	);
 	gauge(
 		"discord_logins_24h",
-		"Sessions that the bot has begun on Discord's Gateway in the last 24 hours.",
+		"Sessions started on Discord's Gateway in the last 24 hours.",
 		gauges.sessionStarts,
 	);
 	registry.readCounter(
 		name("discord_events_dropped_total"),
-		"Events of Discord's Gateway that could not be read.",
+		"Gateway events that could not be read.",
 		["type"],
 		() =>
 			[...gauges.droppedEvents()].map(([type, { count }]) => [[type], count]),
 	);
 	gauge("sessions", "Open MCP sessions.", gauges.sessions);
-	gauge(
-		"calls_in_flight",
-		"Tool calls that are being answered.",
-		gauges.callsInFlight,
-	);
+	gauge("calls_in_flight", "Running tool calls.", gauges.callsInFlight);
 	return {
 		...server,
 		toolCalls: registry.counter(
@@ -111,12 +107,12 @@ export function createMetrics(gauges: BotGauges): BotMetrics {
 		),
 		toolCallSeconds: registry.histogram(
 			name("tool_call_seconds"),
-			"Time from a tool call's arrival to its answer.",
+			"Duration of tool calls.",
 			["tool"],
 		),
 		platformRequests: registry.counter(
 			name("platform_requests_total"),
-			"Requests to Discord's API by what it answered.",
+			"Requests to Discord's API by outcome.",
 			["outcome"],
 		),
 	};

@@ -1,4 +1,4 @@
-// Argument schemas that recur.
+// Argument schemas shared by tools.
 
 import * as v from "valibot";
 import { published } from "../../mcp/json-schema.ts";
@@ -6,10 +6,10 @@ import type { Finder } from "../discord/find.ts";
 import { lowestIdAt } from "../discord/ids.ts";
 import { encodedLength, maxReasonLength } from "../discord/text.ts";
 
-/** What the audit log says where no reason is given. */
+/** Audit log reason of calls without one. */
 export const defaultReason = "via MCP";
 
-/** The id of a thing in Discord. `what` completes "Id of the …". */
+/** An id of Discord's. `what` completes "Id of the …". */
 export function snowflake(what: string) {
 	return v.pipe(
 		v.string(),
@@ -22,12 +22,12 @@ export function snowflake(what: string) {
 	);
 }
 
-/** The id of a thing that the runner finds: the tool is given the thing. `channel_id` becomes `channel`. */
+/** An id that the pipeline resolves: `channel_id` becomes `channel` in the tool's context. */
 export function found<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflake(what), find };
 }
 
-/** An id, or an empty text. */
+/** An id or the empty string. */
 export function snowflakeOrEmpty(description: string) {
 	return v.pipe(
 		v.string(),
@@ -40,12 +40,12 @@ export function snowflakeOrEmpty(description: string) {
 	);
 }
 
-/** The id of a thing that the runner finds, with an empty one for "none", if `find` knows what that is. */
+/** An id that the pipeline resolves, or "" for none. `find` must accept the empty id. */
 export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflakeOrEmpty(`Id of the ${what}, or "" for none.`), find };
 }
 
-/** A list of `min` to `max` items, each counted once. */
+/** A list of `min` to `max` items. Duplicates are removed. */
 export function list<const Item extends v.GenericSchema>(
 	item: Item,
 	min: number,
@@ -61,7 +61,7 @@ export function list<const Item extends v.GenericSchema>(
 	);
 }
 
-/** Why it is done, for the guild's audit log; the runner says something where it is not given. Discord takes 512 characters of it after URL-encoding. */
+/** The reason for the guild's audit log. Discord limits it to 512 characters after URL encoding. */
 export const reason = v.optional(
 	v.pipe(
 		v.string(),
@@ -76,27 +76,27 @@ export const reason = v.optional(
 	),
 );
 
-/** A place in the order of ids. */
+/** A point in the order of ids. */
 export interface Moment {
-	/** The lowest id that is not before it. */
+	/** The lowest id at or after it. */
 	first: string;
-	/** The highest id that is not after it. */
+	/** The highest id before it, or at it if it is an id. */
 	lastBefore: string;
 }
 
 const momentPattern =
 	/^(?:\d{17,20}|\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?)$/;
 
-/** A time, or the id of a message that was written then. `what` completes "…: a date, a time or an id". */
+/** A date, a time or a message id. `what` completes "…: a date, a time or an id". */
 export function moment(what: string) {
-	const fault = ({ input }: { input: string }) =>
+	const message = ({ input }: { input: string }) =>
 		`expected a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id, received ${JSON.stringify(input)}`;
 	return v.pipe(
 		v.string(),
-		v.regex(momentPattern, fault),
-		v.check((input) => readMoment(input) !== undefined, fault),
+		v.regex(momentPattern, message),
+		v.check((input) => readMoment(input) !== undefined, message),
 		v.transform((input) => readMoment(input) as Moment),
-		// What it has to be in full is said by the refusal: a pattern for it would be longer than the rest.
+		// Only the start, to keep tools/list small. The error names the full format.
 		published({ pattern: "^\\d{17,20}$|^\\d{4}-\\d\\d-\\d\\d" }),
 		v.description(`${what}: a date, a time (ISO 8601, UTC) or an id.`),
 	);
@@ -111,19 +111,19 @@ function readMoment(text: string): Moment | undefined {
 	return { first: String(first), lastBefore: String(first - 1n) };
 }
 
-/** A date or a time, in milliseconds since 1970; in UTC unless it says otherwise. */
+/** Parses a date or a time to epoch milliseconds. Default time zone: UTC. */
 function readTime(text: string): number | undefined {
 	const [day = "", clock] = text.split("T");
 	const zoned = /Z|[+-]\d\d:\d\d$/.test(clock ?? "") ? clock : `${clock}Z`;
 	const at = Date.parse(clock === undefined ? day : `${day}T${zoned}`);
-	// The 30th of February is no day, and would count as one of March.
-	return Number.isNaN(at) || !isDay(day) ? undefined : at;
+	// Date.parse takes 30 February for a day in March.
+	return Number.isNaN(at) || !isValidDate(day) ? undefined : at;
 }
 
 const instantPattern =
 	/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?$/;
 
-/** What is published of it: how it begins. */
+/** Its published pattern: the start only, to keep tools/list small. */
 const instantStart = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d";
 
 function readInstant(text: string): string | undefined {
@@ -131,7 +131,7 @@ function readInstant(text: string): string | undefined {
 	return at === undefined ? undefined : new Date(at).toISOString();
 }
 
-/** A time, as ISO 8601 to the millisecond, in UTC. `what` completes "…: a time". */
+/** A time, normalized to ISO 8601 in UTC with milliseconds. `what` completes "…: a time". */
 export function instant(what: string) {
 	return v.pipe(
 		v.string(),
@@ -146,7 +146,7 @@ export function instant(what: string) {
 	);
 }
 
-/** The same with an empty text for none. */
+/** Like `instant`, or "" for none. */
 export function instantOrNone(what: string) {
 	return v.pipe(
 		v.string(),
@@ -161,7 +161,7 @@ export function instantOrNone(what: string) {
 	);
 }
 
-function isDay(day: string): boolean {
+function isValidDate(day: string): boolean {
 	const at = Date.parse(`${day}T00:00Z`);
 	return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
@@ -189,7 +189,7 @@ export function choice<const Option extends string>(
 	return v.pipe(v.picklist(options), v.description(description));
 }
 
-/** The same in capitals or not: programs that were written for other servers write it in either way. */
+/** Like `choice`, but case-insensitive: clients of other servers' tools use either case. */
 export function choiceInAnyCase<const Option extends string>(
 	options: readonly Option[],
 	description: string,
@@ -202,7 +202,7 @@ export function choiceInAnyCase<const Option extends string>(
 	);
 }
 
-/** A bit field of permissions, as a decimal string. Names may stand beside it. */
+/** A bit field of permissions as a decimal string. */
 export function permissionBits(what: string) {
 	return v.optional(
 		v.pipe(
@@ -217,7 +217,7 @@ export function permissionNames(what: string) {
 	return v.optional(list(v.string(), 0, 64, `${what}, by name: VIEW_CHANNEL.`));
 }
 
-/** Which guild. Empty means absent, as absent does: the instance's own. */
+/** The guild. Default, also for "": the instance's own. */
 export const guild_id = v.optional(
 	v.pipe(
 		v.string(),
@@ -230,10 +230,10 @@ export const guild_id = v.optional(
 	),
 );
 
-/** How many items at most: a number, moved to the nearest integer in `[1, max]`; never refused. */
+/** The maximum number of items: clamped to an integer in `[1, max]`, never refused. */
 export function limit(
 	max: number,
-	byDefault: number,
+	defaultLimit: number,
 	description = "How many at most.",
 ) {
 	return v.optional(
@@ -243,11 +243,11 @@ export function limit(
 			published({ type: "integer", minimum: 1, maximum: max }),
 			v.description(description),
 		),
-		byDefault,
+		defaultLimit,
 	);
 }
 
-/** Text of `min` to `max` characters, counted as Discord counts: by code points. */
+/** Text of `min` to `max` characters. Discord counts code points. */
 export function text(min: number, max: number, description: string) {
 	return v.pipe(
 		v.string(),

@@ -1,5 +1,5 @@
-// The audit log: every tool call becomes a row. A call never waits for the database: rows queue within a bound while it is
-// away, and are written when it is back.
+// The audit log: every tool call becomes a row. Calls never wait for the database: rows are queued, up to a limit, while it
+// is unavailable.
 
 import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
@@ -14,15 +14,15 @@ import {
 	type ToolCallRow,
 } from "../store/tool-calls.ts";
 
-/** A tool call that has ended. */
+/** A completed tool call. */
 export interface AuditedCall {
-	/** When it came. */
+	/** When it arrived. */
 	at: Date;
 	requestId: string | undefined;
 	client: string;
 	tool: string;
 	guildId: string | undefined;
-	/** As `redact` gives them. */
+	/** Redacted JSON, see `redact`. */
 	arguments: string;
 	outcome: Outcome;
 	milliseconds: number;
@@ -30,89 +30,89 @@ export interface AuditedCall {
 
 export interface AuditOptions {
 	log: Log;
-	/** How long rows are kept. */
+	/** Days until rows are deleted. */
 	keepDays?: number;
-	/** How many rows may wait for the database. */
+	/** Maximum number of queued rows. */
 	maxQueued?: number;
-	/** How many rows are deleted at a time, between which others get their turn. */
+	/** Rows deleted per statement, so that other statements can run in between. */
 	deleteBatch?: number;
-	/** Waits between attempts to write: doubled each time, up to the second number. */
+	/** Back-off between attempts to write: first and maximum. */
 	backOffMs?: readonly [number, number];
-	/** How long a call waits for others to be written with. */
-	gatherMs?: number;
+	/** How long rows are collected into a batch. */
+	batchDelayMs?: number;
 }
 
 export interface Audit {
-	/** Takes a call for the log. Never waits, never throws. */
+	/** Queues a call. Never waits, never throws. */
 	record(call: AuditedCall): void;
-	/** The latest calls that are written, newest first. Rejects with StoreUnavailable where the database is away. */
+	/** The latest stored calls, newest first. Rejects with StoreUnavailable. */
 	recent(filter: ToolCallFilter): Promise<ToolCallRow[]>;
-	/** Rows that wait to be written. */
+	/** Number of queued rows. */
 	readonly queued: number;
-	/** Rows that were never written, because too many waited or the database refused them. */
+	/** Number of rows dropped because the queue was full or the database rejected them. */
 	readonly dropped: number;
-	/** Deletes what is older than it is kept; done every hour by itself. Rejects with StoreUnavailable. */
+	/** Deletes rows older than `keepDays` and returns their number. Also runs every hour. Rejects with StoreUnavailable. */
 	prune(): Promise<number>;
-	/** Writes what is queued if the database is there, for `graceMs` at most. To be called before the store is closed. */
+	/** Writes queued rows for up to `graceMs` while the database is available. Call it before closing the store. */
 	close(graceMs?: number): Promise<void>;
 }
 
 const writeBatch = 250;
-const pruneEveryMs = 3_600_000;
+const pruneIntervalMs = 3_600_000;
 const dayMs = 86_400_000;
-/** What other programs call themselves may be long. */
+/** Names that clients send may be long. */
 const maxNameLength = 200;
 
-/** Starts an audit log on a store, which may be degraded. */
+/** Starts an audit log. The store may be degraded. */
 export function createAudit(
 	store: Pick<Store, "sql" | "opened">,
 	options: AuditOptions,
 ): Audit {
 	const { log, keepDays = 90, maxQueued = 10_000, deleteBatch = 500 } = options;
-	const { gatherMs = 50 } = options;
-	const [firstMs, mostMs] = options.backOffMs ?? [500, 5_000];
+	const { batchDelayMs = 50 } = options;
+	const [firstMs, maxMs] = options.backOffMs ?? [500, 5_000];
 	const queue: ToolCallRow[] = [];
 	const closing = Promise.withResolvers<"closing">();
-	let closed = false;
+	let isClosed = false;
 	let dropped = 0;
-	let full = false;
+	let isFull = false;
 	let writing: Promise<void> | undefined;
-	/** Ends the waiting for others to be written with. */
-	let hurry = () => {};
+	/** Writes the current batch at once. */
+	let flush = () => {};
 
 	function record(call: AuditedCall): void {
-		if (closed || queue.length >= maxQueued) {
+		if (isClosed || queue.length >= maxQueued) {
 			dropped += 1;
-			if (closed) return;
-			if (!full)
-				log.error("the audit log drops calls: too many wait for the database", {
+			if (isClosed) return;
+			if (!isFull)
+				log.error("audit log queue full, dropping calls", {
 					queued: queue.length,
 				});
-			full = true;
+			isFull = true;
 			return;
 		}
 		queue.push(toRow(call));
-		begin();
+		startWriting();
 	}
 
-	function begin(): void {
-		writing ??= gather()
+	function startWriting(): void {
+		writing ??= collectBatch()
 			.then(write)
 			.finally(() => {
 				writing = undefined;
-				// One that came in the moment in between.
-				if (queue.length > 0 && !closed) begin();
+				// A call may have been queued meanwhile.
+				if (queue.length > 0 && !isClosed) startWriting();
 			});
 	}
 
-	/** SQLite has the whole program wait for the disk at every commit: one for each call would be most of its cost. */
-	function gather(): Promise<void> {
-		const hurried = Promise.withResolvers<void>();
-		hurry = hurried.resolve;
-		return pauseFor(gatherMs, hurried.promise);
+	/** Collects a batch. SQLite blocks the process at every commit: one per call would be most of the call's cost. */
+	function collectBatch(): Promise<void> {
+		const wakeUp = Promise.withResolvers<void>();
+		flush = wakeUp.resolve;
+		return pauseFor(batchDelayMs, wakeUp.promise);
 	}
 
-	/** Until the queue is empty, or the log is closed with the database away. Never rejects. */
+	/** Writes until the queue is empty, or the log is closed and the database unavailable. Never rejects. */
 	async function write(): Promise<void> {
 		let size = writeBatch;
 		for (let attempt = 0; queue.length > 0; ) {
@@ -121,63 +121,63 @@ export function createAudit(
 				await insertToolCalls(store.sql, batch);
 			} catch (error) {
 				if (error instanceof StoreUnavailable) {
-					if (closed) return;
+					if (isClosed) return;
 					await pause(attempt++);
 					continue;
 				}
-				// One of them is at fault: the others must not be lost with it.
+				// Write one by one, so that only the rejected row is lost.
 				if (batch.length > 1) {
 					size = 1;
 					continue;
 				}
-				log.error("the database refused a call for the audit log", { error });
+				log.error("could not write a call to the audit log", { error });
 				dropped += 1;
 			}
 			queue.splice(0, batch.length);
 			attempt = 0;
-			if (full && queue.length === 0) {
-				log.warn("the audit log is complete again", { dropped });
-				full = false;
+			if (isFull && queue.length === 0) {
+				log.warn("audit log queue drained", { dropped });
+				isFull = false;
 			}
 		}
 	}
 
 	function pause(attempt: number): Promise<void> {
-		return pauseFor(backOffMs(attempt, [firstMs, mostMs]));
+		return pauseFor(backOffMs(attempt, [firstMs, maxMs]));
 	}
 
-	/** Ends early when the log is closed, or with `hurried`. */
-	async function pauseFor(ms: number, hurried?: Promise<void>): Promise<void> {
+	/** Resolves after `ms`, or when the log is closed, or with `wakeUp`. */
+	async function pauseFor(ms: number, wakeUp?: Promise<void>): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, ms);
-		await Promise.race([promise, closing.promise, hurried ?? promise]);
+		await Promise.race([promise, closing.promise, wakeUp ?? promise]);
 		clearTimeout(timer);
 	}
 
 	async function prune(): Promise<number> {
 		const limit = new Date(Date.now() - keepDays * dayMs);
 		let sum = 0;
-		for (let last = deleteBatch; last === deleteBatch && !closed; sum += last)
+		for (let last = deleteBatch; last === deleteBatch && !isClosed; sum += last)
 			last = await deleteToolCallsBefore(store.sql, limit, deleteBatch);
-		if (sum > 0) log.info("old calls left the audit log", { calls: sum });
+		if (sum > 0) log.info("pruned the audit log", { calls: sum });
 		return sum;
 	}
 
-	function pruneAtLeisure(): void {
+	function pruneInBackground(): void {
 		prune().catch((error) => {
-			// The next hour does it.
+			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not delete old calls from the audit log", { error });
+				log.error("could not prune the audit log", { error });
 		});
 	}
-	const pruning = setInterval(pruneAtLeisure, pruneEveryMs);
-	void store.opened.then(pruneAtLeisure);
+	const pruning = setInterval(pruneInBackground, pruneIntervalMs);
+	void store.opened.then(pruneInBackground);
 
 	return {
 		record,
 		async recent(filter) {
-			// What only waits for company is asked for as well: it is written first, as the store does one thing at a time.
-			hurry();
+			// Include the current batch: the store runs statements in order.
+			flush();
 			await new Promise(setImmediate);
 			return selectToolCalls(store.sql, filter);
 		},
@@ -189,7 +189,7 @@ export function createAudit(
 		},
 		prune,
 		async close(graceMs = 2_000) {
-			closed = true;
+			isClosed = true;
 			clearInterval(pruning);
 			closing.resolve("closing");
 			const { promise, resolve } = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ export function createAudit(
 			await Promise.race([writing, promise]);
 			clearTimeout(timer);
 			if (queue.length > 0)
-				log.error("calls were not written to the audit log", {
+				log.error("audit log closed with unwritten calls", {
 					calls: queue.length,
 				});
 		},
@@ -208,18 +208,19 @@ function toRow(call: AuditedCall): ToolCallRow {
 	return {
 		id: Bun.randomUUIDv7(),
 		at: call.at.getTime(),
-		request_id: call.requestId === undefined ? null : storable(call.requestId),
-		client: storable(call.client),
-		tool: storable(call.tool),
-		guild_id: call.guildId === undefined ? null : storable(call.guildId),
+		request_id:
+			call.requestId === undefined ? null : toStorable(call.requestId),
+		client: toStorable(call.client),
+		tool: toStorable(call.tool),
+		guild_id: call.guildId === undefined ? null : toStorable(call.guildId),
 		arguments: call.arguments,
 		outcome: call.outcome,
 		milliseconds: Math.round(call.milliseconds),
 	};
 }
 
-/** PostgreSQL takes neither a NUL nor half a surrogate pair. */
-function storable(text: string): string {
+/** Truncates, and replaces NUL and lone surrogates, which PostgreSQL rejects. */
+function toStorable(text: string): string {
 	return text
 		.slice(0, maxNameLength)
 		.toWellFormed()

@@ -1,4 +1,4 @@
-// Writing to many things, one request at a time: in order, in time, and so that the next call goes on where this one
+// Bulk writes: one request per item, in order, within the tool's deadline. The next call can continue where this one
 // stopped.
 
 import { DiscordAPIError } from "discord.js";
@@ -11,40 +11,40 @@ import {
 	timeLeftMs,
 } from "../discord/rest/rest.ts";
 
-/** A write is begun only while this much of the tool's time is left, */
-const leastMs = 5_000;
-/** and ends this long before it, so that there is time to answer. */
+/** A write starts only if this much of the tool's time is left. */
+const minTimeLeftMs = 5_000;
+/** A write times out this long before the tool does, to leave time for the result. */
 const reserveMs = 1_000;
-/** How many of those that went well are named: of the others all are. */
-const namedDone = 50;
+/** Maximum number of successful items listed in the result. Failed ones are all listed. */
+const maxListedDone = 50;
 
 export interface Bulk<Item> {
-	/** In the order of their ids, those only that the call's `after` leaves; in any order where the call has none. */
+	/** If the tool takes `after`: ordered by id, only those after it. */
 	items: readonly Item[];
-	/** The call takes no `after`: the same one again finds by itself what is left to do. */
+	/** The tool takes no `after`: repeating the call finds the remaining items. */
 	resumes?: true;
 	idOf(item: Item): string;
-	/** It on a line, with its id. */
+	/** One line with its id. */
 	describe(item: Item): string;
 	/** Makes one request. */
 	write(item: Item): Promise<unknown>;
-	/** What has been done to how many of them: "Gave 2 of 3 member(s) the role …." */
+	/** The first line of the result: "Gave 2 of 3 member(s) the role …." */
 	done(count: number, of: number): string;
 }
 
 interface Outcome<Item> {
 	done: Item[];
 	refused: { item: Item; why: string }[];
-	/** It was sent, and what became of it nobody knows. */
+	/** The write that was sent without a known outcome. */
 	unknown?: { item: Item; why: string };
-	/** Why it ended before the last item. */
+	/** Why it stopped before the last item. */
 	stopped?: string;
 }
 
 /**
- * Writes to each item in turn, and says what is done, what Discord refused and why, what was not begun, and with which
- * `after` to go on. Ends early when its time is up, when Discord would keep it waiting for longer than that, when the
- * caller has hung up, and when nobody knows what became of a write. Throws a ToolError when it has done nothing.
+ * Writes to each item in turn. The result lists what is done, what Discord refused and why, what was not started, and
+ * the `after` to continue with. Stops at the tool's deadline, at a longer rate limit, when the caller disconnects, and
+ * when the outcome of a write is unknown. Throws a ToolError if nothing was done.
  */
 export async function writeEach<Item>(
 	bulk: Bulk<Item>,
@@ -53,19 +53,19 @@ export async function writeEach<Item>(
 	const { items, idOf, resumes = false } = bulk;
 	const outcome = await tryEach(bulk, call);
 	const { done, refused, unknown } = outcome;
-	const begun = done.length + refused.length + (unknown ? 1 : 0);
+	const started = done.length + refused.length + (unknown ? 1 : 0);
 	const lines = [
 		bulk.done(done.length, items.length),
-		...sample(done, namedDone, bulk.describe),
+		...sample(done, maxListedDone, bulk.describe),
 		...section(bulk, "refused by Discord", refused),
 		...section(bulk, "of unknown outcome", unknown ? [unknown] : []),
 	];
-	const left = items.length - begun;
-	const last = resumes ? undefined : items[begun - 1];
+	const left = items.length - started;
+	const last = resumes ? undefined : items[started - 1];
 	if (left > 0) {
 		const next = last ? ` with after=${idOf(last)}` : "";
 		lines.push(
-			`${left} not begun: ${outcome.stopped} To go on, call again with the same arguments${next}.`,
+			`${left} not started: ${outcome.stopped} To continue, call again with the same arguments${next}.`,
 			...(last ? [`next_after=${idOf(last)}`] : []),
 		);
 	}
@@ -79,22 +79,22 @@ async function tryEach<Item>(
 ): Promise<Outcome<Item>> {
 	const outcome: Outcome<Item> = { done: [], refused: [] };
 	for (const [index, item] of items.entries()) {
-		const stopped = whyStop(call);
+		const stopped = reasonToStop(call);
 		if (stopped) return { ...outcome, stopped };
 		try {
 			await endingEarlier(reserveMs, () => write(item));
 			outcome.done.push(item);
 		} catch (error) {
-			const said = toToolError(error);
-			// Of one thing alone this is all there is to say.
-			if (!said || items.length === 1) throw error;
-			const why = said.message;
+			const toolError = toToolError(error);
+			// For a single item the error says everything.
+			if (!toolError || items.length === 1) throw error;
+			const why = toolError.message;
 			if (isRefusal(error)) outcome.refused.push({ item, why });
 			else if (isUnknown(error))
 				return {
 					...outcome,
 					unknown: { item, why },
-					stopped: "what became of the one before is to be looked at first.",
+					stopped: "check the outcome of the previous one first.",
 				};
 			else return { ...outcome, stopped: why };
 		}
@@ -103,13 +103,13 @@ async function tryEach<Item>(
 	return outcome;
 }
 
-function whyStop(call: ToolCall): string | undefined {
-	if (call.signal?.aborted) return "the caller has hung up.";
-	if (timeLeftMs() < leastMs) return "the tool's time is up.";
+function reasonToStop(call: ToolCall): string | undefined {
+	if (call.signal?.aborted) return "the caller disconnected.";
+	if (timeLeftMs() < minTimeLeftMs) return "the tool's time is up.";
 	return undefined;
 }
 
-/** Whether it is Discord's word on this one item: a refused token is one on all of them. */
+/** Whether Discord refused this item. A 401 concerns all items. */
 function isRefusal(error: unknown): boolean {
 	return error instanceof DiscordAPIError && error.status !== 401;
 }
@@ -123,17 +123,17 @@ function isUnknown(error: unknown): boolean {
 
 function section<Item>(
 	{ describe }: Bulk<Item>,
-	what: string,
+	label: string,
 	failed: readonly { item: Item; why: string }[],
 ): string[] {
 	if (failed.length === 0) return [];
 	return [
-		`${failed.length} ${what}:`,
+		`${failed.length} ${label}:`,
 		...failed.map(({ item, why }) => `${describe(item)} | ${why}`),
 	];
 }
 
-/** The first of these, a line each, and how many more there are. */
+/** The first `size` items, one line each, and the number of the others. */
 export function sample<Item>(
 	items: readonly Item[],
 	size: number,

@@ -1,4 +1,4 @@
-// Locks of channels: noted before Discord is asked, so that what was begun can be undone whatever happens in between.
+// Channel locks. Each is stored before the first request to Discord, so that it can be undone even after a crash.
 
 import { type Client, Events } from "discord.js";
 import type { Log } from "../../lib/log.ts";
@@ -15,19 +15,19 @@ import { StoreUnavailable } from "../store/db-error.ts";
 import type { Store } from "../store/store.ts";
 
 export interface Locks {
-	/** What the lock of a channel changes, roles first; none where it is not locked. Rejects with StoreUnavailable. */
+	/** The overwrites that a channel's lock changes, roles first; empty if it is not locked. Rejects with StoreUnavailable. */
 	of(channelId: string): Promise<readonly ChannelLockRow[]>;
 	/**
-	 * Notes a lock, and then does `work` with each of its rows. What Discord refuses at once is forgotten again; else the
-	 * failure says that it can be undone. Rejects with StoreUnavailable where it is not noted, and then does nothing.
+	 * Stores a lock, then calls `work` for each of its rows. If the first write fails without effect, the lock is deleted
+	 * again; otherwise the error mentions unlock_channel. Rejects with StoreUnavailable before doing anything.
 	 */
 	begin(
 		rows: readonly ChannelLockRow[],
 		work: (row: ChannelLockRow) => Promise<unknown>,
 	): Promise<void>;
-	/** The channel is not locked any more. False where that could not be noted. */
+	/** Deletes a channel's lock. Returns false if the store is unavailable. */
 	forget(channelId: string): Promise<boolean>;
-	/** Listens to what happens on Discord, on a client that is new: locks go with their channels. */
+	/** Deletes locks of deleted channels. Call it with each new client. */
 	attach(client: Client): void;
 }
 
@@ -58,7 +58,7 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 					const failure = toToolError(error);
 					if (!failure) throw error;
 					throw new ToolError(
-						`${failure.message} The lock is noted: unlock_channel undoes it, as far as it took effect.`,
+						`${failure.message} The lock is stored: use unlock_channel to undo it as far as it took effect.`,
 						{ cause: error },
 					);
 				}
@@ -68,7 +68,9 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 		attach(client) {
 			client.on(Events.ChannelDelete, ({ id }) => {
 				forget(id).catch((error) =>
-					log.error("a deleted channel's lock is still noted", { error }),
+					log.error("could not delete the lock of a deleted channel", {
+						error,
+					}),
 				);
 			});
 		},

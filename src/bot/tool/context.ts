@@ -1,4 +1,4 @@
-// What a tool is given beside its arguments: the bot, and whatever its arguments name.
+// The context of a tool: the bot, and the objects that the arguments refer to.
 
 import type { Client, Guild } from "discord.js";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
@@ -11,43 +11,43 @@ import type { Audit } from "./audit.ts";
 import type { Locks } from "./channel-locks.ts";
 import type { BotTool } from "./toolsets.ts";
 
-/** What the bot reports about itself. */
+/** Information about the bot itself. */
 export interface Self {
 	name: string;
 	toml: TomlSettings;
-	/** The tools that it offers. */
+	/** The offered tools. */
 	tools: readonly BotTool[];
 	store: Pick<Store, "state" | "since">;
 }
 
-/** What all tools of a bot share. */
+/** Shared by all tools of a bot. */
 export interface BotContext {
 	connection: Connection;
 	/** The guild of a call without `guild_id`: GUILD_ID. */
 	guildId: string | undefined;
-	/** Held, by id, while a thing is edited. */
+	/** Locks objects by id during edits. */
 	mutex: KeyedMutex;
-	/** Past calls. */
+	/** Past tool calls. */
 	audit: Pick<Audit, "recent">;
 	self: Self;
 	locks: Locks;
-	/** The only guilds that tools may touch; undefined: all that the bot is in. */
+	/** The guilds that tools may access; undefined: all of the bot's. */
 	guilds?: ReadonlySet<string> | undefined;
 	log: Log;
 }
 
-/** What every tool is given. */
+/** Available to every tool. */
 export interface ToolContext {
 	discord: Client<true>;
 	connection: Connection;
 	audit: Pick<Audit, "recent">;
 	self: Self;
 	locks: Pick<Locks, "of" | "begin" | "forget">;
-	/** Whether the operator lets tools act in a guild. */
+	/** Whether tools may access a guild. */
 	mayTouch(guildId: string): boolean;
 }
 
-/** The thing that an argument names: what the `find` of its schema resolves to. */
+/** The object that an argument refers to: the result of its schema's `find`. */
 type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
 	? Thing
 	: Schema extends { wrapped: infer Wrapped }
@@ -58,21 +58,21 @@ type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
 type OrAbsent<Thing> = [Thing] extends [never] ? never : Thing | undefined;
 type OrNever<Thing> = [Thing] extends [never] ? never : Thing[];
 
-/** `channel_id` names the `channel`, `role_ids` the `roles`, `invite_code` the `invite`. */
+/** `channel_id` → `channel`, `role_ids` → `roles`, `invite_code` → `invite`. */
 type ThingName<Key> = Key extends `${infer Name}_ids`
 	? `${Name}s`
 	: Key extends `${infer Name}_${"id" | "code"}`
 		? Name
 		: never;
 
-/** Everything that the arguments name. */
+/** All objects that the arguments refer to. */
 type Things<Entries> = {
 	[Key in keyof Entries as [FoundBy<Entries[Key]>] extends [never]
 		? never
 		: ThingName<Key>]: FoundBy<Entries[Key]>;
 };
 
-/** What `run` is given. With a `guild_id` among the arguments that includes the guild and what they name in it. */
+/** The context of `run`. With a `guild_id` argument it has the guild and the objects that the arguments refer to. */
 export type ContextFor<Entries> = "guild_id" extends keyof Entries
 	? ToolContext & { guild: Guild } & Things<Entries>
 	: ToolContext;

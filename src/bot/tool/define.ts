@@ -1,4 +1,4 @@
-// Defining a tool: one export, from which the pipeline knows what to look up, check, lock and bind.
+// Defines a tool. From the definition the pipeline derives what to resolve, authorize and lock.
 
 import * as v from "valibot";
 import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
@@ -9,32 +9,32 @@ import type { ContextFor } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { BotTool, PrivilegedIntent } from "./toolsets.ts";
 
-/** What a tool needs before it can run. */
+/** Requirements of a tool. */
 export interface Needs<Args> {
 	/**
-	 * The permissions that the bot needs: in the channel that `channel_id` names, the voice channel of the user, and the
-	 * channel of the webhook or the invite; without any of these, in the guild.
+	 * Permissions that the bot needs: in the channel of `channel_id`, the voice channel of the user, and the channel of the
+	 * webhook or the invite; without any of these, guild-wide.
 	 */
 	permissions?: readonly Needed<Args>[];
-	/** The argument that names the channels for `permissions`, if it is not `channel_id`. */
+	/** The argument with the channels for `permissions`. Default: `channel_id`. */
 	permissionsIn?: keyof Args & string;
-	/** The permissions that the bot needs in the guild as a whole, whatever channel the arguments name. */
+	/** Permissions that the bot needs guild-wide, regardless of channels. */
 	guildPermissions?: readonly Permission[];
 	/**
-	 * The arguments that name what an edit builds on or overwrites: calls that name the same thing run one after another.
-	 * Of two at the same time, one would undo what the other did. An empty one stands for the instance's own guild.
+	 * Arguments with the ids of the objects that are edited. Calls with the same id run one after another; concurrent edits
+	 * would overwrite each other. An empty argument stands for the instance's own guild.
 	 */
 	lock?: (keyof Args & string) | readonly (keyof Args & string)[];
 	/**
-	 * Whether the roles, or else the members, that `role_id`, `role_ids`, `user_id` and `user_ids` name must be below the
-	 * bot in the role hierarchy; with "others" the bot itself is let through.
+	 * Whether the roles of `role_id` and `role_ids`, or else the members of `user_id` and `user_ids`, must rank below the
+	 * bot. "others" exempts the bot itself.
 	 */
 	ranked?: boolean | "others";
-	/** The privileged intents without which the tool sees less. */
+	/** Privileged intents without which the tool's result is incomplete. */
 	intents?: readonly PrivilegedIntent[];
 }
 
-/** The arguments of a tool once they are parsed. */
+/** The parsed arguments of a tool. */
 type Args<Entries extends v.ObjectEntries> = v.InferOutput<
 	v.StrictObjectSchema<Entries, undefined>
 >;
@@ -43,9 +43,9 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends ToolDefinition<Entries, ContextFor<Entries>>,
 		Needs<Args<Entries>> {
 	toolset: Toolset;
-	/** Whether it is offered only where its toolset is named. */
+	/** Offered only if its toolset is named explicitly. */
 	extra?: boolean;
-	/** Arguments of other servers' tools of this name that mean nothing here: neither listed nor read. */
+	/** Arguments of other servers' tool of this name: accepted, not listed, and ignored. */
 	ignored?: readonly string[];
 	/** Other servers' names for this tool: callable, not listed. */
 	aliases?: readonly string[];
@@ -66,9 +66,9 @@ export function tool<const Entries extends v.ObjectEntries>(
 	};
 }
 
-/** What a destructive tool would do, and how to do it. */
+/** The plan of a destructive tool. */
 export interface Plan {
-	/** What would happen, with counts and ids; a function if that takes requests. */
+	/** What would happen, with counts and ids; a function if it needs requests. */
 	preview: ToolOutput | (() => Promise<ToolOutput>);
 	act(call: ToolCall): Promise<ToolOutput>;
 }
@@ -85,20 +85,20 @@ function dryRun(byDefault: boolean) {
 	};
 }
 
-/** A destructive tool: it makes its plan without writing anything, and acts on it unless it is told `dry_run`. */
+/** Defines a destructive tool. `plan` must not write; with `dry_run` only its preview is returned. */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: Omit<BotToolDefinition<Entries>, "effect" | "run"> & {
 		plan(
 			args: Args<Entries>,
 			context: ContextFor<Entries>,
 		): Plan | Promise<Plan>;
-		/** The default of `dry_run`: false unless given. */
+		/** Default of `dry_run`. Default: false. */
 		dryRunByDefault?: boolean;
 	},
 ): BotTool {
 	const { plan, input, dryRunByDefault = false, ...rest } = definition;
 	return tool<v.ObjectEntries>({
-		// Its arguments are these, and `dry_run`.
+		// TypeScript cannot infer the entries plus `dry_run`.
 		...(rest as Omit<BotToolDefinition<v.ObjectEntries>, "effect" | "run">),
 		effect: "destructive",
 		input: v.strictObject({ ...input.entries, ...dryRun(dryRunByDefault) }),

@@ -1,9 +1,9 @@
-// The steps that every call of a tool goes through, in this order:
+// The steps of every tool call, in order:
 //
 //   parse → lock → guild → resolve → authorize → run → encode
 //
-// `src/mcp/tool.ts` parses and encodes. The lock comes before whatever is looked up, so that an edit builds on what the
-// one before it left. All steps from the lock on share one deadline, and every platform call in them is bound by it.
+// `src/mcp/tool.ts` parses and encodes. The lock comes before all look-ups, so that an edit sees the result of the previous
+// one. All steps from the lock on share one deadline, also for their platform calls.
 
 import {
 	type Guild,
@@ -45,17 +45,17 @@ import { defaultReason } from "./arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import type { BotToolDefinition, Needs } from "./define.ts";
 
-/** What a whole tool may take; each platform call in it has 10 s of its own. */
+/** Timeout of a tool call. Each platform call in it has its own 10 s. */
 const toolTimeoutMs = 25_000;
 
 const deadlines = new Deadlines(toolTimeoutMs);
 
-const timedOut = `The tool has not ended within ${toolTimeoutMs / 1000} seconds and was given up. What it had sent to Discord by then may have taken effect: look before repeating it.`;
+const timedOut = `The tool timed out after ${toolTimeoutMs / 1000} seconds. Requests already sent to Discord may have taken effect: check before repeating the call.`;
 
 const failedAfterWrite =
-	"Internal error, after a request to Discord had been sent: whether it took effect is unknown. Look before repeating it.";
+	"Internal error after a request was sent to Discord. Its outcome is unknown: check before repeating the call.";
 
-/** The tool as an MCP server calls it. */
+/** Wraps a definition into the tool that the MCP server calls. */
 export function createPipeline<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
@@ -64,13 +64,13 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
 		async run(args, bot, call) {
-			const bound = bindRun(definition, args);
+			const limits = runLimits(definition, args);
 			const onBug = (error: unknown) =>
 				bot.log.error("a tool failed after a write", {
 					tool: definition.name,
 					error,
 				});
-			const output = await withinDeadline(bound, call.signal, onBug, () =>
+			const output = await withinDeadline(limits, call.signal, onBug, () =>
 				lock(definition, args, bot, async () => {
 					const context = contextOf(bot);
 					if (!takesGuild)
@@ -80,54 +80,56 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 					authorize(definition, args, guild, things);
 					return definition.run(
 						args,
-						// Their names and types follow from the arguments, as ContextFor has it.
+						// Typed by `ContextFor`.
 						{ ...context, guild, ...things } as unknown as ContextFor<Entries>,
 						call,
 					);
 				}),
 			);
-			// Webhook tokens, in whatever text: of a message, a name or an error.
+			// Any text may contain a webhook URL.
 			return typeof output === "string"
 				? withoutTokens(output)
 				: output.map(withoutTokens);
 		},
 	});
 	const { ignored = [] } = definition;
-	// The gateway needed `guild_id` to find this bot; a tool without guilds does not read it.
-	const unread = takesGuild ? ignored : [...ignored, "guild_id"];
+	// The gateway routes by `guild_id` even for tools without it.
+	const ignoredKeys = takesGuild ? ignored : [...ignored, "guild_id"];
 	return {
 		...parsed,
 		call(args, bot, call) {
-			const read = Object.entries(args).filter(
-				([key]) => !unread.includes(key),
+			const known = Object.entries(args).filter(
+				([key]) => !ignoredKeys.includes(key),
 			);
-			return parsed.call(Object.fromEntries(read), bot, call);
+			return parsed.call(Object.fromEntries(known), bot, call);
 		},
 	};
 }
 
-/** What binds every platform call of the tool: the reason for the audit log, and whether it may write. */
-function bindRun<Entries extends v.ObjectEntries>(
+/** The audit log reason of the call, and whether it may write. */
+function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
 	args: object,
 ): Pick<ToolRun, "reason" | "mayWrite"> {
 	const { reason } = args as { reason?: string };
 	return {
 		reason: "reason" in input.entries ? reason || defaultReason : undefined,
-		// A destructive tool may once its plan is made.
+		// A destructive tool may write after its plan is made.
 		mayWrite: effect === "write",
 	};
 }
 
-/** Runs `work` alone among the calls that name the same things. */
+/** Runs `work` while holding the locks of the call's `lock` arguments. */
 function lock<Args extends object, T>(
 	definition: Needs<Args>,
 	args: Args,
 	{ mutex, guildId }: BotContext,
 	work: () => Promise<T>,
 ): Promise<T> {
-	const { lock: named = [] } = definition;
-	const names: readonly (keyof Args)[] = Array.isArray(named) ? named : [named];
+	const { lock: argument = [] } = definition;
+	const names: readonly (keyof Args)[] = Array.isArray(argument)
+		? argument
+		: [argument];
 	const keys = names
 		.flatMap((name) => args[name] || (guildId ?? []))
 		.map(String);
@@ -147,11 +149,11 @@ function contextOf(bot: BotContext): ToolContext {
 }
 
 /**
- * Runs `work` within the tool's time and while its caller waits, and turns Discord's refusals into advice. One timer
- * serves all calls: with a timer, an AbortController and a race of promises for each, a call took the bot an eighth longer.
+ * Runs `work` until the tool's deadline or until the caller disconnects, and converts Discord's errors to ToolErrors. All
+ * calls share one timer: a timer, an AbortController and a promise race per call cost an eighth more.
  */
 async function withinDeadline<T>(
-	bound: Pick<ToolRun, "reason" | "mayWrite">,
+	limits: Pick<ToolRun, "reason" | "mayWrite">,
 	caller: Signal | undefined,
 	onBug: (error: unknown) => void,
 	work: () => Promise<T>,
@@ -161,10 +163,10 @@ async function withinDeadline<T>(
 	const onWrite = () => {
 		wrote = true;
 	};
-	const run: ToolRun = { ...bound, endsAt: signal.endsAt, signal, onWrite };
+	const run: ToolRun = { ...limits, endsAt: signal.endsAt, signal, onWrite };
 	try {
 		return await new Promise<T>((resolve, reject) => {
-			// What waits for Discord hears of it first, and knows better whether its request was sent.
+			// A pending platform call rejects first, with an error that states whether its request was sent.
 			const end = () => setTimeout(() => reject(new ToolError(timedOut)));
 			if (signal.aborted) end();
 			else signal.addEventListener("abort", end);
@@ -194,21 +196,21 @@ function findGuild(bot: BotContext, args: JsonObject): Guild {
 		]);
 	if (!mayTouch(bot, id))
 		throw new ToolError(
-			`The operator of this bot does not let its tools touch the guild ${id}. list_guilds shows those that they may.`,
+			`The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds where they are.`,
 		);
 	const guild = connection.discord.guilds.cache.get(id);
 	if (!guild)
 		throw new ToolError(
-			`The bot is not in a guild ${id}. list_guilds shows the guilds that it is in.`,
+			`The bot is not in a guild ${id}. Use list_guilds to find its guilds.`,
 		);
 	if (!guild.available)
 		throw new ToolError(
-			`Discord says that the guild ${id} is unavailable at the moment. Nothing was done; try again later.`,
+			`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
 		);
 	return guild;
 }
 
-/** Everything that the arguments name in the guild, by the names that `ContextFor` has. */
+/** Resolves the objects that the arguments refer to, by their names in `ContextFor`. */
 async function resolve(
 	entries: v.ObjectEntries,
 	args: JsonObject,
@@ -229,7 +231,7 @@ async function resolve(
 	return things;
 }
 
-/** The `find` of an argument's schema, also of an optional one or a list. */
+/** The `find` of a schema, looking into optional schemas and lists. */
 function finderOf(schema: unknown): Finder<unknown> | undefined {
 	const { find, wrapped, item } = schema as {
 		find?: Finder<unknown>;
@@ -241,12 +243,12 @@ function finderOf(schema: unknown): Finder<unknown> | undefined {
 	return item ? finderOf(item) : undefined;
 }
 
-/** What an argument names, as `ThingName` has it. */
+/** The name of an argument's object, like the type `ThingName`. */
 function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }
 
-/** Throws a ToolError where the bot lacks a permission, or somebody is not below it in the role hierarchy. */
+/** Throws a ToolError if the bot lacks a permission or does not rank above a role or member. */
 function authorize<Args extends object>(
 	definition: Needs<Args>,
 	args: Args,
@@ -264,42 +266,42 @@ function authorize<Args extends object>(
 			all.flatMap(({ permission, why = "" }) =>
 				why && (missing & PermissionFlagsBits[permission]) !== 0n ? [why] : [],
 			);
-		// If permissions in the guild are enough for all that is asked, Discord does not look at the channel.
-		const asksOfChannels =
+		// Discord ignores the channel if guild-wide permissions suffice.
+		const checksChannels =
 			permissions.length === 0 ||
-			!permissions.every((one) => isHeldInGuild(one, guild));
+			!permissions.every((item) => isHeldInGuild(item, guild));
 		for (const channel of channelsOf(things, thingName(permissionsIn))) {
 			const needed = bitsIn(channel, names);
-			const implied = asksOfChannels ? impliedIn(channel) : 0n;
+			const implied = checksChannels ? impliedIn(channel) : 0n;
 			requirePermissions(guild, channel, needed | implied, why);
 		}
 	}
 	if (ranked) requireBelow(guild, things, ranked);
 }
 
-/** A thing that belongs to a channel, if the channel is known. */
+/** An object in a channel, which may not be cached. */
 interface Belonging {
 	channel?: GuildBasedChannel | undefined;
 }
 
-/** The channels that permissions are asked for in; undefined stands for the guild. */
+/** The channels to check permissions in; undefined stands for the guild. */
 function channelsOf(
 	things: Record<string, unknown>,
-	named: string,
+	argument: string,
 ): readonly (GuildBasedChannel | undefined)[] {
 	const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
 	const owner = (things.webhook ?? things.invite ?? {}) as Belonging;
-	const there = things[named] as
+	const target = things[argument] as
 		| GuildBasedChannel
 		| GuildBasedChannel[]
 		| undefined;
-	const channels = [there, heardIn, owner.channel]
+	const channels = [target, heardIn, owner.channel]
 		.flat()
 		.filter((channel) => channel !== undefined);
 	return channels.length > 0 ? channels : [undefined];
 }
 
-/** Without these nothing else that is allowed in the channel counts. */
+/** Permissions without which no other permission in the channel has an effect. */
 function impliedIn(channel: GuildBasedChannel | undefined): bigint {
 	if (!channel) return 0n;
 	const { ViewChannel, Connect } = PermissionFlagsBits;
@@ -311,18 +313,18 @@ function requireBelow(
 	{ role, roles = [], user, users = [] }: Record<string, unknown>,
 	ranked: true | "others",
 ): void {
-	const named = [role, roles].flat().filter((one) => one instanceof Role);
-	// To give or take a role, the bot must be above the role, not above the member.
-	if (named.length > 0) {
-		requireRolesBelow(guild, named);
+	const argument = [role, roles].flat().filter((item) => item instanceof Role);
+	// To assign or remove a role, the bot must rank above the role, not above the member.
+	if (argument.length > 0) {
+		requireRolesBelow(guild, argument);
 		return;
 	}
 	const members = [user, users]
 		.flat()
-		.map((one) =>
-			one instanceof GuildMember ? one : (one as Person | undefined)?.member,
+		.map((item) =>
+			item instanceof GuildMember ? item : (item as Person | undefined)?.member,
 		)
-		.filter((one) => one !== undefined);
+		.filter((item) => item !== undefined);
 	const others = members.filter(({ id }) => id !== guild.client.user.id);
 	requireMembersBelow(guild, ranked === "others" ? others : members);
 }

@@ -1,23 +1,23 @@
-// Arguments of a tool call as the audit log keeps them. What people and models write becomes its length; what the tool's
-// schema lets be nothing but an id, a number, a flag or a choice stays.
+// Redacts tool arguments for the audit log. Free text is replaced by its length. Ids, numbers, flags and choices are kept
+// if the tool's schema allows nothing else there.
 
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
 
-/** Patterns that leave room for ids and bit fields alone. Digits of another length may be a code, and a secret. */
+/** Patterns that match only ids and bit fields. Digits of another length may be a secret code. */
 const harmlessPatterns = new Set([
 	"^\\d{17,20}$",
 	"^(\\d{17,20})?$",
 	"^\\d{1,20}$",
 ]);
-/** Discord's names of permissions. Arguments that take lists of them, such as allow_names, take any text. */
+/** Permission names. The schemas of arguments such as allow_names accept any text. */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
 const maxLength = 4_000;
 
 /**
- * JSON text of at most 4,000 characters: `args` with everything replaced that `schema`, a tool's input schema, does not
- * show to be harmless. They need not match the schema.
+ * Returns `args` as JSON of at most 4,000 characters, without everything that `schema`, a tool's input schema, does not
+ * prove harmless. `args` need not match the schema.
  */
 export function redact(
 	schema: JsonSchema,
@@ -29,17 +29,17 @@ export function redact(
 		: JSON.stringify({ "…": `${text.length} characters` });
 }
 
-function redactObject(schema: JsonSchema, given: object): object {
+function redactObject(schema: JsonSchema, args: object): object {
 	const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
 	const kept = Object.entries(properties)
-		.filter(([name]) => Object.hasOwn(given, name))
+		.filter(([name]) => Object.hasOwn(args, name))
 		.map(([name, property]) => {
-			const value = (given as Record<string, unknown>)[name];
+			const value = (args as Record<string, unknown>)[name];
 			const allows = rules.find(([ending]) => name.endsWith(ending))?.[1];
 			return [name, redactValue(property, value, allows ?? isHarmless)];
 		});
-	// A key that the tool does not know may itself be a text.
-	const unknown = Object.keys(given).length - kept.length;
+	// Unknown keys may themselves be free text.
+	const unknown = Object.keys(args).length - kept.length;
 	if (unknown > 0) kept.push(["…", `${unknown} unknown`]);
 	return Object.fromEntries(kept);
 }
@@ -57,19 +57,19 @@ function redactValue(
 	if (Array.isArray(value)) {
 		if (schema?.type !== "array") return `[${value.length} items]`;
 		const items = schema.items as JsonSchema;
-		const shown = value
+		const redacted = value
 			.slice(0, maxItems)
 			.map((item) => redactValue(items, item, allows));
 		return value.length > maxItems
-			? [...shown, `[${value.length - maxItems} more]`]
-			: shown;
+			? [...redacted, `[${value.length - maxItems} more]`]
+			: redacted;
 	}
 	if (typeof value === "object" && schema?.type === "object")
 		return redactObject(schema, value);
 	return `[${typeof value}]`;
 }
 
-/** What a name promises, by its ending; every id need not publish its pattern. */
+/** Rules by the ending of the argument's name. Ids may lack a published pattern. */
 const rules: readonly [ending: string, allows: (text: string) => boolean][] = [
 	["_names", isPermission],
 	["_id", isId],
@@ -84,7 +84,7 @@ function isPermission(text: string): boolean {
 	return knownPermissions.has(text.toUpperCase());
 }
 
-/** Whether the schema leaves no room for anything but ids, bit fields and choices, and the text is one. */
+/** Whether the schema allows only ids, bit fields or choices, and the text matches it. */
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (schema?.type !== "string") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(text);
@@ -96,7 +96,7 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	);
 }
 
-/** A number where none belongs, or beyond what belongs there, may be anything, such as a code. */
+/** Whether a number is in the schema's range. Any other may be a secret code. */
 function isExpected(schema: JsonSchema | undefined, value: number): boolean {
 	if (schema?.type !== "number" && schema?.type !== "integer") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(value);

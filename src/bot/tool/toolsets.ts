@@ -1,5 +1,4 @@
-// Which of the tools a bot offers: the operator chooses by toolset, effect and name. What is not chosen is neither listed
-// nor callable.
+// Selects the tools that a bot offers: by toolset, effect and name. Others are neither listed nor callable.
 
 import { isObject } from "../../mcp/json-rpc.ts";
 import type { Tool } from "../../mcp/tool.ts";
@@ -11,7 +10,7 @@ import {
 import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 
-/** The sets that an assistant is offered unless the operator says otherwise, without what is `extra` in them. */
+/** The toolsets of the "default" choice, without their `extra` tools. */
 const defaultToolsets: readonly Toolset[] = [
 	"core",
 	"messages",
@@ -24,24 +23,24 @@ const defaultToolsets: readonly Toolset[] = [
 	"game",
 ];
 
-/** What an operator has to switch on for a bot in the developer portal. */
+/** Privileged intents that tools use. */
 export type PrivilegedIntent = "GuildMembers" | "MessageContent";
 
-/** A tool of the bot, the set it belongs to, and what the bot needs for it. */
+/** A tool with its toolset and requirements. */
 export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
-	/** Whether it is offered only where its toolset is named: every tool in a list costs the model attention. */
+	/** Offered only if its toolset is named explicitly: every listed tool costs tokens. */
 	extra: boolean;
 	needs: {
-		/** In the channel that is named, or else in the guild. */
+		/** In the channel of the call, or else guild-wide. */
 		permissions: readonly Needed<never>[];
-		/** In the guild as a whole. */
+		/** Guild-wide. */
 		guildPermissions: readonly Permission[];
 		intents: readonly PrivilegedIntent[];
 	};
 }
 
-/** The tools that are chosen, in their order. */
+/** The selected tools, in their original order. */
 export function chooseTools(
 	tools: readonly BotTool[],
 	{ toolsets, read_only, tools: { deny } }: ToolChoice,
@@ -51,16 +50,16 @@ export function chooseTools(
 			(toolsets === "all" ||
 				toolsets.includes(tool.toolset) ||
 				(toolsets.includes(defaultChoice) && isDefault(tool))) &&
-			(!read_only || readsOnly(tool)) &&
+			(!read_only || isReadOnly(tool)) &&
 			!deny.includes(tool.name),
 	);
 }
 
-/** Whether it is offered unless the operator says otherwise. */
+/** Whether the "default" choice includes it. */
 export function isDefault({ toolset, extra }: BotTool): boolean {
 	return defaultToolsets.includes(toolset) && !extra;
 }
 
-function readsOnly({ listing: { annotations } }: BotTool): boolean {
+function isReadOnly({ listing: { annotations } }: BotTool): boolean {
 	return isObject(annotations) && annotations.readOnlyHint === true;
 }

@@ -23,9 +23,9 @@ test("so many are let through within any window, each key by itself, and refusal
 
 test("what is given back does not count", () => {
 	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => 1_000 });
-	limiter.giveBack("a");
+	limiter.refund("a");
 	limiter.take("a");
-	limiter.giveBack("a");
+	limiter.refund("a");
 	expect(limiter.take("a")).toEqual({ waitS: 0, refusals: 0 });
 	expect(limiter.take("a")).toEqual({ waitS: 10, refusals: 1 });
 });

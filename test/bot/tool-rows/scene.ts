@@ -238,7 +238,7 @@ export function foundByDiscord(refusal: string): IdCase {
 }
 
 export const memberId = looked(
-	"is a member of the guild",
+	"is not a member of the guild",
 	(scene) => newMember(scene, scene.other).user.id,
 );
 export const messageId = foundByDiscord("Unknown Message (code 10008)");

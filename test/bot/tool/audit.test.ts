@@ -129,7 +129,7 @@ onBoth((databases) => {
 			return opened.store.sql(...statement);
 		};
 		const store = { sql, opened: opened.store.opened };
-		const audit = startAudit(store, { gatherMs: 3_600_000 });
+		const audit = startAudit(store, { batchDelayMs: 3_600_000 });
 		for (let number = 0; number < 20; number++) {
 			audit.record(call({ requestId: String(number) }));
 			await new Promise(setImmediate);
@@ -217,8 +217,8 @@ onOwnPostgres((databases) => {
 			["4", "3", "2", "1", "0"], // What came first is kept.
 		);
 		expect(logged.messages()).toEqual([
-			"the audit log drops calls: too many wait for the database",
-			"the audit log is complete again",
+			"audit log queue full, dropping calls",
+			"audit log queue drained",
 		]);
 		await audit.close();
 	});
@@ -235,7 +235,7 @@ onOwnPostgres((databases) => {
 		expect(rows.map(({ request_id }) => request_id)).toEqual(["3", "1"]);
 		expect(audit.dropped).toBe(1);
 		expect(logged.messages()).toEqual([
-			"the database refused a call for the audit log",
+			"could not write a call to the audit log",
 		]);
 	});
 
@@ -248,7 +248,7 @@ onOwnPostgres((databases) => {
 		audit.record(call());
 		await audit.close(60_000);
 		expect(logged.messages()).toEqual([
-			"calls were not written to the audit log",
+			"audit log closed with unwritten calls",
 		]);
 		await databases.postgres.start();
 	});

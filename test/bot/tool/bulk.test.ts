@@ -68,12 +68,12 @@ test("it ends before the tool's time does, and says where to go on", async () =>
 	const lines = await withinRun(run, () => writeEach(bulk, silent));
 	expect(marked).toEqual([1, 2]);
 	expect(lines.slice(-2)).toEqual([
-		"2 not begun: the tool's time is up. To go on, call again with the same arguments with after=2.",
+		"2 not started: the tool's time is up. To continue, call again with the same arguments with after=2.",
 		"next_after=2",
 	]);
 });
 
-test("what the caller no longer waits for is not begun", async () => {
+test("after the caller disconnected no write starts", async () => {
 	const hangUp = new AbortController();
 	const { bulk, marked } = marking(4, (item) => {
 		if (item === 3) hangUp.abort();
@@ -81,7 +81,7 @@ test("what the caller no longer waits for is not begun", async () => {
 	const lines = await writeEach(bulk, { ...silent, signal: hangUp.signal });
 	expect(marked).toEqual([1, 2, 3]);
 	expect(lines).toContain("next_after=3");
-	expect(lines.at(-2)).toContain("1 not begun: the caller has hung up.");
+	expect(lines.at(-2)).toContain("1 not started: the caller disconnected.");
 });
 
 test("where nothing was done that is an error, and without a place to go on from", async () => {
@@ -90,7 +90,7 @@ test("where nothing was done that is an error, and without a place to go on from
 	});
 	const failed = await writeEach(bulk, silent).catch((error) => error);
 	expect(failed.name).toBe("ToolError");
-	expect(failed.message).toStartWith("Marked 0 of 2:\n2 not begun: ");
+	expect(failed.message).toStartWith("Marked 0 of 2:\n2 not started: ");
 	expect(failed.message).toContain("in 90 s");
 	expect(failed.message).toEndWith("call again with the same arguments.");
 });

@@ -83,7 +83,7 @@ describe("a write", () => {
 			const { code } = await bot.call();
 			expect(code).toBe(-32603);
 			expect(bot.written()).toEqual([]);
-			expect(bot.lines.join()).toContain("a tool that may not write sent POST");
+			expect(bot.lines.join()).toContain("write not allowed: POST");
 		},
 	);
 
@@ -109,7 +109,7 @@ test("a bug after a write says that its outcome is unknown, and is logged", asyn
 	await using bot = await startWith(broken);
 	const { text, isError } = await bot.call();
 	expect(isError).toBe(true);
-	expect(text).toContain("whether it took effect is unknown");
+	expect(text).toContain("Its outcome is unknown");
 	expect(text).not.toContain("on purpose");
 	expect(bot.written()).toHaveLength(1);
 	const logged = bot.lines.join();

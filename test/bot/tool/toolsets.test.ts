@@ -170,7 +170,7 @@ test("a guild that is not among mcp.guilds is neither listed nor touched", async
 	const { id } = bot.simulator.guild("The Cooks");
 	for (const args of [{}, { guild_id: id }])
 		expect(await bot.call("list_members", args)).toEqual({
-			text: `The operator of this bot does not let its tools touch the guild ${id}. list_guilds shows those that they may.`,
+			text: `The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds where they are.`,
 			isError: true,
 		});
 });

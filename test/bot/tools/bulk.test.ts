@@ -144,7 +144,9 @@ test("bulk_role_update stops where an outcome is unknown, and goes on behind it"
 	expect(holders(members, role)).toEqual([0]);
 	const after = members[1]?.user.id;
 	expect(text).toContain("1 of unknown outcome:\nnew-1 (@new-1) | ID: ");
-	expect(text).toContain("2 not begun: what became of the one before");
+	expect(text).toContain(
+		"2 not started: check the outcome of the previous one",
+	);
 	expect(text).toEndWith(`\nnext_after=${after}`);
 	const rest = await give({ after });
 	expect(rest.text).toStartWith("Gave 2 of 2 member(s)");
@@ -163,7 +165,7 @@ test("bulk_role_update ends at once when Discord's rate limit takes longer than 
 	const { text } = await give();
 	expect(holders(members, role)).toEqual([0, 1]);
 	expect(text).toContain(
-		"2 not begun: Discord API error: Discord's rate limit",
+		"2 not started: Discord API error: Discord's rate limit",
 	);
 	expect(text).toEndWith(`\nnext_after=${members[1]?.user.id}`);
 });

@@ -147,7 +147,7 @@ test("where it ends early it says how far it got, and the same call again does t
 		`Did 1 of 3 steps for 3 channel(s) to stand in #Box (ID: ${box.id}); their places follow with the last one. Changed:\n#a (ID: ${idOf("a")})\n1 of unknown outcome:\n#b (ID: ${idOf("b")}) | Discord API error: `,
 	);
 	expect(text).toEndWith(
-		"1 not begun: what became of the one before is to be looked at first. To go on, call again with the same arguments.",
+		"1 not started: check the outcome of the previous one first. To continue, call again with the same arguments.",
 	);
 	expect(scene.top()).toBe("cde");
 	expect((await move("abc", { category_id: box.id })).isError).toBe(false);

@@ -247,7 +247,7 @@ describe("a lock that was cut off is noted", () => {
 			expect(isError).toBe(true);
 			expect(text).toContain("whether it took effect is unknown");
 			expect(text).toEndWith(
-				"The lock is noted: unlock_channel undoes it, as far as it took effect.",
+				"The lock is stored: use unlock_channel to undo it as far as it took effect.",
 			);
 			expect((await lock()).text).toContain(
 				when === "after" ? "is locked already" : "is not in force",
@@ -267,7 +267,7 @@ describe("a lock that was cut off is noted", () => {
 		expect((await lock()).text).toEndWith("change the bot's role.");
 		expect(noted()).toBe(0);
 		faults.refuse(path(world.guild.id), 50013, { times: 1 });
-		expect((await lock()).text).toContain("unlock_channel undoes it");
+		expect((await lock()).text).toContain("use unlock_channel to undo it");
 		expect(noted()).toBe(2);
 		expect(channel.permission_overwrites).toHaveLength(1);
 		expect((await unlock()).isError).toBe(false);

@@ -85,7 +85,7 @@ test("edit_role refuses an edit that would change nothing, or says nothing", asy
 	});
 	expect(same.isError).toBe(true);
 	expect(same.text).toStartWith(
-		`Nothing would change: @Staff (ID: ${role.id}) has name, color, permissions, hoist, mentionable as given already.`,
+		`Nothing would change: @Staff (ID: ${role.id}) already has this name, color, permissions, hoist, mentionable.`,
 	);
 	const none = await world.call("edit_role", { role_id: role.id });
 	expect(none.code).toBe(-32602);

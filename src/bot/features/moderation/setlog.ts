@@ -6,7 +6,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
-import type { Asked, Command } from "../../commands/commands.ts";
+import type { Command, CommandContext } from "../../commands/commands.ts";
 import type { Limiter } from "../../commands/cooldown.ts";
 import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
 import { logPermissions, type ModerationLog } from "./moderation-log.ts";
@@ -60,7 +60,7 @@ export function setlogCommand({
 
 /** A text channel of the guild that the moderator can see. */
 function readChannel(
-	{ guild, member }: Asked,
+	{ guild, member }: CommandContext,
 	text: string,
 ): GuildBasedChannel | undefined {
 	const [, mentioned, bare] =

@@ -2,7 +2,7 @@
 
 import { type Guild, type GuildMember, RESTJSONErrorCodes } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
-import type { Asked } from "../../commands/commands.ts";
+import type { CommandContext } from "../../commands/commands.ts";
 import { roleName } from "../../discord/describe.ts";
 import { absentIf } from "../../discord/find.ts";
 import { isAbove, requireMembersBelow } from "../../discord/role-hierarchy.ts";
@@ -34,7 +34,7 @@ export function readReason(text: string): string | null {
 
 /** Throws a ToolError unless moderator and bot rank above the user. Anyone who is not a member can be banned. */
 export async function requireBannable(
-	{ guild, member: moderator }: Asked,
+	{ guild, member: moderator }: CommandContext,
 	userId: string,
 ): Promise<void> {
 	if (userId === moderator.id) throw new ToolError("You can't ban yourself.");
