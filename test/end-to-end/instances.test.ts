@@ -155,7 +155,8 @@ async function startInstance(
 			}).then(() => {}),
 		storeEvents: () =>
 			instance.program.lines.flatMap(
-				(line) => /"message":"(the store is [a-z ]+)"/.exec(line)?.[1] ?? [],
+				(line) =>
+					/"message":"(store (?:opened|degraded))"/.exec(line)?.[1] ?? [],
 			),
 	};
 	return instance;
@@ -446,7 +447,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			await winner.program.exited;
 			loser.start();
 			await loser.becomes("ready");
-			expect(loser.storeEvents()).toEqual(["the store is open"]);
+			expect(loser.storeEvents()).toEqual(["store opened"]);
 			expect(await rowsIn(schemas.shared)).toHaveLength(1);
 			loser.program.kill("SIGTERM");
 			expect(await loser.program.exited).toBe(0);
@@ -479,7 +480,9 @@ describe.skipIf(postgresMissing !== undefined)(
 			const { text } = await mcp.call("list_recent_tool_calls", {
 				instance: "alpha",
 			});
-			expect(text).toStartWith("The bot's database is away at the moment");
+			expect(text).toStartWith(
+				"The bot's database is unavailable at the moment",
+			);
 
 			await postgres.start();
 			await Promise.all(all.map((one) => one.becomes("ready")));
@@ -581,7 +584,7 @@ test.concurrent("of two bots with one DATA_DIR the second ends with a message th
 	await first.program.exited;
 	second.start();
 	await second.becomes("ready");
-	expect(second.storeEvents()).toEqual(["the store is open"]);
+	expect(second.storeEvents()).toEqual(["store opened"]);
 	second.program.kill("SIGTERM");
 	expect(await second.program.exited).toBe(0);
 });
@@ -606,7 +609,7 @@ test.concurrent("a DATA_DIR that cannot be made ends a bot before it listens", a
 	const { code, said } = await startFaulty({ DATA_DIR: join(file, "below") });
 	expect(code).toBe(1);
 	expect(said).toContain(
-		`DATA_DIR: cannot make or write the directory ${JSON.stringify(join(file, "below"))} (ENOTDIR)`,
+		`DATA_DIR: cannot create or write the directory ${JSON.stringify(join(file, "below"))} (ENOTDIR)`,
 	);
 	expect(said).not.toContain("listens on");
 });
@@ -615,7 +618,7 @@ test.concurrent.each<[string, Record<string, string>, string[]]>([
 	[
 		"a DATABASE_URL without DB_SCHEMA",
 		{ DATABASE_URL: `postgres://ada:${wrongPassword}@127.0.0.1/bots` },
-		["DB_SCHEMA: is required beside DATABASE_URL"],
+		["DB_SCHEMA: is required with DATABASE_URL"],
 	],
 	[
 		"a DATABASE_URL that is none, a schema of PostgreSQL's own and a port that is none",
@@ -626,7 +629,7 @@ test.concurrent.each<[string, Record<string, string>, string[]]>([
 		},
 		[
 			"DATABASE_URL: expected a URL such as postgres://",
-			`DB_SCHEMA: "pg_catalog" is PostgreSQL's own`,
+			`DB_SCHEMA: "pg_catalog" is reserved by PostgreSQL`,
 			"MCP_PORT: expected a whole number from 0 to 65535",
 		],
 	],

@@ -1,23 +1,23 @@
-// The table of locks: what locking a channel changed in what the channel says of someone, so that it can be undone.
+// Table "channel_locks": the permission overwrites that locking a channel changed, so that unlocking can restore them.
 
 import type { Migration } from "./migrations.ts";
 import { many, type Sql } from "./statement.ts";
 
-/** What a lock changes for a role or a member. Permissions are bits, in decimal. */
+/** What a lock changed in one permission overwrite. Permissions are bit sets in decimal. */
 export interface ChannelLockRow {
 	channel_id: string;
-	/** The role's or the member's. */
+	/** Id of the role or member. */
 	target_id: string;
-	/** As Discord counts: 0 is a role, 1 a member. */
+	/** Discord's overwrite type: 0 role, 1 member. */
 	target_type: 0 | 1;
 	/** Epoch milliseconds. */
 	locked_at: number;
-	/** What it allows and denies. None of it was denied before. */
+	/** Permissions that the lock allows and denies. None of them was denied before. */
 	allows: string;
 	denies: string;
-	/** What of that was allowed before. */
+	/** Those of them that were allowed before. */
 	allowed: string;
-	/** 1 where the channel said something of them before, be it nothing in particular. */
+	/** 1 if the overwrite existed before, even an empty one. */
 	existed: 0 | 1;
 }
 
@@ -38,7 +38,7 @@ export const channelLocksTable: Migration = {
 		)`,
 };
 
-/** Notes a lock: all of its rows or none. */
+/** Inserts all rows of a lock, or none. */
 export async function insertChannelLock(
 	sql: Sql,
 	rows: readonly ChannelLockRow[],
@@ -46,7 +46,7 @@ export async function insertChannelLock(
 	await sql`INSERT INTO channel_locks ${many(rows.map((row) => ({ ...row })))}`;
 }
 
-/** What the lock of a channel changes, roles first; none where it is not locked. */
+/** Rows of the lock of a channel, roles first; none if it is not locked. */
 export function selectChannelLock(
 	sql: Sql,
 	channelId: string,

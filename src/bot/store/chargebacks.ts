@@ -1,63 +1,63 @@
-// The table of chargebacks: payments that were taken back, and how far the bot has got with each. Every column but the
-// event's own moves forward only.
+// Table "chargebacks": reversed payments, and the progress of the bot with each. Columns that are not part of the event
+// only move forward.
 
 import type { Migration } from "./migrations.ts";
 import { many, type Sql } from "./statement.ts";
 
-/** What the game server tells. */
+/** Event from the game server. */
 export interface ChargebackEvent {
-	/** The same for the same event: 64 hexadecimal digits. */
+	/** The same for a repeated event: 64 hexadecimal digits. */
 	id: string;
 	uuid: string;
 	username: string;
-	/** The Discord account that is linked to it; null for none. */
+	/** Id of the linked Discord account; null for none. */
 	chat_id: string | null;
 	tier: string;
-	/** When the payment was taken back: ISO 8601, UTC. */
+	/** When the payment was reversed: ISO 8601, UTC. */
 	happened_at: string;
 }
 
 export type Decision = "ban" | "dismiss";
 
-/** "absent": they are not in the guild. "none": no account is linked. */
+/** "absent": the person is not in the guild. "none": no account is linked. */
 export type Restriction = "none" | "pending" | "absent" | "restricted";
-/** "impossible": trying again would not help. */
+/** "impossible": another attempt would not help. */
 export type Ban = "none" | "pending" | "done" | "impossible";
-/** "void": another chargeback of theirs ended in a ban. */
+/** "void": another chargeback of the same person ended in a ban. */
 export type Restoration = "none" | "pending" | "absent" | "restored" | "void";
 
-/** What is pending, and what went wrong with it the last time, for people. */
+/** A row. The columns `…_error` hold the error of the last attempt, for people. */
 export interface Chargeback extends ChargebackEvent {
 	/** Epoch milliseconds. */
 	received_at: number;
 	restriction: Restriction;
 	restriction_error: string | null;
-	/** The roles that were, or are about to be, taken away. */
+	/** Roles that were removed, or are about to be. */
 	saved_roles: readonly string[];
-	/** The role that took their place. */
+	/** Role that replaced them. */
 	restricted_role: string | null;
-	/** Where the alert is; null until it is known to be there. */
+	/** Channel and message of the alert; null until it is known to exist. */
 	channel_id: string | null;
 	message_id: string | null;
-	/** How many alerts somebody has deleted. */
+	/** How many alerts were deleted by someone. */
 	alerts_lost: number;
-	/** What the alert is known to show: a digest. */
+	/** Digest of the contents of the alert; null if unknown. */
 	shown: string | null;
 	decision: Decision | null;
 	decided_by: string | null;
 	/** Epoch milliseconds. */
 	decided_at: number | null;
-	/** The two halves of a ban. */
+	/** A ban has two parts: on Discord and in the game. */
 	discord_ban: Ban;
 	discord_ban_error: string | null;
 	game_ban: Ban;
 	game_ban_error: string | null;
-	/** What a dismissal undoes. */
+	/** Giving the saved roles back after a dismissal. */
 	restoration: Restoration;
 	restoration_error: string | null;
-	/** The saved roles that could not be given back. */
+	/** Saved roles that could not be given back. */
 	lost_roles: readonly string[];
-	/** 1 when there is nothing left to do. */
+	/** 1 if nothing is left to do. */
 	closed: 0 | 1;
 }
 
@@ -109,7 +109,7 @@ function read(row: Row): Chargeback {
 	};
 }
 
-/** One that is there already stays as it is; gives whether it was new. */
+/** Inserts the event unless it exists. Returns whether it was new. */
 export async function insertChargeback(
 	sql: Sql,
 	event: ChargebackEvent,
@@ -119,13 +119,24 @@ export async function insertChargeback(
 	const row: Row = {
 		...event,
 		received_at: receivedAt.getTime(),
-		...{ restriction: onDiscord, restriction_error: null },
-		...{ saved_roles: "[]", restricted_role: null },
-		...{ channel_id: null, message_id: null, alerts_lost: 0, shown: null },
-		...{ decision: null, decided_by: null, decided_at: null },
-		...{ discord_ban: onDiscord, discord_ban_error: null },
-		...{ game_ban: "pending", game_ban_error: null },
-		...{ restoration: onDiscord, restoration_error: null, lost_roles: "[]" },
+		restriction: onDiscord,
+		restriction_error: null,
+		saved_roles: "[]",
+		restricted_role: null,
+		channel_id: null,
+		message_id: null,
+		alerts_lost: 0,
+		shown: null,
+		decision: null,
+		decided_by: null,
+		decided_at: null,
+		discord_ban: onDiscord,
+		discord_ban_error: null,
+		game_ban: "pending",
+		game_ban_error: null,
+		restoration: onDiscord,
+		restoration_error: null,
+		lost_roles: "[]",
 		closed: 0,
 	};
 	const inserted = await sql`
@@ -141,14 +152,14 @@ export async function selectChargeback(
 	return row && read(row);
 }
 
-/** All for which something is left to do, oldest first. */
+/** Open chargebacks, oldest first. */
 export async function selectOpenChargebacks(sql: Sql): Promise<Chargeback[]> {
 	const rows = await sql<Row>`
 		SELECT * FROM chargebacks WHERE closed = ${0} ORDER BY received_at, id`;
 	return rows.map(read);
 }
 
-/** The same, of one person. */
+/** Open chargebacks of one person, oldest first. */
 export async function selectOpenChargebacksOf(
 	sql: Sql,
 	chatId: string,
@@ -158,7 +169,7 @@ export async function selectOpenChargebacksOf(
 	return rows.map(read);
 }
 
-/** Whether another chargeback of the person was open at some time since this one came, and ended in a ban. */
+/** Whether another chargeback of the person that was open at the same time ended in a ban. */
 export async function hasBanBeside(
 	sql: Sql,
 	{ id, chat_id, received_at }: Chargeback,
@@ -171,7 +182,7 @@ export async function hasBanBeside(
 	return found.length > 0;
 }
 
-/** Whether somebody has decided since then to ban the person for a chargeback. */
+/** Whether a ban for a chargeback was decided for the person since then. `since` is in epoch milliseconds. */
 export async function hasBanSince(
 	sql: Sql,
 	chatId: string,
@@ -184,7 +195,7 @@ export async function hasBanSince(
 	return found.length > 0;
 }
 
-/** Whether a chargeback of the person is open whose roles were not given back. */
+/** Whether the person has an open chargeback whose roles were not given back. */
 export async function hasRestriction(
 	sql: Sql,
 	chatId: string,
@@ -197,7 +208,7 @@ export async function hasRestriction(
 	return found.length > 0;
 }
 
-/** All of whom that holds. */
+/** User ids of everyone for whom `hasRestriction` is true. */
 export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 	const rows = await sql<{ chat_id: string }>`
 		SELECT DISTINCT chat_id FROM chargebacks
@@ -206,7 +217,7 @@ export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 	return new Set(rows.map(({ chat_id }) => chat_id));
 }
 
-/** Notes the roles before they are taken away. A restricted role that they may still have from before stays noted. */
+/** Stores the roles before they are removed. An earlier `restricted_role` is kept: the person may still have it. */
 export async function saveRoles(
 	sql: Sql,
 	id: string,
@@ -224,7 +235,7 @@ export async function setAbsent(sql: Sql, id: string): Promise<void> {
 		UPDATE chargebacks SET restriction = ${"absent"}, restriction_error = ${null} WHERE id = ${id}`;
 }
 
-/** They have this role, and none that was noted before. */
+/** The person now has this restricted role, and no earlier one. */
 export async function setRestricted(
 	sql: Sql,
 	id: string,
@@ -236,7 +247,7 @@ export async function setRestricted(
 		WHERE id = ${id}`;
 }
 
-/** The first decision stays; gives whether this is the one. */
+/** Stores a decision unless there is one. Returns whether it was stored. */
 export async function decide(
 	sql: Sql,
 	id: string,
@@ -280,27 +291,27 @@ export async function setRestoration(
 		WHERE id IN ${many(ids)}`;
 }
 
-/** What can go wrong for a while. */
+/** Steps whose errors are stored. */
 export type Failing =
 	| "restriction"
 	| "discord_ban"
 	| "game_ban"
 	| "restoration";
 
-/** What has gone wrong; what is done meanwhile stays done. */
+/** Stores the error of a step, unless the step has been completed meanwhile. */
 export async function setError(
 	sql: Sql,
 	id: string,
-	what: Failing,
+	step: Failing,
 	error: string,
 ): Promise<void> {
-	if (what === "restriction")
+	if (step === "restriction")
 		await sql`
 			UPDATE chargebacks SET restriction_error = ${error} WHERE id = ${id} AND restriction <> ${"restricted"}`;
-	else if (what === "discord_ban")
+	else if (step === "discord_ban")
 		await sql`
 			UPDATE chargebacks SET discord_ban_error = ${error} WHERE id = ${id} AND discord_ban = ${"pending"}`;
-	else if (what === "game_ban")
+	else if (step === "game_ban")
 		await sql`
 			UPDATE chargebacks SET game_ban_error = ${error} WHERE id = ${id} AND game_ban = ${"pending"}`;
 	else
@@ -309,7 +320,7 @@ export async function setError(
 			WHERE id = ${id} AND restoration IN ${many(["pending", "absent"])}`;
 }
 
-/** Where the alert is, and what it shows; null where that is not known. */
+/** Stores the message of the alert. `shown` is the digest of its contents; null if unknown. */
 export async function setAlert(
 	sql: Sql,
 	id: string,
@@ -321,7 +332,7 @@ export async function setAlert(
 		WHERE id = ${id}`;
 }
 
-/** It is not known any more whether these alerts are there. */
+/** Marks the contents of these alerts as unknown: they may have been deleted. */
 export async function doubtAlerts(
 	sql: Sql,
 	ids: readonly string[],
@@ -329,7 +340,7 @@ export async function doubtAlerts(
 	await sql`UPDATE chargebacks SET shown = ${null} WHERE id IN ${many(ids)}`;
 }
 
-/** Somebody deleted the alert. */
+/** Records that the alert was deleted. */
 export async function loseAlert(sql: Sql, id: string): Promise<void> {
 	await sql`
 		UPDATE chargebacks
@@ -337,7 +348,7 @@ export async function loseAlert(sql: Sql, id: string): Promise<void> {
 		WHERE id = ${id}`;
 }
 
-/** There is nothing left to do. */
+/** Marks the chargeback as completed. */
 export async function closeChargeback(sql: Sql, id: string): Promise<void> {
 	await sql`UPDATE chargebacks SET closed = ${1} WHERE id = ${id}`;
 }

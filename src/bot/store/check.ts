@@ -22,8 +22,8 @@ export async function checkStore(
 	settings: StoreSettings,
 	{ migrations = allMigrations, timeoutMs = 10_000 }: StoreCheckOptions = {},
 ): Promise<string> {
-	const faults = storeIssues(settings);
-	if (faults.length > 0) throw new CheckFailed(faults.join("; "));
+	const issues = storeIssues(settings);
+	if (issues.length > 0) throw new CheckFailed(issues.join("; "));
 	const directory = resolve(settings.directory);
 	const database = createDatabase({ ...settings, directory }, "");
 	const { where } = database;

@@ -1,21 +1,21 @@
-// The table of AI chat: what people asked the bot and what it answered, a row for each message on Discord. Each row
-// names the one that it continues, so that a chain of replies is a conversation.
+// Table "conversation_messages": questions to the AI chat and its answers, one row per Discord message. A row names the
+// message it continues, so a conversation is a chain of rows.
 
 import type { Migration } from "./migrations.ts";
 import { many, type Sql } from "./statement.ts";
 
 export interface Turn {
-	/** The message's id on Discord. */
+	/** Discord message id. */
 	message_id: string;
-	/** The message that it continues; null where a conversation begins. */
+	/** Message that this one continues; null at the start of a conversation. */
 	parent_id: string | null;
 	channel_id: string;
-	/** Who asked: of an answer, whom it answers. */
+	/** Author of the question; for an answer, of the question it answers. */
 	user_id: string;
 	role: "user" | "assistant";
-	/** What whoever asked is called. */
+	/** Author's display name. */
 	name: string;
-	/** Its part of the conversation; empty where it has none. */
+	/** Text of the message in the conversation; may be empty. */
 	content: string;
 	/** Epoch milliseconds. */
 	at: number;
@@ -39,7 +39,7 @@ export const conversationsTable: Migration = {
 		CREATE INDEX conversation_messages_latest ON conversation_messages (channel_id, user_id, at)`,
 };
 
-/** Notes them; of one that is there already, the new content counts. */
+/** Inserts messages; of an existing one, updates the content. */
 export async function saveTurns(
 	sql: Sql,
 	turns: readonly Turn[],
@@ -49,7 +49,7 @@ export async function saveTurns(
 		ON CONFLICT (message_id) DO UPDATE SET content = excluded.content`;
 }
 
-/** A message and those that it continues, newest first, `limit` at most; none where it is not known. */
+/** A message and its predecessors, newest first, at most `limit`; none if the message is unknown. */
 export function selectChain(
 	sql: Sql,
 	messageId: string,
@@ -68,7 +68,7 @@ export function selectChain(
 		ORDER BY chain.depth`;
 }
 
-/** The latest answer that a person got in a channel since an instant. */
+/** Message id of the latest answer to a person in a channel since an instant in epoch milliseconds. */
 export async function selectLatestAnswer(
 	sql: Sql,
 	{
@@ -91,7 +91,7 @@ export async function deleteTurns(
 	await sql`DELETE FROM conversation_messages WHERE message_id IN ${many(messageIds)}`;
 }
 
-/** Deletes all that was said in these channels. */
+/** Deletes all messages of these channels. */
 export async function deleteTurnsIn(
 	sql: Sql,
 	channelIds: readonly string[],
@@ -99,7 +99,7 @@ export async function deleteTurnsIn(
 	await sql`DELETE FROM conversation_messages WHERE channel_id IN ${many(channelIds)}`;
 }
 
-/** Deletes at most `limit` of those before an instant. Gives their number. */
+/** Deletes at most `limit` messages older than an instant in epoch milliseconds. Returns how many. */
 export async function deleteTurnsBefore(
 	sql: Sql,
 	instant: number,

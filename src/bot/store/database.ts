@@ -1,15 +1,15 @@
-// What the store asks of a database: PostgreSQL and SQLite each in a file of their own.
+// The interface between the store and its database. postgres.ts and sqlite.ts implement it.
 
 import type { SQL } from "bun";
 import type { DbError } from "./db-error.ts";
 import type { Applied } from "./migrations.ts";
 
 export interface Database {
-	/** Where it is, for logs; without user name and password. */
+	/** Location for logs, without user name and password. */
 	where: string;
 	/**
-	 * Connects and takes the claim. Rejects with a StoreFailure when another instance holds it, and with an error of the
-	 * database's otherwise. When the signal fires, it rejects soon and leaves nothing open.
+	 * Connects and claims. Rejects with a StoreFailure if another instance holds the claim, otherwise with an error of the
+	 * database. When the signal fires, it rejects soon and leaves nothing open.
 	 */
 	open(signal: AbortSignal): Promise<Session>;
 	/**
@@ -17,7 +17,7 @@ export interface Database {
 	 * with a CheckFailed if `open` would not be permitted. When the signal fires, it leaves nothing open.
 	 */
 	inspect(signal: AbortSignal): Promise<Inspection>;
-	/** What an error means; undefined for a fault of ours. */
+	/** Classifies an error; undefined if it is not one of the database: a bug. */
 	explain(error: unknown): DbError | undefined;
 }
 
@@ -29,20 +29,20 @@ export interface Inspection {
 }
 
 /**
- * One connection, which is the claim as well: it is held for as long as the connection lives, and nothing is written
- * without it. Whoever has lost the claim has lost the means to write.
+ * One connection, which also holds the claim. All statements go over it, so an instance that loses the claim can no longer
+ * write.
  */
 export interface Session {
-	/** What a transaction begins with. */
+	/** SQL that begins a transaction. */
 	readonly begin: string;
-	/** Runs one statement of Bun's; again where the database says that it was not even begun. */
+	/** Runs one statement. It is repeated only if the database reports that it never started. */
 	run<T>(statement: (sql: SQL) => Promise<T>): Promise<T>;
-	/** Bounds every statement from now on, where the database can do that itself. */
+	/** Sets the timeout of every later statement. */
 	limit(ms: number): Promise<void>;
-	/** Resolves with the reason when the connection is gone. */
+	/** Resolves with the reason when the connection is lost. */
 	readonly lost: Promise<string>;
-	/** Gives the connection up, whatever it is doing. */
+	/** Drops the connection at once, even during a statement. */
 	lose(reason: string): void;
-	/** Gives up the claim and closes. Never rejects. */
+	/** Releases the claim and closes. Never rejects. */
 	close(): Promise<void>;
 }

@@ -1,17 +1,17 @@
-// The table of supporters: the last list that was believed, and one that shrank too much to be believed at once.
+// Table "donator_lists": the last accepted list of supporters, and a later one that shrank too much to be accepted yet.
 
 import * as v from "valibot";
 import type { Migration } from "./migrations.ts";
 import type { Sql } from "./statement.ts";
 import type { Store } from "./store.ts";
 
-/** Who supports the server with what: a Discord user's id and a tier. */
+/** A Discord user and their tier. */
 export type Standing = readonly [userId: string, tier: string];
 
 export interface DonatorLists {
-	/** The last one that was believed; undefined before the first. */
+	/** Last accepted list; undefined before the first. */
 	accepted: readonly Standing[] | undefined;
-	/** The one before this, if it shrank too much; the next one decides. */
+	/** Latest list, if it shrank too much to be accepted; the next one confirms or replaces it. */
 	doubted: readonly Standing[] | undefined;
 }
 
@@ -34,13 +34,13 @@ export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
 		standings: string;
 	}>`SELECT kind, standings FROM donator_lists`;
 	const read = (kind: string) => {
-		const row = rows.find((one) => one.kind === kind);
+		const row = rows.find((row) => row.kind === kind);
 		return row && v.parse(standings, JSON.parse(row.standings));
 	};
 	return { accepted: read("accepted"), doubted: read("doubted") };
 }
 
-/** From now on this list is the one that was believed, and none is doubted. */
+/** Stores the list as accepted, and deletes the doubted one. */
 export function saveAccepted(
 	store: Pick<Store, "transaction">,
 	list: readonly Standing[],
@@ -67,7 +67,7 @@ async function save(
 	kind: "accepted" | "doubted",
 	list: readonly Standing[],
 ): Promise<void> {
-	// As JSON text it holds nothing that a database would not take.
+	// JSON text escapes characters that a database rejects, such as NUL.
 	await sql`
 		INSERT INTO donator_lists (kind, fetched_at, standings)
 		VALUES (${kind}, ${Date.now()}, ${JSON.stringify(list)})

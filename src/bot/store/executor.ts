@@ -14,9 +14,9 @@ const maxWaiting = 1_000;
 /** What became of a statement or transaction, for its caller and for the state of the store. */
 export type Outcome<T> =
 	| { kind: "done"; value: T }
-	/** Nothing was stored. The session can be used further. */
+	/** Nothing was stored. The session remains usable. */
 	| { kind: "failed"; error: unknown }
-	/** The database accepts no writes at the moment. The session can be used further. */
+	/** The database accepts no writes at the moment. The session remains usable. */
 	| { kind: "refused"; error: StoreUnavailable }
 	/** The session was lost, and the claim with it. */
 	| { kind: "lost"; error: StoreUnavailable };
@@ -141,8 +141,8 @@ export class Executor {
 			{ cause: error },
 		);
 		if (kind === "refused") return { kind: "refused", error: unavailable };
-		if (kind === "passing") return { kind: "failed", error: unavailable };
-		// Opening a session again creates tables that are gone.
+		if (kind === "transient") return { kind: "failed", error: unavailable };
+		// The next session creates missing tables again.
 		this.#lose(reason);
 		return { kind: "lost", error: unavailable };
 	}

@@ -1,4 +1,4 @@
-// The table of what people have set for their guild, by commands.
+// Table "guild_settings": settings of a guild that were made by commands.
 
 import type { Migration } from "./migrations.ts";
 import type { Sql } from "./statement.ts";
@@ -13,7 +13,7 @@ export const guildSettingsTable: Migration = {
 		)`,
 };
 
-/** Where moderation is logged: null for nowhere, undefined where nobody has said. */
+/** Channel of the moderation log: null if switched off, undefined if never set. */
 export async function selectLogChannel(
 	sql: Sql,
 	guildId: string,

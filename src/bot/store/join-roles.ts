@@ -1,20 +1,20 @@
-// The tables of the role that everyone gets who joins: until when all who joined were looked after, and to whom of them it
-// is still owed.
+// Tables of the role for new members: "join_role_marks" holds until which join time everyone was handled, and
+// "join_roles_owed" who of them still has to get the role.
 
 import type { Migration } from "./migrations.ts";
 import { many, type Sql } from "./statement.ts";
 import type { Store } from "./store.ts";
 
-/** Somebody who joined and has yet to be given the role. */
+/** A member who still has to get the role. */
 export interface OwedRow {
 	user_id: string;
-	/** Epoch milliseconds, as Discord says. */
+	/** Join time from Discord, in epoch milliseconds. */
 	joined_at: number;
 }
 
-/** What is known of a guild. */
+/** State of a guild. */
 export interface JoinRoleNotes {
-	/** Who joined until then was given the role, or is owed it; undefined before the first note. Epoch milliseconds. */
+	/** Everyone who joined until then has got the role or is in `owed`. Epoch milliseconds; undefined before the first save. */
 	joinedUntil: number | undefined;
 	/** Oldest first. */
 	owed: readonly OwedRow[];
@@ -36,8 +36,8 @@ export const joinRolesTables: Migration = {
 		)`,
 };
 
-/** How many rows go into one statement. */
-const rowsAtOnce = 1_000;
+/** Rows per statement. */
+const batchSize = 1_000;
 
 export async function selectJoinRoleNotes(
 	sql: Sql,
@@ -50,24 +50,24 @@ export async function selectJoinRoleNotes(
 	return { joinedUntil: mark?.joined_until, owed };
 }
 
-/** What has changed since the last note, all of it or nothing. */
+/** Saves changes since the last save, in one transaction. */
 export function saveJoinRoleNotes(
 	store: Pick<Store, "transaction">,
 	guildId: string,
 	changes: {
 		joinedUntil: number;
-		/** To whom it is owed now, and was not. */
+		/** New members who have to get the role. */
 		owed: readonly OwedRow[];
-		/** To whom it is not owed any more. */
+		/** User ids of members who have got the role, or no longer need it. */
 		settled: readonly string[];
 	},
 ): Promise<void> {
 	return store.transaction(async (sql) => {
-		for (const rows of inPortions(changes.owed))
+		for (const rows of inBatches(changes.owed))
 			await sql`
 				INSERT INTO join_roles_owed ${many(rows.map((row) => ({ guild_id: guildId, ...row })))}
 				ON CONFLICT (guild_id, user_id) DO UPDATE SET joined_at = excluded.joined_at`;
-		for (const ids of inPortions(changes.settled))
+		for (const ids of inBatches(changes.settled))
 			await sql`DELETE FROM join_roles_owed WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
 		await sql`
 			INSERT INTO join_role_marks (guild_id, joined_until) VALUES (${guildId}, ${changes.joinedUntil})
@@ -75,7 +75,7 @@ export function saveJoinRoleNotes(
 	});
 }
 
-function* inPortions<T>(items: readonly T[]): Iterable<T[]> {
-	for (let at = 0; at < items.length; at += rowsAtOnce)
-		yield items.slice(at, at + rowsAtOnce);
+function* inBatches<T>(items: readonly T[]): Iterable<T[]> {
+	for (let at = 0; at < items.length; at += batchSize)
+		yield items.slice(at, at + batchSize);
 }

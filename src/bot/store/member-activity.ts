@@ -1,22 +1,22 @@
-// The table of what members have done: how many messages they have written since they joined, and whether that has
-// brought them a role.
+// Table "member_activity": how many messages a member has written since joining, and whether they were promoted to a role
+// for it.
 
 import type { Migration } from "./migrations.ts";
 import { many, type Sql } from "./statement.ts";
 
-/** What is known of a member. */
+/** A row. */
 export interface Activity {
 	user_id: string;
-	/** Since when they are a member, as Discord says; what is counted is counted since then. Epoch milliseconds. */
+	/** Join time from Discord, in epoch milliseconds. Messages are counted from then on. */
 	joined_at: number;
 	messages: number;
-	/** 1 once they were given the role, by whomever, or are about to be. */
+	/** 1 if the member has got the role, from anyone, or is about to. */
 	promoted: 0 | 1;
-	/** Which role that is; empty before. */
+	/** Id of that role; empty if not promoted. */
 	role_id: string;
-	/** 1 while a promotion is under way: whether they have the role by now says Discord. */
+	/** 1 while a promotion is in progress: only Discord can tell whether the role was given. */
 	claimed: 0 | 1;
-	/** 1 where they had lost the role when they left: they are not given it again. */
+	/** 1 if the member had lost the role before leaving: it is not given again after a rejoin. */
 	withheld: 0 | 1;
 }
 
@@ -38,13 +38,13 @@ export const memberActivityTable: Migration = {
 		CREATE INDEX member_activity_claimed ON member_activity (claimed)`,
 };
 
-/** A member of a guild, from when they joined it. */
+/** A member and their join time in epoch milliseconds. */
 export interface Membership {
 	user_id: string;
 	joined_at: number;
 }
 
-/** Adds messages to those of members: all in one statement. Whoever has joined anew begins anew. */
+/** Adds message counts in one statement. After a rejoin the count starts at zero. */
 export async function addMessages(
 	sql: Sql,
 	guildId: string,
@@ -53,7 +53,10 @@ export async function addMessages(
 	const rows = counts.map((count) => ({
 		guild_id: guildId,
 		...count,
-		...{ promoted: 0, role_id: "", claimed: 0, withheld: 0 },
+		promoted: 0,
+		role_id: "",
+		claimed: 0,
+		withheld: 0,
 	}));
 	await sql`
 		INSERT INTO member_activity ${many(rows)}
@@ -67,7 +70,7 @@ export async function addMessages(
 			joined_at = excluded.joined_at`;
 }
 
-/** What is known of these people. */
+/** Rows of these members; none for unknown ones. */
 export function selectActivity(
 	sql: Sql,
 	guildId: string,
@@ -78,7 +81,7 @@ export function selectActivity(
 		FROM member_activity WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
 }
 
-/** Promotions that were begun, and of which it is not known whether they were done. */
+/** Promotions in progress, whose outcome is unknown. */
 export function selectClaimed(
 	sql: Sql,
 	guildId: string,
@@ -89,7 +92,7 @@ export function selectClaimed(
 		FROM member_activity WHERE claimed = 1 AND guild_id = ${guildId} ORDER BY user_id LIMIT ${limit}`;
 }
 
-/** Whether this is the one who promotes them: it is only once for each role and each time that they join. */
+/** Claims the promotion of a member: once per role and membership. Returns whether the caller may promote them. */
 export async function claimPromotion(
 	sql: Sql,
 	guildId: string,
@@ -108,7 +111,7 @@ export async function claimPromotion(
 	return claimed.length > 0;
 }
 
-/** The promotion was done. */
+/** Marks a promotion as done. */
 export async function settlePromotion(
 	sql: Sql,
 	guildId: string,
@@ -118,7 +121,7 @@ export async function settlePromotion(
 		UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
 }
 
-/** The promotion was not done: it may be claimed again. */
+/** Undoes a claim whose promotion was not done, so that it can be claimed again. */
 export async function releasePromotion(
 	sql: Sql,
 	guildId: string,
@@ -129,7 +132,7 @@ export async function releasePromotion(
 		WHERE guild_id = ${guildId} AND user_id = ${id} AND claimed = 1`;
 }
 
-/** These people have the role, whoever gave it to them. */
+/** Marks members who have the role as promoted, no matter who gave it. */
 export async function notePromoted(
 	sql: Sql,
 	guildId: string,
@@ -139,7 +142,11 @@ export async function notePromoted(
 	const rows = people.map((person) => ({
 		guild_id: guildId,
 		...person,
-		...{ messages: 0, promoted: 1, role_id: roleId, claimed: 0, withheld: 0 },
+		messages: 0,
+		promoted: 1,
+		role_id: roleId,
+		claimed: 0,
+		withheld: 0,
 	}));
 	await sql`
 		INSERT INTO member_activity ${many(rows)}
@@ -148,7 +155,10 @@ export async function notePromoted(
 			promoted = 1, role_id = excluded.role_id, withheld = 0, joined_at = excluded.joined_at`;
 }
 
-/** These people have left, `without` the role those of them who did not have it: of them is kept who had it before. */
+/**
+ * Deletes the rows of members who left. `without` are those who did not have the role then: rows of the promoted ones among
+ * them are kept as withheld.
+ */
 export async function noteLeft(
 	sql: Sql,
 	guildId: string,

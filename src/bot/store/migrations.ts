@@ -1,5 +1,5 @@
-// Migrations: numbered steps from an empty database to the tables of today. Whoever runs them holds the claim, so two
-// instances never do at once.
+// Migrations: numbered steps from an empty database to the current tables. They run under the claim, so never in two
+// instances at once.
 
 import { createHash } from "node:crypto";
 import type { Session } from "./database.ts";
@@ -7,38 +7,38 @@ import { StoreFailure } from "./db-error.ts";
 import { type Sql, statementsOf } from "./statement.ts";
 
 export interface Migration {
-	/** 1, 2, 3 … without a gap. */
+	/** 1, 2, 3 … without gaps. */
 	number: number;
-	/** A few words, for messages. */
+	/** For messages. */
 	name: string;
-	/** SQL, as both databases understand it. Once released, it is never edited: another migration follows. */
+	/** SQL for both databases. Never edited after its release, because its checksum is stored; add a migration instead. */
 	text: string;
 }
 
-/** A migration that the database refused; `cause` is its error. */
+/** A migration failed; `cause` is the error of the database. */
 export class MigrationError extends Error {
 	override name = "MigrationError";
 }
 
-/** A migration, as the table of those that were applied has it. */
+/** A row of the table "migrations". */
 export interface Applied {
 	number: number;
 	name: string;
 	checksum: string;
 }
 
-/** Throws when the numbers are not 1, 2, 3 …: a fault of ours. */
+/** Throws a TypeError if the numbers are not 1, 2, 3 …: a bug. */
 export function checkNumbers(migrations: readonly Migration[]): void {
 	const wrong = migrations.find(({ number }, index) => number !== index + 1);
 	if (wrong)
 		throw new TypeError(
-			`the migration "${wrong.name}" has the number ${wrong.number}, which does not follow the one before it`,
+			`the migration "${wrong.name}" has the number ${wrong.number}, which does not follow the previous one`,
 		);
 }
 
 /**
- * Applies what is missing, each migration in a transaction with the note that it was. Gives the number of those applied
- * now. Rejects with a StoreFailure where the database is newer than this program, or was made by other migrations.
+ * Applies missing migrations, each in a transaction with its row in the table "migrations". Returns how many were applied.
+ * Rejects with a StoreFailure if the database is newer than this program, or was created by other migrations.
  */
 export async function migrate(
 	session: Session,
@@ -61,7 +61,7 @@ export function selectApplied(sql: Sql): Promise<Applied[]> {
 	return sql<Applied>`SELECT number, name, checksum FROM migrations ORDER BY number`;
 }
 
-/** Throws a StoreFailure unless what was applied is where these migrations begin. */
+/** Throws a StoreFailure unless the applied migrations are the first of `migrations`. */
 export function checkHistory(
 	applied: readonly Applied[],
 	migrations: readonly Migration[],
@@ -69,17 +69,17 @@ export function checkHistory(
 	const last = applied.at(-1);
 	if (last && last.number > migrations.length)
 		throw new StoreFailure(
-			`The database is newer than this program: it has migration ${last.number} (${last.name}), and this program knows ${migrations.length}. Run the newer program, or restore a backup from before it.`,
+			`The database is newer than this program: it has migration ${last.number} (${last.name}), and this program has ${migrations.length}. Run the newer program, or restore an older backup.`,
 		);
 	for (const [index, { number, name, checksum }] of applied.entries()) {
 		const migration = migrations[index];
 		if (number !== migration?.number)
 			throw new StoreFailure(
-				`Migration ${index + 1} was never applied, though ${number} (${name}) was: somebody has changed the table "migrations".`,
+				`Migration ${index + 1} was never applied, but ${number} (${name}) was: the table "migrations" was changed by hand.`,
 			);
 		if (checksum !== checksumOf(migration))
 			throw new StoreFailure(
-				`Migration ${number} (${name}) was edited after it had been applied: the tables are not those that this program expects. Run the program that applied it.`,
+				`Migration ${number} (${name}) was edited after it had been applied, so the tables may differ from what this program expects. Run the version that applied it.`,
 			);
 	}
 }
@@ -97,13 +97,13 @@ async function apply(
 			VALUES (${number}, ${name}, ${checksumOf(migration)}, ${Date.now()})`;
 		await runText(session, "COMMIT");
 	} catch (cause) {
-		// Where the rollback fails as well, the connection is given up, which does the same.
+		// If the rollback fails as well, the session is closed, which rolls back.
 		await runText(session, "ROLLBACK").catch(() => {});
 		throw new MigrationError(`Migration ${number} (${name}) failed`, { cause });
 	}
 }
 
-/** Text of ours, with nothing in it that came from outside. */
+/** `text` must not contain input. */
 function runText(session: Session, text: string): Promise<unknown> {
 	return session.run((sql) => sql.unsafe(text));
 }

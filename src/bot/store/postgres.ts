@@ -1,5 +1,5 @@
-// PostgreSQL. All of an instance's statements go over one connection, which holds an advisory lock on its schema's name:
-// the claim. The server frees the lock when the connection ends, however it ends.
+// PostgreSQL. All statements of an instance go over one connection, which holds an advisory lock for its schema: the claim.
+// The server releases the lock when the connection ends.
 
 import { createHash } from "node:crypto";
 import { SQL } from "bun";
@@ -12,24 +12,24 @@ import { statementsOf } from "./statement.ts";
 export interface PostgresOptions {
 	url: string;
 	schema: string;
-	/** Who we are, in the claim. */
+	/** Name of this process in the claim. */
 	instance: string;
-	/** What tells this process from every other one, in 8 characters. */
+	/** Identifies this process: 8 hexadecimal digits. */
 	nonce: string;
 }
 
-/** How long a claim that another holds is tried again: a program that has just ended may not be gone yet. */
-const patienceMs = 1_000;
+/** How long a claim that another instance holds is retried: one that was just stopped may still hold it. */
+const claimTimeoutMs = 1_000;
 const pollMs = 100;
 
-/** Migrations may take this long each, before `limit` is called. */
+/** Timeout of each migration; `limit` sets that of later statements. */
 const migrationTimeoutMs = 300_000;
 
 export function createPostgres(options: PostgresOptions): Database {
 	const { host, pathname } = new URL(options.url);
 	const server = host.includes(":") ? host : `${host}:5432`;
 	const database = decodeURIComponent(pathname.slice(1));
-	const explain = explainer(server, database, options.schema);
+	const explain = createExplain(server, database, options.schema);
 	const where = `PostgreSQL at ${server}, database "${database}", schema "${options.schema}"`;
 	return {
 		where,
@@ -40,7 +40,7 @@ export function createPostgres(options: PostgresOptions): Database {
 				url: options.url,
 				max: 1,
 				bigint: true,
-				// A connection that ends for being old or idle would take the claim with it.
+				// Closing an old or idle connection would release the claim.
 				idleTimeout: 0,
 				maxLifetime: 0,
 				onclose: (error) =>
@@ -50,11 +50,11 @@ export function createPostgres(options: PostgresOptions): Database {
 			signal.addEventListener("abort", cut, { once: true });
 			try {
 				signal.throwIfAborted();
-				// The pool would put a new connection, without the claim, in the place of a lost one. A reserved one stays lost.
+				// The pool would replace a lost connection by one without the claim. A reserved connection is not replaced.
 				const connection = await pool.reserve();
 				await setUp(connection, options);
 				await claim(connection, options, signal);
-				await makeSchema(connection, options.schema);
+				await createSchema(connection, options.schema);
 				return createSession(pool, connection, { lost, resolve });
 			} catch (error) {
 				await pool.close({ timeout: 0 });
@@ -138,47 +138,47 @@ function createSession(
 			resolve(reason);
 			void pool.close({ timeout: 0 });
 		},
-		// The server frees the lock with the connection.
+		// The server releases the lock.
 		close: () => pool.close({ timeout: 0 }),
 	};
 }
 
-/** Values only: a schema's name is one of them. */
+/** Sets the connection's parameters, as values: the schema's name is never part of SQL text. */
 async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 	const settings = {
 		search_path: quoted(options.schema),
-		// Seen in pg_stat_activity, and by whoever finds the claim taken. PostgreSQL keeps 63 bytes.
+		// Shown in pg_stat_activity, and to an instance that finds the claim taken. PostgreSQL keeps 63 bytes.
 		application_name: `${options.nonce} ${options.instance}`
 			.replace(/[^\x20-\x7e]/g, "?")
 			.slice(0, 63),
 		statement_timeout: String(migrationTimeoutMs),
-		// A machine that vanished does not hold its claim for the hours that are the system's default.
+		// Releases the claim of a machine that vanished within half a minute; the system's default is hours.
 		tcp_keepalives_idle: "15",
 		tcp_keepalives_interval: "5",
 		tcp_keepalives_count: "3",
-		// A statement at work does not hold the claim of a client that is gone.
+		// Ends a running statement whose client disconnected, which releases the claim.
 		client_connection_check_interval: "5000",
 	};
-	// Without those that an older server does not know.
+	// Older servers lack some of them.
 	await connection`
 		SELECT set_config(key, value, false) FROM json_each_text(${JSON.stringify(settings)}::text::json)
 		WHERE current_setting(key, true) IS NOT NULL`;
 }
 
-/** Takes the claim; rejects with a StoreFailure that names who else has it. */
+/** Takes the claim. Rejects with a StoreFailure that names its holder. */
 async function claim(
 	connection: SQL,
 	{ schema, instance, nonce }: PostgresOptions,
 	signal: AbortSignal,
 ): Promise<void> {
 	const key = claimKey(schema);
-	const end = performance.now() + patienceMs;
+	const end = performance.now() + claimTimeoutMs;
 	for (;;) {
 		const [row] =
 			await connection`SELECT pg_try_advisory_lock(${key}::bigint) AS taken`;
 		if (row.taken) return;
 		const holder = await holderOf(connection, key);
-		// An earlier connection of this process, whose end the server has not noticed.
+		// An earlier connection of this process, whose end the server has not noticed yet.
 		if (holder?.name.startsWith(`${nonce} `))
 			await connection`SELECT pg_terminate_backend(${holder.pid})`;
 		else if (holder && performance.now() > end)
@@ -203,32 +203,32 @@ async function holderOf(connection: SQL, key: string) {
 	return row as { pid: bigint; name: string } | undefined;
 }
 
-/** The advisory lock of a schema, by its name: a schema that is dropped and made again has the same. */
+/** Key of the advisory lock, from the schema's name: a schema that is dropped and created again has the same. */
 function claimKey(schema: string): string {
 	const hash = createHash("sha256").update(`guildhall ${schema}`).digest();
 	return hash.readBigInt64BE().toString();
 }
 
-async function makeSchema(connection: SQL, schema: string): Promise<void> {
-	// Asked first: who may not create schemas can still use one that was made for them.
+async function createSchema(connection: SQL, schema: string): Promise<void> {
+	// A user without the right to create schemas can use one that exists.
 	const [found] =
 		await connection`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`;
 	if (!found)
 		await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
 }
 
-/** A name in SQL text, whatever is in it. */
+/** An identifier for SQL text. */
 function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** What PostgreSQL's errors mean. https://www.postgresql.org/docs/current/errcodes-appendix.html */
-function explainer(server: string, database: string, schema: string) {
+/** Classifies errors of PostgreSQL. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+function createExplain(server: string, database: string, schema: string) {
 	return (error: unknown): DbError | undefined => {
 		if (!(error instanceof SQL.PostgresError)) return undefined;
 		const { code, message } = error;
 		if (code !== "ERR_POSTGRES_SERVER_ERROR") {
-			// What is left are faults in how a statement was written.
+			// The others are mistakes in a statement: bugs.
 			if (!/CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/.test(code))
 				return undefined;
 			if (/REFUSED/.test(code))
@@ -244,40 +244,43 @@ function explainer(server: string, database: string, schema: string) {
 			};
 		}
 		const state = String(error.errno);
-		const fault = (kind: DbError["kind"], reason: string) => ({ kind, reason });
+		const dbError = (kind: DbError["kind"], reason: string) => ({
+			kind,
+			reason,
+		});
 		if (state.startsWith("28"))
-			return fault(
+			return dbError(
 				"lost",
 				`DATABASE_URL: PostgreSQL at ${server} refuses the user name or the password (${message})`,
 			);
 		if (state === "3D000")
-			return fault(
+			return dbError(
 				"lost",
 				`DATABASE_URL: PostgreSQL at ${server} has no database "${database}"`,
 			);
 		if (state === "42501")
-			return fault(
+			return dbError(
 				"lost",
 				`DB_SCHEMA: the user of DATABASE_URL may not create or use the schema "${schema}" (${message})`,
 			);
 		if (state === "3F000" || state === "42P01")
-			return fault(
-				"gone",
-				`DB_SCHEMA: the schema "${schema}" or a table in it is gone (${message})`,
+			return dbError(
+				"missing",
+				`DB_SCHEMA: the schema "${schema}" or a table in it does not exist (${message})`,
 			);
-		// Over a quota or a limit of the file system, the code is that of an internal error.
+		// Exceeding a quota or a limit of the file system is reported as an internal error.
 		if (state === "53100" || /^could not (extend|write)/.test(message))
-			return fault(
+			return dbError(
 				"refused",
 				`the disk of PostgreSQL at ${server} is full (${message})`,
 			);
 		if (state === "25006")
-			return fault("refused", `PostgreSQL at ${server} is read-only`);
+			return dbError("refused", `PostgreSQL at ${server} is read-only`);
 		if (/^(57014|55P03|40)/.test(state) || state === "53200")
-			return fault("passing", message);
-		// Connections, resources, an operator, the system: 57P01 is a server that stops, 57P03 one that starts.
+			return dbError("transient", message);
+		// Connection, resource, operator and system errors: 57P01 is a server that stops, 57P03 one that starts.
 		if (/^(08|53|57|58)/.test(state))
-			return fault("lost", `PostgreSQL at ${server}: ${message}`);
+			return dbError("lost", `PostgreSQL at ${server}: ${message}`);
 		return undefined;
 	};
 }

@@ -1,8 +1,8 @@
-// SQLite, for one bot that needs no server. The claim is a lock on a file of its own, so that others can read the data
-// meanwhile; the system frees it with the process.
+// SQLite, for a bot without a database server. The claim is a lock on a separate file, so that other programs can read the
+// data. The system releases it with the process.
 //
-// The data is in WAL mode: a reader never makes a write fail, and a write that finds the disk full, or is cut off, leaves
-// the last commit as it was. With synchronous = FULL a commit outlives a power failure.
+// The data is in WAL mode: readers never block a write, and a write that is cut off or finds the disk full leaves the last
+// commit intact. With synchronous = FULL a commit survives a power failure.
 // https://www.sqlite.org/wal.html, https://www.sqlite.org/lockingv3.html
 
 import {
@@ -22,23 +22,23 @@ import { selectApplied } from "./migrations.ts";
 import { statementsOf } from "./statement.ts";
 
 export interface SqliteOptions {
-	/** DATA_DIR: it exists. */
+	/** DATA_DIR. Must exist for `open`. */
 	directory: string;
-	/** Who we are, in the claim. */
+	/** Name of this process in the claim. */
 	instance: string;
 }
 
-/** How long a claim that another holds is tried again: a program that has just ended may not be gone yet. */
-const patienceMs = 1_000;
-/** SQLite's own waiting would stand still with the whole program; this one does not. */
+/** How long a claim that another instance holds is retried: one that was just stopped may still hold it. */
+const claimTimeoutMs = 1_000;
+/** SQLite's own wait for a lock (busy_timeout) would block the whole process. */
 const pollMs = 20;
-/** Until `limit` is called. */
+/** Limit of the wait for a lock until `limit` is called. */
 const lockTimeoutMs = 10_000;
 
 export function createSqlite({ directory, instance }: SqliteOptions): Database {
 	const file = join(directory, "store.sqlite");
 	const claimFile = join(directory, "store-claim.sqlite");
-	const explain = explainer(file);
+	const explain = createExplain(file);
 	return {
 		where: `SQLite in ${file}`,
 		explain,
@@ -121,22 +121,22 @@ function requireWritable(path: string, kind: "directory" | "file"): void {
 function createSession(data: SQL, claim: SQL): Session {
 	const { promise: lost, resolve } = Promise.withResolvers<string>();
 	let timeoutMs = lockTimeoutMs;
-	let over = false;
+	let isOver = false;
 	const end = async () => {
-		over = true;
+		isOver = true;
 		await data.close();
-		// Last: until here nobody else may write. The reference is also what keeps the handle, and so the lock, alive.
+		// Last: no other instance may write before. This reference also keeps the handle, and so the lock, alive.
 		await claim.close();
 	};
 	return {
-		// With BEGIN alone, a transaction that has read could find somebody else writing, and fail in its middle.
+		// With a plain BEGIN, a transaction that has read could fail at its first write because another program writes.
 		begin: "BEGIN IMMEDIATE",
 		lost,
 		run: (statement) =>
 			retryWhileLocked(
 				() => statement(data),
 				timeoutMs,
-				() => over,
+				() => isOver,
 			),
 		async limit(ms) {
 			timeoutMs = ms;
@@ -149,18 +149,19 @@ function createSession(data: SQL, claim: SQL): Session {
 	};
 }
 
-/** A file that only this user reads, made where it is missing. */
+/** Opens a file that only this user can read. Creates it if it is missing. */
 async function openFile(path: string): Promise<SQL> {
 	if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
 	const sql = new SQL({ adapter: "sqlite", filename: path, bigint: true });
-	// It is opened by the first statement.
+	// The first statement opens it.
 	await sql.unsafe("PRAGMA busy_timeout = 0");
 	return sql;
 }
 
 /**
- * Writes our name into the claim file and holds its write lock from then on. Rejects with a StoreFailure that names who
- * else does. In between the lock is free for a moment: who loses it then reads the name of the winner.
+ * Writes the name of this process into the claim file, and holds its write lock from then on. Rejects with a StoreFailure
+ * that names its holder. Committing the name releases the lock for a moment: if another process takes it then, that
+ * process's name is read.
  */
 async function takeClaim(
 	claim: SQL,
@@ -168,10 +169,14 @@ async function takeClaim(
 	instance: string,
 	signal: AbortSignal,
 ): Promise<void> {
-	const end = performance.now() + patienceMs;
-	const late = () => signal.aborted || performance.now() > end;
+	const end = performance.now() + claimTimeoutMs;
+	const isLate = () => signal.aborted || performance.now() > end;
 	const lock = () =>
-		retryWhileLocked(() => claim.unsafe("BEGIN IMMEDIATE"), patienceMs, late);
+		retryWhileLocked(
+			() => claim.unsafe("BEGIN IMMEDIATE"),
+			claimTimeoutMs,
+			isLate,
+		);
 	try {
 		for (;;) {
 			await lock();
@@ -179,7 +184,11 @@ async function takeClaim(
 			await claim.unsafe("CREATE TABLE IF NOT EXISTS claim (holder TEXT)");
 			await claim`DELETE FROM claim`;
 			await claim`INSERT INTO claim (holder) VALUES (${instance})`;
-			await retryWhileLocked(() => claim.unsafe("COMMIT"), patienceMs, late);
+			await retryWhileLocked(
+				() => claim.unsafe("COMMIT"),
+				claimTimeoutMs,
+				isLate,
+			);
 		}
 	} catch (error) {
 		if (!isLocked(error)) throw error;
@@ -196,7 +205,7 @@ async function holderIn(claim: SQL): Promise<string | undefined> {
 	return row?.holder;
 }
 
-/** A statement that finds the file locked was not begun, a COMMIT included: it is run again until `isOver`. */
+/** Repeats a statement, COMMIT included, while the file is locked: it has not started then. */
 async function retryWhileLocked<T>(
 	statement: () => Promise<T>,
 	timeoutMs: number,
@@ -219,42 +228,42 @@ function isLocked(error: unknown): boolean {
 	);
 }
 
-/** What SQLite's errors mean. https://www.sqlite.org/rescode.html */
-function explainer(file: string) {
+/** Classifies errors of SQLite. https://www.sqlite.org/rescode.html */
+function createExplain(file: string) {
 	return (error: unknown): DbError | undefined => {
 		const { code, message } = Object(error) as NodeJS.ErrnoException;
-		// The file could not be made.
+		// The file could not be created.
 		if (/^E[A-Z]+$/.test(code ?? ""))
 			return {
 				kind: "lost",
-				reason: `DATA_DIR: ${file} cannot be made (${code})`,
+				reason: `DATA_DIR: ${file} cannot be created (${code})`,
 			};
 		if (!(error instanceof SQL.SQLiteError)) return undefined;
-		const said = `(${error.code}: ${message})`;
+		const detail = `(${error.code}: ${message})`;
 		if (isLocked(error))
 			return {
-				kind: "passing",
-				reason: `DATA_DIR: another program keeps ${file} locked ${said}`,
+				kind: "transient",
+				reason: `DATA_DIR: another program holds a lock on ${file} ${detail}`,
 			};
 		if (/^SQLITE_(FULL|IOERR_WRITE)$/.test(error.code))
 			return {
 				kind: "refused",
-				reason: `DATA_DIR: the disk of ${file} is full ${said}`,
+				reason: `DATA_DIR: the disk of ${file} is full ${detail}`,
 			};
 		if (/^SQLITE_READONLY/.test(error.code))
 			return {
 				kind: "refused",
-				reason: `DATA_DIR: ${file} cannot be written ${said}`,
+				reason: `DATA_DIR: ${file} cannot be written ${detail}`,
 			};
 		if (/^SQLITE_(CORRUPT|NOTADB)/.test(error.code))
 			return {
 				kind: "lost",
-				reason: `DATA_DIR: ${file} is damaged, or is no database ${said}`,
+				reason: `DATA_DIR: ${file} is damaged or not a database ${detail}`,
 			};
 		if (/^SQLITE_(IOERR|CANTOPEN|PERM|AUTH|PROTOCOL)/.test(error.code))
 			return {
 				kind: "lost",
-				reason: `DATA_DIR: ${file} cannot be used ${said}`,
+				reason: `DATA_DIR: ${file} cannot be used ${detail}`,
 			};
 		return undefined;
 	};

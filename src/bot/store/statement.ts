@@ -1,15 +1,15 @@
-// Statements as the store's users write them: tagged templates, whose values never become SQL text, in the dialect that
-// PostgreSQL and SQLite share. Rows come back the same from both.
+// Statements as tagged templates, in the SQL that PostgreSQL and SQLite share. Values never become part of the SQL text.
+// Both databases return the same rows.
 
 import type { SQL } from "bun";
 import type { Session } from "./database.ts";
 
 type Scalar = string | number | bigint | null;
 
-/** What may stand in a statement. Booleans, dates and objects do not: the two databases disagree on them. */
+/** A value in a statement. Booleans, dates and objects are excluded: the two databases treat them differently. */
 export type Value = Scalar | Many;
 
-/** Rows to insert, or the values of an IN. */
+/** Rows to insert, or values of an IN; at least one. */
 export class Many {
 	constructor(
 		readonly items: readonly Record<string, Scalar>[] | readonly Scalar[],
@@ -18,21 +18,21 @@ export class Many {
 	}
 }
 
-/** `INSERT INTO t ${many([{ id, name }])}`, or `WHERE id IN ${many(ids)}`; at least one. */
+/** For `INSERT INTO t ${many([{ id, name }])}` and `WHERE id IN ${many(ids)}`. Throws a TypeError for no items. */
 export function many(items: Many["items"]): Many {
 	return new Many(items);
 }
 
 /**
- * Runs one statement and gives its rows: those that it selects, or names with RETURNING. Whole numbers come as numbers
- * where they are exact, and as bigints beyond 2^53. Ids are TEXT, instants are epoch milliseconds in BIGINT.
+ * Runs one statement and returns its rows, of SELECT or RETURNING. Integers are numbers if exact, and bigints beyond 2^53.
+ * Ids are TEXT, times are epoch milliseconds in BIGINT.
  */
 export type Sql = <Row extends object = Record<string, unknown>>(
 	strings: TemplateStringsArray,
 	...values: Value[]
 ) => Promise<Row[]>;
 
-/** Statements of a session. */
+/** Returns a function that runs statements on the session. */
 export function statementsOf(session: Pick<Session, "run">): Sql {
 	return async <Row extends object>(
 		strings: TemplateStringsArray,
@@ -60,7 +60,7 @@ function withNumbers(row: Record<string, unknown>) {
 	);
 }
 
-/** What PostgreSQL gives as a number and SQLite as a bigint, or the other way around. */
+/** For some integers one database returns a number and the other a bigint. */
 function toNumber(value: unknown): unknown {
 	if (typeof value !== "bigint") return value;
 	const number = Number(value);

@@ -1,5 +1,5 @@
-// The states of a store and the transitions between them. Pure: no timers, no I/O. Whoever holds a session holds the
-// claim, so only the states that carry the session of the moment can write.
+// The states of a store and the transitions between them, without timers or I/O. A session holds the claim, so only states
+// with a session can write.
 
 /** `S` is what stands for a session that holds the claim. */
 export type StoreState<S> =
@@ -11,12 +11,12 @@ export type StoreState<S> =
 	| { name: "refusing"; session: S; reason: string; refusedAt: number }
 	/** Closing was requested. Work that was accepted before is finished on the session, if there still is one. */
 	| { name: "closing"; session: S | undefined; reason: string }
-	/** Final: another attempt would not help. */
+	/** Final. Another attempt would not help. */
 	| { name: "failed"; reason: string }
 	/** Final. */
 	| { name: "closed"; reason: string };
 
-/** Events of a session that is not the current one any more have no effect. */
+/** Events of a session other than the current one have no effect. */
 export type StoreEvent<S> =
 	| { type: "opened"; session: S }
 	/** An attempt to open a session failed. */

@@ -1,5 +1,5 @@
-// The store: open it, claim it, migrate it, keep it open. It starts without its database and waits for it; whoever needs
-// a row meanwhile is told so.
+// The store of a bot: PostgreSQL or SQLite behind one interface. It starts before its database does, and is degraded until
+// that is available. Supervisor opens, claims and migrates; Executor runs the statements.
 
 import { hostname } from "node:os";
 import { ConfigError } from "../../lib/config.ts";
@@ -8,60 +8,60 @@ import type { Database } from "./database.ts";
 import type { StoreFailure } from "./db-error.ts";
 import { checkNumbers, type Migration } from "./migrations.ts";
 import { createPostgres } from "./postgres.ts";
-import { directoryFault, type StoreSettings, storeIssues } from "./settings.ts";
+import { directoryIssue, type StoreSettings, storeIssues } from "./settings.ts";
 import { createSqlite } from "./sqlite.ts";
 import type { Sql } from "./statement.ts";
 import { Supervisor } from "./supervisor.ts";
 import { migrations as allMigrations } from "./tables.ts";
 
 export interface StoreOptions extends StoreSettings {
-	/** Who we are, for the claim and its messages: see `instanceName`. */
+	/** Name of this process in the claim and in messages: see `instanceName`. */
 	instance: string;
 	log: Log;
 	migrations?: readonly Migration[];
-	/** What a statement, or a whole transaction, may take once it has its turn; it waits for that as long at most. */
+	/** Timeout of a statement or a whole transaction. The wait for its start has the same limit. */
 	queryTimeoutMs?: number;
-	/** What connecting and claiming may take. */
+	/** Limit of connecting and claiming together. */
 	connectTimeoutMs?: number;
-	/** Waits between attempts: doubled each time, up to the second number. */
+	/** Waits between attempts to connect: the first, doubled with each failure up to the second. */
 	backOffMs?: readonly [number, number];
 }
 
 export interface Store extends AsyncDisposable {
-	/** "degraded": the database is away, or does not take writes. It is tried again until it does. */
+	/** "degraded": the database is unavailable or refuses writes. It is retried until it works. */
 	readonly state: "ready" | "degraded";
-	/** Why it is degraded, for the operator. */
+	/** Why it is degraded, for the operator; undefined when ready. */
 	readonly reason: string | undefined;
-	/** Since when it has been in its state. */
+	/** When `state` last changed. */
 	readonly since: Date;
-	/** Resolves with the reason when trying again does not help: another instance holds the claim, or the tables are not ours. */
+	/** Resolves if another attempt would not help: another instance holds the claim, or the tables do not fit this program. */
 	readonly failed: Promise<StoreFailure>;
-	/** Resolves when the first attempt to open it is over, either way. */
+	/** Resolves after the first attempt to open it, successful or not. */
 	readonly opened: Promise<void>;
-	/** One statement. Rejects with StoreUnavailable where the database is away, or does not do it in time. */
+	/** Runs one statement. Rejects with StoreUnavailable if the database is unavailable or too slow. */
 	sql: Sql;
 	/**
-	 * Statements that take effect together or not at all; `work` is given the `sql` that they go through. All others wait
-	 * meanwhile: `work` waits for nothing but its statements, and uses no other `sql`. When one of them fails, all do.
+	 * Runs statements that take effect together or not at all. Other statements wait meanwhile, so `work` may wait only for
+	 * its own statements and must use the `sql` it receives. If one statement fails, everything is rolled back.
 	 */
 	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-	/** Finishes what it was asked for, gives up the claim and closes. */
+	/** Finishes accepted work, releases the claim and closes. */
 	close(): Promise<void>;
 }
 
-/** What an instance calls itself towards others: its process, its machine and its bot's name, which may be cut off. */
+/** Name of an instance for other instances: process, machine and bot. PostgreSQL may truncate it. */
 export function instanceName(botName: string): string {
 	return `pid ${process.pid} on ${hostname()} (${botName})`;
 }
 
-/** Opens the store, now or when its database is there. Throws a ConfigError for settings that cannot work. */
+/** Opens the store as soon as its database is available. Throws a ConfigError for invalid settings. */
 export function startStore(options: StoreOptions): Store {
-	const faults = storeIssues(options);
+	const issues = storeIssues(options);
 	if (options.databaseUrl === undefined) {
-		const fault = directoryFault(options.directory);
-		if (fault) faults.push(fault);
+		const issue = directoryIssue(options.directory);
+		if (issue) issues.push(issue);
 	}
-	if (faults.length > 0) throw new ConfigError("the environment", faults);
+	if (issues.length > 0) throw new ConfigError("the environment", issues);
 	const migrations = options.migrations ?? allMigrations;
 	checkNumbers(migrations);
 	return new Supervisor(
@@ -71,7 +71,7 @@ export function startStore(options: StoreOptions): Store {
 	);
 }
 
-/** The database that the settings name, not opened yet. `instance` stands in the claim. */
+/** The database of these settings, not opened yet. `instance` is its name in the claim. */
 export function createDatabase(
 	{ databaseUrl, schema, directory }: StoreSettings,
 	instance: string,

@@ -129,11 +129,11 @@ export class Supervisor implements Store {
 		const reason = reasonOf(after);
 		const isClosing = after.name === "closing" || after.name === "closed";
 		if (reason !== undefined && reason !== reasonOf(before) && !isClosing)
-			log.warn("the store is degraded", { reason });
+			log.warn("store degraded", { reason });
 		if (after.name === "refusing" && before.name === "ready")
 			void this.#probeWrites(after.session);
 		if (after.name === "ready" && before.name === "refusing")
-			log.info("the store takes writes again");
+			log.info("store accepts writes again");
 	}
 
 	/** Opens a session, and another one after each loss, until `close` or a StoreFailure. Never rejects. */
@@ -144,7 +144,7 @@ export class Supervisor implements Store {
 				failures = 0;
 				const executor = new Executor(session, this.#database, this.#timeoutMs);
 				this.#apply({ type: "opened", session: executor });
-				this.#options.log.info("the store is open", {
+				this.#options.log.info("store opened", {
 					where: this.#database.where,
 					migrations_applied: applied,
 				});
@@ -200,7 +200,7 @@ export class Supervisor implements Store {
 			await session.close();
 			if (!(error instanceof MigrationError)) throw error;
 			const kind = explain(error.cause)?.kind;
-			if (kind !== undefined && kind !== "gone") throw error.cause;
+			if (kind !== undefined && kind !== "missing") throw error.cause;
 			const { message, cause } = error;
 			throw new StoreFailure(`${message}: ${cause}`, { cause });
 		}
@@ -238,7 +238,7 @@ export class Supervisor implements Store {
 				return;
 			} catch (error) {
 				if (error instanceof StoreUnavailable) continue;
-				this.#options.log.error("could not probe the store", { error });
+				this.#options.log.error("store probe failed", { error });
 			}
 		}
 	}

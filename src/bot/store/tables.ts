@@ -1,4 +1,4 @@
-// Every table there is, in the order in which they came: its file beside this one brings the migration.
+// All migrations, in the order of their numbers. Each table has its own file in this folder.
 
 import { channelLocksTable } from "./channel-locks.ts";
 import { chargebacksTable } from "./chargebacks.ts";

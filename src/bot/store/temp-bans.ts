@@ -1,4 +1,5 @@
-// The table of bans with an end: one row a person and guild, from before Discord is asked until nothing is left to do.
+// Table "temp_bans": temporary bans, one row per person and guild. A row exists from before the request to Discord until
+// nothing is left to do.
 
 import type { Migration } from "./migrations.ts";
 import { many, type Sql } from "./statement.ts";
@@ -7,15 +8,15 @@ export interface TempBan {
 	guild_id: string;
 	user_id: string;
 	moderator_id: string;
-	/** What the moderator gave; null for nothing. */
+	/** Moderator's reason; null for none. */
 	reason: string | null;
-	/** When it was asked for: epoch milliseconds. */
+	/** When the moderator requested it: epoch milliseconds. */
 	asked_at: number;
 	/** Epoch milliseconds. */
 	ends_at: number;
-	/** "asked": Discord may not have heard of it. */
+	/** "asked": not confirmed by Discord yet. */
 	state: "asked" | "banned";
-	/** How the reason of the ban on Discord begins, by which it is known from another one; null for a ban without a reason. */
+	/** Start of the ban's reason on Discord, which tells it from other bans; null for a ban without a reason. */
 	mark: string | null;
 }
 
@@ -37,7 +38,7 @@ export const tempBansTable: Migration = {
 		CREATE INDEX temp_bans_by_end ON temp_bans (ends_at)`,
 };
 
-/** Notes a ban; it takes the place of an earlier one of the same person. */
+/** Inserts a ban, or replaces that of the same person. */
 export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
 	await sql`
 		INSERT INTO temp_bans ${many([{ ...ban }])}
@@ -46,7 +47,6 @@ export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
 			ends_at = excluded.ends_at, state = excluded.state, mark = excluded.mark`;
 }
 
-/** Who is meant. */
 type Key = Pick<TempBan, "guild_id" | "user_id">;
 
 export async function selectTempBan(
@@ -59,7 +59,7 @@ export async function selectTempBan(
 	return row;
 }
 
-/** Discord has banned them. */
+/** Records that Discord has confirmed the ban. */
 export async function setBanned(
 	sql: Sql,
 	{ guild_id, user_id }: Key,
@@ -69,7 +69,7 @@ export async function setBanned(
 		WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 }
 
-/** Whether there was one. */
+/** Returns whether there was one. */
 export async function deleteTempBan(
 	sql: Sql,
 	{ guild_id, user_id }: Key,
@@ -80,7 +80,7 @@ export async function deleteTempBan(
 	return rows.length > 0;
 }
 
-/** Of which something is to be done by now: their end has come, or Discord may not have heard of them. */
+/** Bans that have ended by `now`, or are not confirmed by Discord yet. */
 export function selectDue(sql: Sql, now: number): Promise<Key[]> {
 	return sql<Key>`
 		SELECT guild_id, user_id FROM temp_bans
@@ -91,7 +91,7 @@ export function selectAllTempBans(sql: Sql): Promise<Key[]> {
 	return sql<Key>`SELECT guild_id, user_id FROM temp_bans`;
 }
 
-/** The next end after `now`; undefined for none. */
+/** The next end after `now`, in epoch milliseconds; undefined for none. */
 export async function selectNextEnd(
 	sql: Sql,
 	now: number,
@@ -101,7 +101,7 @@ export async function selectNextEnd(
 	return row?.next ?? undefined;
 }
 
-/** A page of a guild's, in the order of their ends, and how many there are in all. */
+/** One page of a guild's bans, earliest end first, and the number of all. */
 export async function selectTempBansOf(
 	sql: Sql,
 	guildId: string,

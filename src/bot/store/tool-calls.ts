@@ -1,23 +1,23 @@
-// The table of tool calls: who called what, when, and what came of it.
+// Table "tool_calls": the audit log of tool calls.
 
 import type { Migration } from "./migrations.ts";
 import { many, type Sql } from "./statement.ts";
 
-/** What has come of a call: "done", "failed" (a result with isError), "refused" (its arguments), "error" (a fault of ours). */
+/** "failed": a result with isError. "refused": invalid arguments. "error": a bug. */
 export type Outcome = "done" | "failed" | "refused" | "error";
 
 export interface ToolCallRow {
-	/** Grows with time. */
+	/** Increases with time. */
 	id: string;
-	/** When it came, in epoch milliseconds. */
+	/** When the call arrived, in epoch milliseconds. */
 	at: number;
-	/** What its caller calls it in their own log. */
+	/** Request id in the caller's own log. */
 	request_id: string | null;
-	/** The name that the client gave itself. */
+	/** Name that the client sent. */
 	client: string;
 	tool: string;
 	guild_id: string | null;
-	/** JSON, with texts and secrets taken out. */
+	/** JSON, with texts and secrets removed. */
 	arguments: string;
 	outcome: Outcome;
 	milliseconds: number;
@@ -41,7 +41,7 @@ export const toolCallsTable: Migration = {
 		CREATE INDEX tool_calls_at ON tool_calls (at, id)`,
 };
 
-/** Rows that are there already are left as they are: writing again is safe. */
+/** Existing rows are kept, so a repeated insert is safe. */
 export async function insertToolCalls(
 	sql: Sql,
 	rows: readonly ToolCallRow[],
@@ -49,21 +49,20 @@ export async function insertToolCalls(
 	await sql`INSERT INTO tool_calls ${many(rows.map((row) => ({ ...row })))} ON CONFLICT (id) DO NOTHING`;
 }
 
-/** What is looked for; what is undefined does not matter. */
+/** A member that is undefined does not filter. */
 export interface ToolCallFilter {
 	tool?: string | undefined;
 	client?: string | undefined;
 	guildId?: string | undefined;
 	outcome?: Outcome | undefined;
-	/** Those from this instant on. */
+	/** From this instant on. */
 	from?: Date | undefined;
-	/** Those before this instant, and of it those before this id, if one is given. */
+	/** Before this instant; with `id`, also those at this instant with a lower id. */
 	before?: { at: Date; id?: string | undefined } | undefined;
-	/** How many at most. */
 	limit: number;
 }
 
-/** The latest calls, newest first. */
+/** Matching calls, newest first, at most `limit`. */
 export function selectToolCalls(
 	sql: Sql,
 	filter: ToolCallFilter,
@@ -72,9 +71,9 @@ export function selectToolCalls(
 	const { guildId = null, limit } = filter;
 	const from = filter.from?.getTime() ?? 0;
 	const before = filter.before?.at.getTime() ?? Number.MAX_SAFE_INTEGER;
-	// No id is below this one.
+	// No id is lower.
 	const beforeId = filter.before?.id ?? "";
-	// PostgreSQL has to be told what type a NULL would be of.
+	// PostgreSQL cannot infer the type of a NULL parameter.
 	return sql<ToolCallRow>`
 		SELECT id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds FROM tool_calls
 		WHERE at >= ${from} AND (at < ${before} OR (at = ${before} AND id < ${beforeId}))
@@ -85,7 +84,7 @@ export function selectToolCalls(
 		ORDER BY at DESC, id DESC LIMIT ${limit}`;
 }
 
-/** Deletes at most `limit` of the calls before an instant. Gives their number. */
+/** Deletes at most `limit` calls before an instant. Returns how many. */
 export async function deleteToolCallsBefore(
 	sql: Sql,
 	instant: Date,

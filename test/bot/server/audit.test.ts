@@ -674,7 +674,7 @@ onOwnPostgres((databases) => {
 		const asked = await call("list_recent_tool_calls", {});
 		expect(asked).toEqual({
 			isError: true,
-			text: "The bot's database is away at the moment, and this needs it. Nothing was stored; try again in a minute.",
+			text: "The bot's database is unavailable at the moment. Nothing was stored. Try again in a minute.",
 		});
 		expect(await metric("audit_queued")).toBe(21);
 		const { store } = JSON.parse((await get("/status")).text);

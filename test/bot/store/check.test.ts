@@ -214,7 +214,7 @@ describe("SQLite, its files", () => {
 			const file = join(place.settings.directory, "store.sqlite");
 			writeFileSync(file, "hello ".repeat(1_000));
 			expect(await fault(check(place))).toMatch(
-				/^DATA_DIR: .*store\.sqlite is damaged, or is no database/,
+				/^DATA_DIR: .*store\.sqlite is damaged or not a database/,
 			);
 			expect(filesIn(place)).toEqual(["store.sqlite"]);
 		});

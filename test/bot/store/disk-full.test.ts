@@ -59,7 +59,7 @@ onBoth(
 			);
 			expect(full).toMatch(/the disk of .* is full/);
 			const said = instance.lines.join("\n");
-			expect(said).toContain('"the store is degraded"');
+			expect(said).toContain('"store degraded"');
 			const kept = await place.look("SELECT id FROM things");
 			expect(kept.length).toBeGreaterThan(10);
 

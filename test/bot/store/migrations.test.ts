@@ -68,7 +68,9 @@ onBoth((databases) => {
 		expect((await opened.store.failed).message).toStartWith(
 			"Migration 1 (things) was edited after it had been applied",
 		);
-		expect(opened.store.sql`SELECT 1`).rejects.toThrow(/database is away/);
+		expect(opened.store.sql`SELECT 1`).rejects.toThrow(
+			/database is unavailable/,
+		);
 	});
 
 	test("a database that is newer than the program is refused, and left as it is", async () => {
@@ -77,7 +79,7 @@ onBoth((databases) => {
 		await (await openStore(place, newer)).store.close();
 		await using opened = await openStore(place);
 		expect((await opened.store.failed).message).toBe(
-			"The database is newer than this program: it has migration 2 (names), and this program knows 1. Run the newer program, or restore a backup from before it.",
+			"The database is newer than this program: it has migration 2 (names), and this program has 1. Run the newer program, or restore an older backup.",
 		);
 		await opened.store.close();
 		await using again = await openStore(place, newer);

@@ -134,7 +134,7 @@ onOwnPostgres((databases) => {
 		});
 		expect(store.state).toBe("ready");
 		await store.sql`INSERT INTO things (id) VALUES (${"a"})`;
-		expect(opened.logged.messages()).toEqual(["the store is open"]);
+		expect(opened.logged.messages()).toEqual(["store opened"]);
 	});
 
 	test("it starts before its database does", async () => {
@@ -296,7 +296,7 @@ test("the SQLite files are made with their directory, for their owner alone", as
 test("a DATA_DIR that cannot be is a fault of configuration", async () => {
 	await Bun.write(join(directory, "file"), "");
 	expect(openStore(sqliteAt(join(directory, "file/below")))).rejects.toThrow(
-		`DATA_DIR: cannot make or write the directory ${JSON.stringify(join(directory, "file/below"))} (ENOTDIR)`,
+		`DATA_DIR: cannot create or write the directory ${JSON.stringify(join(directory, "file/below"))} (ENOTDIR)`,
 	);
 });
 
@@ -317,7 +317,7 @@ test("a file that is no database is said, and tried again", async () => {
 	const { store } = opened;
 	expect(store.state).toBe("degraded");
 	expect(store.reason).toStartWith(
-		`DATA_DIR: ${join(junk, "store.sqlite")} is damaged, or is no database`,
+		`DATA_DIR: ${join(junk, "store.sqlite")} is damaged or not a database`,
 	);
 	await Bun.file(join(junk, "store.sqlite")).delete();
 	await until("it is ready", () => store.state === "ready");

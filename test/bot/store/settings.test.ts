@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-	directoryFault,
+	directoryIssue,
 	storeIssues,
 } from "../../../src/bot/store/settings.ts";
 
@@ -44,10 +44,10 @@ test.each([
 });
 
 test.each([
-	[undefined, "DB_SCHEMA: is required beside DATABASE_URL"],
+	[undefined, "DB_SCHEMA: is required with DATABASE_URL"],
 	["é".repeat(32), "DB_SCHEMA: expected at most 63 bytes"],
 	["a\0b", "DB_SCHEMA: expected a name without control characters"],
-	["pg_temp", 'DB_SCHEMA: "pg_temp" is PostgreSQL\'s own'],
+	["pg_temp", 'DB_SCHEMA: "pg_temp" is reserved by PostgreSQL'],
 	["INFORMATION_SCHEMA", "DB_SCHEMA: "],
 ])("DB_SCHEMA=%j is refused", (schema, issue) => {
 	expect(issues(good, schema)).toEqual([expect.stringContaining(issue)]);
@@ -61,13 +61,13 @@ test("a directory that is missing is made, for its owner alone, and one that can
 	const parent = mkdtempSync(join(tmpdir(), "guildhall-data-"));
 	try {
 		const data = join(parent, "alpha", "data");
-		expect(directoryFault(data)).toBeUndefined();
+		expect(directoryIssue(data)).toBeUndefined();
 		for (const made of [data, join(parent, "alpha")])
 			expect(statSync(made).mode & 0o777).toBe(0o700);
 		const file = join(data, "file");
 		writeFileSync(file, "");
-		expect(directoryFault(file)).toBe(
-			`DATA_DIR: cannot make or write the directory ${JSON.stringify(file)} (EEXIST)`,
+		expect(directoryIssue(file)).toBe(
+			`DATA_DIR: cannot create or write the directory ${JSON.stringify(file)} (EEXIST)`,
 		);
 	} finally {
 		rmSync(parent, { recursive: true });

@@ -16,7 +16,7 @@ onBoth((databases, kind) => {
 		expect(opened.store.reason).toBeUndefined();
 		expect(opened.store.state).toBe("ready");
 		expect(await opened.store.sql`SELECT id FROM things`).toEqual([]);
-		expect(opened.logged.messages()).toEqual(["the store is open"]);
+		expect(opened.logged.messages()).toEqual(["store opened"]);
 	});
 
 	test("what was written is there after a restart", async () => {
@@ -204,7 +204,7 @@ onBoth((databases, kind) => {
 		await store.close();
 		expect(await last).toEqual([]);
 		expect(store.state).toBe("degraded");
-		expect(store.sql`SELECT 1`).rejects.toThrow(/database is away/);
+		expect(store.sql`SELECT 1`).rejects.toThrow(/database is unavailable/);
 	});
 
 	test.each([
@@ -242,7 +242,7 @@ onBoth((databases, kind) => {
 		await two.store.close();
 		await three.store.sql`INSERT INTO things (id) VALUES (${"more"})`;
 		await three.store.close();
-		expect(three.logged.messages()).toEqual(["the store is open"]);
+		expect(three.logged.messages()).toEqual(["store opened"]);
 	});
 });
 

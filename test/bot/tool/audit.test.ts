@@ -208,7 +208,7 @@ onOwnPostgres((databases) => {
 		expect(audit.queued).toBe(5);
 		expect(audit.dropped).toBe(3);
 		await expect(audit.recent({ limit: 1 })).rejects.toThrow(
-			/database is away/,
+			/database is unavailable/,
 		);
 		await databases.postgres.start();
 		await until("they are written", () => audit.queued === 0);

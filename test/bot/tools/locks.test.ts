@@ -319,7 +319,9 @@ describe("a lock that was cut off is noted", () => {
 				channel_id: channel.id,
 			});
 			expect(isError).toBe(true);
-			expect(text).toStartWith("The bot's database is away at the moment");
+			expect(text).toStartWith(
+				"The bot's database is unavailable at the moment",
+			);
 		}
 		expect(writes(world)).toEqual([]);
 	});
@@ -347,6 +349,8 @@ test("a lock that cannot be forgotten is said to be there", async () => {
 	const work = async () => {
 		sent += 1;
 	};
-	await expect(locks.begin([row], work)).rejects.toThrow("database is away");
+	await expect(locks.begin([row], work)).rejects.toThrow(
+		"database is unavailable",
+	);
 	expect(sent).toBe(0);
 });

@@ -117,7 +117,7 @@ test("an end waits for the database to come back", async () => {
 	stage.clock.now += 2 * dayMs;
 	await until("it was asked", () => stage.refused() > 3);
 	await expect(stage.ban("mona_lisa", dayMs)).rejects.toThrow(
-		"The bot's database is away at the moment",
+		"The bot's database is unavailable at the moment",
 	);
 	expect(stage.isBanned("mona_lisa")).toBe(false);
 	expect(stage.isBanned("zoe")).toBe(true);
