@@ -22,7 +22,7 @@ interface Example {
 }
 
 const never = () => Promise.reject(new Error("only its listing is wanted"));
-const gameTools = donatorTools({ look: never, carryOut: never });
+const gameTools = donatorTools({ plan: never, apply: never });
 const allTools: readonly BotTool[] = [...tools, ...gameTools];
 
 export const referenceFile = join(

@@ -178,7 +178,7 @@ function tell({ game, bot, scene }: World) {
 
 /** Presses the button, unless the decision is made. */
 async function press({ simulator, scene }: World, decision: Decision) {
-	const alert = await scene.shown("2 role(s) are saved");
+	const alert = await scene.shown("2 role(s) saved");
 	if (pressable(alert).includes(decision))
 		await simulator.user(staff).press(alert, decision);
 }
@@ -211,7 +211,7 @@ async function isOver({ scene }: World, decision: Decision): Promise<void> {
 		return decision === "Ban"
 			? fields["Ban on Discord"] === "Done." &&
 					fields["Ban in the game"] === "Done."
-			: fields.Roles === "They are given back.";
+			: fields.Roles === "Restored.";
 	});
 }
 
@@ -279,7 +279,7 @@ async function survives(
 	if (!decided) await killAt(world, step, after, begin);
 	else {
 		await begin();
-		await world.scene.shown("2 role(s) are saved");
+		await world.scene.shown("2 role(s) saved");
 		await killAt(world, step, after, () => press(world, decision));
 	}
 	// A game server that has not heard tells again.

@@ -1,5 +1,5 @@
-// What the staff see of a chargeback: one message with what is known and done, and two buttons. It is made from the row
-// alone, so that the message can be brought up to date at any time, and what it shows compared by a digest.
+// The staff's alert about a chargeback: an embed with its state and two buttons. Built from the row alone, so that the
+// message can be updated at any time. A digest tells whether it is up to date.
 
 import { createHash } from "node:crypto";
 import {
@@ -11,41 +11,44 @@ import {
 } from "discord.js";
 import { oneLine } from "../discord/text.ts";
 import type { Ban, Chargeback, Decision } from "../store/chargebacks.ts";
-import { firstOf } from "./client.ts";
+import { truncate } from "./client.ts";
 
-/** What Discord takes in a field of an embed. */
+/** Discord's limit for the value of a field. */
 const maxFieldLength = 1_024;
 const maxErrorLength = 300;
-/** So many mentions of roles fit into a field, with what is said of them. */
-const maxRolesShown = 35;
+/** Role mentions that fit into a field. */
+const maxRolesListed = 35;
+
+export const decisionLabels = { ban: "Ban", dismiss: "Dismiss" } as const;
 
 const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
 export interface Alert {
 	body: RESTPostAPIChannelMessageJSONBody;
-	/** Two alerts that show the same have the same. */
+	/** Equal for equal bodies. */
 	digest: string;
 }
 
-/** `held`: another chargeback of the same person is still to be decided. */
-export function alertOf(row: Chargeback, held: boolean): Alert {
+/** `isHeld`: another chargeback of the person is undecided. */
+export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 	const { decision } = row;
 	const button = (
 		style: ButtonStyle.Danger | ButtonStyle.Secondary,
 		label: string,
-		what: Decision,
+		action: Decision,
 	): APIButtonComponentWithCustomId => ({
 		type: ComponentType.Button,
-		...{ style, label },
-		custom_id: buttonId(what, row.id),
+		style,
+		label,
+		custom_id: buttonId(action, row.id),
 		disabled: decision !== null,
 	});
 	const body: RESTPostAPIChannelMessageJSONBody = {
 		embeds: [
 			{
-				title: "A payment was taken back",
+				title: "Chargeback",
 				color: colours[decision ?? "open"],
-				fields: fieldsOf(row, held),
+				fields: createFields(row, isHeld),
 				timestamp: row.happened_at,
 			},
 		],
@@ -58,100 +61,102 @@ export function alertOf(row: Chargeback, held: boolean): Alert {
 				],
 			},
 		],
-		// It pings nobody, whatever names are in it.
+		// Names in it must not ping.
 		allowed_mentions: { parse: [] },
 	};
 	const digest = createHash("sha256").update(JSON.stringify(body));
 	return { body, digest: digest.digest("hex").slice(0, 16) };
 }
 
-function fieldsOf(row: Chargeback, held: boolean): APIEmbedField[] {
+function createFields(row: Chargeback, isHeld: boolean): APIEmbedField[] {
 	const { chat_id, decision, decided_by, decided_at } = row;
 	const field = (name: string, value: string, inline = false) => ({
-		...{ name, inline },
+		name,
+		inline,
 		value: value.slice(0, maxFieldLength),
 	});
 	const fields = [
-		field("Game account", `${data(row.username)} (${data(row.uuid)})`, true),
-		field("Tier", data(row.tier), true),
+		field("Game account", `${code(row.username)} (${code(row.uuid)})`, true),
+		field("Tier", code(row.tier), true),
 		field(
 			"Discord account",
 			chat_id === null
-				? "None is linked: there is nobody to restrict, nor to ban on Discord."
+				? "Not linked: nobody can be restricted or banned on Discord."
 				: `<@${chat_id}> (ID: ${chat_id})`,
 		),
 	];
-	if (chat_id !== null) fields.push(field("Restriction", restrictionOf(row)));
+	if (chat_id !== null)
+		fields.push(field("Restriction", formatRestriction(row)));
 	if (decision === null) return fields;
-	const on = `<t:${Math.floor((decided_at ?? 0) / 1000)}:f>`;
-	const what = decision === "ban" ? "Ban" : "Dismiss";
-	fields.push(field("Decision", `${what}, by <@${decided_by}> on ${on}`));
+	const date = `<t:${Math.floor((decided_at ?? 0) / 1000)}:f>`;
+	const label = decisionLabels[decision];
+	fields.push(field("Decision", `${label}, by <@${decided_by}> on ${date}`));
 	if (decision === "ban") {
 		const { discord_ban, discord_ban_error, game_ban, game_ban_error } = row;
 		fields.push(
-			field("Ban on Discord", banOf(discord_ban, discord_ban_error), true),
-			field("Ban in the game", banOf(game_ban, game_ban_error), true),
+			field("Ban on Discord", formatBan(discord_ban, discord_ban_error), true),
+			field("Ban in the game", formatBan(game_ban, game_ban_error), true),
 		);
 	} else if (chat_id !== null)
-		fields.push(field("Roles", restorationOf(row, held)));
+		fields.push(field("Roles", formatRestoration(row, isHeld)));
 	return fields;
 }
 
-function restrictionOf(row: Chargeback): string {
+function formatRestriction(row: Chargeback): string {
 	const { restriction, restriction_error, saved_roles, restricted_role } = row;
 	if (restriction === "restricted")
 		return saved_roles.length === 0
-			? `They have <@&${restricted_role}>. There was no other role to take away.`
-			: `They have <@&${restricted_role}>, and ${saved_roles.length} role(s) are saved.`;
-	if (row.decision !== null) return "It was not carried out.";
+			? `Restricted to <@&${restricted_role}>. There were no other roles.`
+			: `Restricted to <@&${restricted_role}>. ${saved_roles.length} role(s) saved.`;
+	if (row.decision !== null) return "Not applied.";
 	if (restriction === "absent")
-		return "They are not in the guild. They are restricted when they come back.";
-	return inWork(restriction_error);
+		return "Not in the server. They will be restricted when they rejoin.";
+	return formatPending(restriction_error);
 }
 
-function banOf(state: Ban, error: string | null): string {
+function formatBan(state: Ban, error: string | null): string {
 	if (state === "done") return "Done.";
-	if (state === "none") return "No account is linked.";
-	if (state === "impossible") return `Impossible: ${data(error ?? "")}`;
-	return inWork(error);
+	if (state === "none") return "No account linked.";
+	if (state === "impossible") return `Impossible: ${code(error ?? "")}`;
+	return formatPending(error);
 }
 
-function restorationOf(row: Chargeback, held: boolean): string {
+function formatRestoration(row: Chargeback, isHeld: boolean): string {
 	const { restoration, restoration_error, lost_roles } = row;
 	if (restoration === "void")
-		return "They are not given back: another chargeback of theirs ended in a ban.";
+		return "Not restored: another chargeback ended in a ban.";
 	if (restoration === "restored")
 		return lost_roles.length === 0
-			? "They are given back."
-			: `They are given back, but for those that are gone or out of the bot's reach: ${rolesShown(lost_roles)}`;
-	if (held)
-		return "They are given back when their other chargebacks are dismissed, too.";
+			? "Restored."
+			: `Restored, except deleted roles and those above the bot's: ${formatRoles(lost_roles)}`;
+	if (isHeld)
+		return "Restored once this person's other chargebacks are dismissed.";
 	if (restoration === "absent")
-		return "They are not in the guild. The roles are given back when they come back.";
-	return inWork(restoration_error);
+		return "Not in the server. The roles will be restored when they rejoin.";
+	return formatPending(restoration_error);
 }
 
-function rolesShown(roles: readonly string[]): string {
-	const shown = roles.slice(0, maxRolesShown).map((id) => `<@&${id}>`);
-	const more = roles.length - shown.length;
-	return shown.join(" ") + (more > 0 ? ` and ${more} more` : "");
+function formatRoles(roles: readonly string[]): string {
+	const mentions = roles.slice(0, maxRolesListed).map((id) => `<@&${id}>`);
+	const more = roles.length - mentions.length;
+	return mentions.join(" ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-function inWork(error: string | null): string {
-	if (error === null) return "On its way.";
-	return `Not yet, and tried again: ${data(firstOf(error, maxErrorLength))}`;
+function formatPending(error: string | null): string {
+	if (error === null) return "In progress.";
+	return `Failed, will retry: ${code(truncate(error, maxErrorLength))}`;
 }
 
-/** A text from elsewhere, as data: within a code span nothing is a mention, a link or a format. */
-function data(text: string): string {
+/** Untrusted text in a code span, where mentions, links and Markdown have no effect. */
+function code(text: string): string {
 	return `\`${oneLine(text).replaceAll("`", "ˋ")}\``;
 }
 
-function buttonId(what: Decision, id: string): string {
-	return `chargeback:${what}:${id}`;
+function buttonId(action: Decision, id: string): string {
+	return `chargeback:${action}:${id}`;
 }
 
-/** What a button asks for, and of which chargeback; undefined where it is none of these. */
+/** The decision and chargeback of an alert's button; undefined for other buttons. */
 export function readButtonId(
 	customId: string,
 ): { decision: Decision; id: string } | undefined {

@@ -1,5 +1,5 @@
-// What is done about a chargeback, step by step. Each step can be repeated when nobody knows whether it was done: it looks
-// first, does what is missing, and notes in the store that it is done.
+// The steps of a chargeback. Each can be repeated after an unknown outcome: it checks Discord, does what is missing, then
+// records success in the store.
 
 import {
 	type APIGuildMember,
@@ -30,7 +30,7 @@ import {
 } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/db-error.ts";
 import type { Store } from "../store/store.ts";
-import { alertOf } from "./chargeback-alert.ts";
+import { createAlert } from "./chargeback-alert.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
 export type Step =
@@ -50,24 +50,24 @@ export interface StepsOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	game: Pick<GameClient, "ban">;
-	/** The guild that is meant; without one, the staff channel's. */
+	/** The guild; undefined for that of the staff channel. */
 	guildId: string | undefined;
 	settings: ChargebackSettings;
-	/** What changes somebody's roles, by their id. */
+	/** Serializes role changes, by user id. */
 	mutex: KeyedMutex;
 }
 
-/** What stands in the way at the moment is not the chargeback's: nothing is said of it, and it is tried again. */
+/** The step is not possible at the moment, for a reason outside the chargeback. Retried, and not shown to the staff. */
 export class NotNow extends Error {
 	override name = "NotNow";
 }
 
-/** It cannot be done as things are. The message is for the staff. */
+/** The step cannot succeed in the current situation. The message is for the staff. */
 export class Refusal extends Error {
 	override name = "Refusal";
 }
 
-/** Whether the person's other chargebacks have to be decided before this one's roles are given back. */
+/** Whether an undecided chargeback of the person blocks the restoration of roles. */
 export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	return open.some(
 		({ chat_id, decision }) =>
@@ -75,8 +75,8 @@ export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	);
 }
 
-/** Whether nothing is left to do but to show it. */
-export function isOver({
+/** Whether only the alert may be left to update. */
+export function isDone({
 	decision,
 	discord_ban,
 	game_ban,
@@ -91,11 +91,11 @@ export function isOver({
 	);
 }
 
-/** How long before its event's arrival an alert may seem to be sent, where our clock and Discord's differ. */
+/** Largest assumed difference between our clock and Discord's. */
 const clockToleranceMs = 3_600_000;
 const messagesPerPage = 100;
 
-/** Each rejects with what `reasonOf` understands, and then has done nothing, or what can be done again. */
+/** Every step is safe to repeat after a rejection. `failureReason` explains the rejection. */
 export function createSteps({
 	connection,
 	store: { sql },
@@ -105,7 +105,7 @@ export function createSteps({
 	mutex,
 }: StepsOptions): Record<
 	Step,
-	(row: Chargeback, held: boolean) => Promise<void>
+	(row: Chargeback, isHeld: boolean) => Promise<void>
 > {
 	const { restrictedRole, staffChannel } = settings;
 
@@ -120,8 +120,8 @@ export function createSteps({
 		return { rest: client.rest, guild, selfId: client.user.id };
 	}
 
-	/** As Discord has them now: what is told by events may be older. Undefined where they are not in the guild. */
-	function readMember(chatId: string): Promise<APIGuildMember | undefined> {
+	/** Fetched: the cache may be older. Undefined for someone who is not a member. */
+	function fetchMember(chatId: string): Promise<APIGuildMember | undefined> {
 		const { rest, guild } = discord();
 		return absentIf(
 			[RESTJSONErrorCodes.UnknownMember, RESTJSONErrorCodes.UnknownUser],
@@ -143,58 +143,60 @@ export function createSteps({
 		await rest.patch(Routes.guildMember(guild.id, id), { body, reason });
 	}
 
-	/** Saves the roles, and puts the restricted one in their place. */
+	/** Saves the member's roles and replaces them with the restricted role. */
 	async function restrict({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);
 		if (!row || row.decision !== null || row.chat_id === null) return;
-		const member = await readMember(row.chat_id);
+		const member = await fetchMember(row.chat_id);
 		if (!member) return setAbsent(sql, id);
 		const { guild } = discord();
 		const open = await selectOpenChargebacksOf(sql, row.chat_id);
-		// Before the first of theirs, a restricted role is one that somebody else has given them.
-		const isFirst = open.every((one) => one.restricted_role === null);
+		// Before the first restriction, a restricted role was given by someone else, and is saved like any other.
+		const isFirst = open.every(
+			({ restricted_role }) => restricted_role === null,
+		);
 		const ours = isFirst ? new Set<string>() : restrictedRoles(open);
 		const isManaged = (role: string) =>
 			guild.roles.cache.get(role)?.managed ?? false;
-		const taken = member.roles.filter(
+		const removed = member.roles.filter(
 			(role) => !ours.has(role) && !isManaged(role),
 		);
-		const wanted = [...member.roles.filter(isManaged), restrictedRole];
-		requireReach(guild, member, wanted);
-		const saved = [...new Set([...row.saved_roles, ...taken])];
-		// Before anything is changed: from here on they are in the store, whatever happens.
+		const roles = [...member.roles.filter(isManaged), restrictedRole];
+		requireRestrictable(guild, member, roles);
+		const saved = [...new Set([...row.saved_roles, ...removed])];
+		// Stored before Discord changes anything.
 		await saveRoles(sql, id, saved, restrictedRole);
-		await writeRoles(member, wanted, `A payment was taken back (${short(id)})`);
+		await writeRoles(member, roles, `Chargeback (${shortId(id)})`);
 		await setRestricted(sql, id, restrictedRole);
 	}
 
-	/** Gives back what all the dismissed chargebacks of the person have saved, unless another one speaks against it. */
+	/** Restores the roles saved by all dismissed chargebacks of the person, unless another one is undecided or a ban. */
 	async function restore({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);
-		if (row?.decision !== "dismiss" || row.chat_id === null || isOver(row))
+		if (row?.decision !== "dismiss" || row.chat_id === null || isDone(row))
 			return;
 		const open = await selectOpenChargebacksOf(sql, row.chat_id);
-		// One that has come since.
-		if (isHeld(row, open)) throw new NotNow("another one is to be decided");
+		// A new chargeback may have arrived since the step started.
+		if (isHeld(row, open)) throw new NotNow("another chargeback is undecided");
 		if (await hasBanBeside(sql, row))
 			return setRestoration(sql, [id], "void", []);
-		const member = await readMember(row.chat_id);
+		const member = await fetchMember(row.chat_id);
 		if (!member) return setRestoration(sql, [id], "absent");
 		const { guild } = discord();
-		const rows = open.filter((one) => !isOver(one));
+		const rows = open.filter((other) => !isDone(other));
 		const ours = restrictedRoles(open);
 		const saved = [...new Set(rows.flatMap(({ saved_roles }) => saved_roles))];
-		const wanted = new Set([
+		const roles = new Set([
 			...member.roles.filter((role) => !ours.has(role)),
 			...saved.filter((role) => canGive(guild, role)),
 		]);
 		await writeRoles(
 			member,
-			[...wanted],
-			`A chargeback was dismissed (${short(id)}), decided by ${row.decided_by}`,
+			[...roles],
+			`Chargeback dismissed (${shortId(id)}), decided by ${row.decided_by}`,
 		);
-		const lost = saved.filter((role) => !wanted.has(role));
-		const ids = rows.map((one) => one.id);
+		const lost = saved.filter((role) => !roles.has(role));
+		const ids = rows.map((other) => other.id);
 		await setRestoration(sql, ids, "restored", lost);
 	}
 
@@ -213,13 +215,13 @@ export function createSteps({
 		const banned = await absentIf([RESTJSONErrorCodes.UnknownBan], () =>
 			rest.get(route),
 		);
-		const reason = `Chargeback (${short(id)}), decided by ${decided_by}`;
+		const reason = `Chargeback (${shortId(id)}), decided by ${decided_by}`;
 		try {
 			if (banned === undefined) await rest.put(route, { body: {}, reason });
-		} catch (error) {
-			if (!isCode(error, RESTJSONErrorCodes.UnknownUser)) throw error;
-			const gone = "Discord has no such account any more";
-			return setDiscordBan(sql, id, "impossible", gone);
+		} catch (cause) {
+			if (!isCode(cause, RESTJSONErrorCodes.UnknownUser)) throw cause;
+			const error = "the Discord account no longer exists";
+			return setDiscordBan(sql, id, "impossible", error);
 		}
 		await setDiscordBan(sql, id, "done");
 	}
@@ -230,13 +232,13 @@ export function createSteps({
 		await setGameBan(sql, id, "done");
 	}
 
-	/** Sends the alert, or brings it up to date. */
-	async function alert(row: Chargeback, held: boolean): Promise<void> {
+	/** Sends or updates the alert. */
+	async function alert(row: Chargeback, isHeld: boolean): Promise<void> {
 		const { id } = row;
-		const { body, digest } = alertOf(row, held);
+		const { body, digest } = createAlert(row, isHeld);
 		if (row.channel_id === null || row.message_id === null) {
 			const found = await findAlert(row);
-			// What it shows is not known: the next round writes it.
+			// Its content is unknown: the next step updates it.
 			if (found)
 				return setAlert(sql, id, {
 					channelId: found.channel_id,
@@ -257,12 +259,15 @@ export function createSteps({
 				() =>
 					rest.patch(Routes.channelMessage(channel_id, message_id), { body }),
 			);
-			// Without it nobody could decide any more, nor see what comes of it.
-			if (edited === undefined && !isOver(row)) return loseAlert(sql, id);
-			const at = { channelId: channel_id, messageId: message_id };
-			await setAlert(sql, id, { ...at, shown: digest });
+			// The alert was deleted while it is still needed: the next step sends a new one.
+			if (edited === undefined && !isDone(row)) return loseAlert(sql, id);
+			await setAlert(sql, id, {
+				channelId: channel_id,
+				messageId: message_id,
+				shown: digest,
+			});
 		}
-		if (isOver(row)) await closeChargeback(sql, id);
+		if (isDone(row)) await closeChargeback(sql, id);
 	}
 
 	async function sendAlert(
@@ -270,14 +275,15 @@ export function createSteps({
 		body: object,
 	): Promise<APIMessage> {
 		const { rest } = discord();
-		// Discord takes 25 characters, and for some minutes sends nothing twice that has the same.
+		// At most 25 characters. Discord returns the existing message for a nonce used in the last few minutes:
+		// https://discord.com/developers/docs/resources/message#create-message
 		const nonce = `${id.slice(0, 20)}-${alerts_lost}`.slice(0, 25);
 		return (await rest.post(Routes.channelMessages(staffChannel), {
 			body: { ...body, nonce, enforce_nonce: true },
 		})) as APIMessage;
 	}
 
-	/** The alert, if it is in the channel already: it may have been sent without our hearing of it. */
+	/** Looks for the alert in the channel: a request without a response may have sent it. */
 	async function findAlert({
 		id,
 		received_at,
@@ -300,84 +306,83 @@ export function createSteps({
 		}
 	}
 
-	const oneByOne =
-		(work: (row: Chargeback) => Promise<void>) => (row: Chargeback) =>
-			mutex.withLock(row.chat_id ?? "", () => work(row));
+	const withUserLock =
+		(step: (row: Chargeback) => Promise<void>) => (row: Chargeback) =>
+			mutex.withLock(row.chat_id ?? "", () => step(row));
 	return {
-		restrict: oneByOne(restrict),
-		restore: oneByOne(restore),
+		restrict: withUserLock(restrict),
+		restore: withUserLock(restore),
 		"ban on Discord": banOnDiscord,
 		"ban in the game": banInGame,
 		alert,
 	};
 }
 
-/** The event in log lines and reasons. */
-export function short(id: string): string {
+/** An event id for logs and audit reasons. */
+export function shortId(id: string): string {
 	return id.slice(0, 8);
 }
 
-/** Throws the Refusal to show unless the bot can take all roles from the member but the wanted ones. */
-function requireReach(
+/** Throws a Refusal unless the bot can remove all the member's roles except `kept`. */
+function requireRestrictable(
 	guild: Guild,
 	{ user, roles }: APIGuildMember,
-	wanted: readonly string[],
+	kept: readonly string[],
 ): void {
 	const { members, ownerId } = guild;
 	if (user.id === ownerId)
-		throw new Refusal("they own the guild: nobody can restrict its owner");
+		throw new Refusal("the server owner cannot be restricted");
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not known");
 	if (user.id === me.id) throw new Refusal("the account is the bot's own");
-	const above = roles.some(
-		(role) => !wanted.includes(role) && !ranksBelow(guild, role),
+	const isAbove = roles.some(
+		(role) => !kept.includes(role) && !isBelowBot(guild, role),
 	);
-	if (above)
+	if (isAbove)
 		throw new Refusal(
-			"they do not rank below the bot: somebody who ranks above both can move the bot's role up",
+			"the member has roles that are not below the bot's highest role: move the bot's role up",
 		);
 }
 
-function ranksBelow(guild: Guild, roleId: string): boolean {
+function isBelowBot(guild: Guild, roleId: string): boolean {
 	const role = guild.roles.cache.get(roleId);
 	const highest = guild.members.me?.roles.highest;
-	// One that is not known is new, and new roles are at the bottom.
+	// An unknown role is new, and new roles are at the bottom.
 	return !role || (highest?.comparePositionTo(role) ?? 0) > 0;
 }
 
-/** Whether the bot can give this role to somebody. */
 function canGive(guild: Guild, roleId: string): boolean {
 	const role = guild.roles.cache.get(roleId);
-	return role !== undefined && !role.managed && ranksBelow(guild, roleId);
+	return role !== undefined && !role.managed && isBelowBot(guild, roleId);
 }
 
 function isCode(error: unknown, code: number): boolean {
 	return error instanceof DiscordAPIError && error.code === code;
 }
 
-/** What `ask` gives; undefined where Discord refuses with one of these codes. */
+/** Undefined when the request fails with one of these codes. */
 async function absentIf<T>(
 	codes: readonly number[],
-	ask: () => Promise<T>,
+	request: () => Promise<T>,
 ): Promise<T | undefined> {
 	try {
-		return await ask();
+		return await request();
 	} catch (error) {
 		if (codes.some((code) => isCode(error, code))) return undefined;
 		throw error;
 	}
 }
 
-/** What the staff are told of a step that failed; undefined for what is not the chargeback's. A fault of ours is thrown on. */
-export function reasonOf(error: unknown): string | undefined {
+/** Why a step failed, for the staff; undefined for reasons outside the chargeback. Rethrows internal errors. */
+export function failureReason(error: unknown): string | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable)
 		return undefined;
 	if (error instanceof Refusal || error instanceof GameServerError)
 		return error.message;
-	// The token, which the connection sees to.
+	// A refused token is handled by the connection.
 	if (error instanceof DiscordAPIError && error.status === 401)
 		return undefined;
-	const fault = describePlatformError(error);
-	if (fault === undefined) throw error;
-	return fault;
+	const reason = describePlatformError(error);
+	if (reason === undefined) throw error;
+	return reason;
 }

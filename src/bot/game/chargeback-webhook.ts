@@ -1,5 +1,5 @@
-// POST /webhook/chargeback: the game server tells that a payment was taken back. It is accepted only once it is in the
-// store; what is done about it is chargebacks.ts. The contract: README.md beside this file.
+// POST /webhook/chargeback: receives chargebacks from the game server. An event is accepted once it is stored;
+// chargebacks.ts acts on it. Contract: README.md.
 
 import { createHash } from "node:crypto";
 import * as v from "valibot";
@@ -13,19 +13,19 @@ import { discordId } from "./client.ts";
 export const webhookPath = "/webhook/chargeback";
 
 const maxBodyBytes = 64 * 1024;
-// Bun ends what is quiet for 10 s: a slow body and a slow database are answered before that.
+// Below Bun's idle timeout of 10 s, so that a slow body or database still gets a response.
 const bodyTimeoutMs = 5_000;
 const storeTimeoutMs = 8_000;
 
 export interface ChargebackWebhookOptions {
-	/** What the game server shows: GAME_VERIFY_SECRET. */
+	/** Bearer token of the game server: GAME_VERIFY_SECRET. */
 	secret: string;
-	/** Stores the event. Rejects with StoreUnavailable. The same event may come again. */
+	/** Stores the event. The same event may arrive again. Rejects with StoreUnavailable. */
 	accept(event: ChargebackEvent): Promise<void>;
 	bodyTimeoutMs?: number;
 }
 
-/** Answers requests for the webhook's path. Who may ask is settled by the secret alone. */
+/** Returns the handler of the webhook's path. The secret is the only authorization. */
 export function createChargebackWebhook({
 	secret,
 	accept,
@@ -42,21 +42,21 @@ export function createChargebackWebhook({
 		if (unauthorized) return unauthorized;
 		const body = await readBody(request, limits);
 		if (body === "late")
-			// Whoever sends the rest after all sends it to nobody.
+			// The rest of the body is not read.
 			return refuse(408, "the body came too slowly", { Connection: "close" });
 		if (body === "too long")
 			return refuse(413, `the body is longer than ${maxBodyBytes} bytes`);
-		const { event, fault } = readEvent(body);
-		if (!event) return refuse(400, fault);
-		const away = () =>
-			refuse(503, "the bot's database is away: try again", {
+		const { event, error } = readEvent(body);
+		if (!event) return refuse(400, error);
+		const unavailable = () =>
+			refuse(503, "the bot's database is unavailable: try again", {
 				"Retry-After": "30",
 			});
 		try {
 			if ((await within(storeTimeoutMs, accept(event))) === "late")
-				return away();
+				return unavailable();
 		} catch (error) {
-			if (error instanceof StoreUnavailable) return away();
+			if (error instanceof StoreUnavailable) return unavailable();
 			throw error;
 		}
 		return Response.json({ accepted: true }, { status: 202 });
@@ -71,7 +71,7 @@ function refuse(
 	return Response.json({ accepted: false, error }, { status, headers });
 }
 
-/** No control characters: PostgreSQL stores no NUL, and nobody needs the others. */
+/** Without control characters. PostgreSQL cannot store NUL. */
 const text = v.pipe(v.string(), v.regex(/^\P{Cc}{1,100}$/u));
 const userId = v.nullish(discordId);
 
@@ -94,7 +94,7 @@ const payload = v.object({
 	timestamp: instant,
 });
 
-/** What is said of a field that is not as it should be: never its value. */
+/** Errors by field. They never contain the value. */
 const expected: Record<string, string> = {
 	uuid: "expected a text of 1 to 64 characters without spaces",
 	username: "expected a text of 1 to 100 characters on one line",
@@ -110,29 +110,29 @@ const expected: Record<string, string> = {
 function readEvent(
 	body: Uint8Array,
 ):
-	| { event: ChargebackEvent; fault?: undefined }
-	| { event?: undefined; fault: string } {
-	const given = parse(body);
-	if (typeof given !== "object" || given === null || Array.isArray(given))
-		return { fault: "the body is not a JSON object" };
-	const { output, issues } = v.safeParse(payload, given);
-	const faults = new Set(issues?.map(({ path }) => String(path?.[0]?.key)));
-	// Spelled otherwise, it would pass for an account that is not linked.
-	if (!("chat_id" in given || "discord_id" in given)) faults.add("chat_id");
-	if (faults.size > 0 || issues)
+	| { event: ChargebackEvent; error?: undefined }
+	| { event?: undefined; error: string } {
+	const json = parse(body);
+	if (typeof json !== "object" || json === null || Array.isArray(json))
+		return { error: "the body is not a JSON object" };
+	const { output, issues } = v.safeParse(payload, json);
+	const fields = new Set(issues?.map(({ path }) => String(path?.[0]?.key)));
+	// Required, although it may be null: a misspelt key must not pass for an unlinked account.
+	if (!("chat_id" in json || "discord_id" in json)) fields.add("chat_id");
+	if (fields.size > 0 || issues)
 		return {
-			fault: [...faults].map((name) => `${name}: ${expected[name]}`).join("; "),
+			error: [...fields].map((name) => `${name}: ${expected[name]}`).join("; "),
 		};
 	const { uuid, username, tier, timestamp } = output;
 	const chat_id = output.chat_id ?? output.discord_id ?? null;
 	const happened_at = timestamp.toISOString();
-	const parts = [plain(uuid), chat_id, tier, happened_at];
+	const parts = [normalizeUuid(uuid), chat_id, tier, happened_at];
 	const id = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 	return { event: { id, uuid, username, chat_id, tier, happened_at } };
 }
 
-/** A UUID is the same with hyphens and without, in either case. */
-function plain(uuid: string): string {
+/** Hyphens and case do not matter. */
+function normalizeUuid(uuid: string): string {
 	return uuid.toLowerCase().replaceAll("-", "");
 }
 
@@ -140,12 +140,12 @@ function parse(body: Uint8Array): unknown {
 	try {
 		return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
 	} catch {
-		return undefined; // Neither its bytes nor its text are JSON: what it is does not matter.
+		return undefined; // Neither UTF-8 nor JSON: the caller answers both alike.
 	}
 }
 
-/** What is below this are seconds, until the year 5138; as milliseconds it would be before 1974. */
-const leastMilliseconds = 1e11;
+/** Numbers below are seconds (until the year 5138), others milliseconds (since 1973). */
+const minMilliseconds = 1e11;
 
 function readInstant(value: number | string): Date | undefined {
 	const at = new Date(
@@ -156,10 +156,10 @@ function readInstant(value: number | string): Date | undefined {
 }
 
 function toMilliseconds(value: number): number {
-	return value < leastMilliseconds ? value * 1000 : value;
+	return value < minMilliseconds ? value * 1000 : value;
 }
 
-/** Without an offset it is UTC, wherever the bot runs; beyond milliseconds it is cut off. */
+/** UTC without an offset. Precision beyond milliseconds is dropped. */
 function parseIso(value: string): number {
 	const [, time, fraction = "", offset = "Z"] =
 		/^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?$/.exec(
@@ -168,7 +168,7 @@ function parseIso(value: string): number {
 	if (time === undefined) return Number.NaN;
 	const whole = time.length === 16 ? `${time}:00` : time;
 	const asUtc = new Date(`${whole}Z`);
-	// The 30th of February is no day, and would count as one of March.
+	// `Date` turns the 30th of February into a day of March.
 	if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(whole))
 		return Number.NaN;
 	return Date.parse(whole + fraction.slice(0, 4) + offset);

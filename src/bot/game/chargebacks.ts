@@ -1,5 +1,5 @@
-// Chargebacks: payments that were taken back. The store says how far the bot has got with each; from that alone follows
-// what is to be done next, now as after a restart. What fails is tried again for as long as it takes.
+// The worker for chargebacks. The next step of each follows from its row in the store alone, also after a restart. Failed
+// steps are retried until they succeed.
 
 import {
 	type Client,
@@ -23,53 +23,54 @@ import {
 	setError,
 } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/db-error.ts";
-import { alertOf } from "./chargeback-alert.ts";
-import { createPresses } from "./chargeback-presses.ts";
+import { createAlert } from "./chargeback-alert.ts";
+import { createButtonHandler } from "./chargeback-buttons.ts";
 import {
 	createSteps,
+	failureReason,
+	isDone,
 	isHeld,
-	isOver,
-	reasonOf,
 	type Step,
 	type StepsOptions,
-	short,
+	shortId,
 } from "./chargeback-steps.ts";
 import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
-/** How many steps are taken at once, so that what waits for Discord gets its turn within its time. */
-const maxAtOnce = 5;
-/** How long a step under way is waited for at the end; the next start takes it again. */
-const farewellMs = 3_000;
+/** Low enough for every request to leave discord.js's queue before its deadline. */
+const maxConcurrent = 5;
+/** How long steps in progress may take on shutdown. The next start repeats them. */
+const shutdownGraceMs = 3_000;
 
 export interface ChargebacksOptions extends StepsOptions {
-	/** What the game server shows. */
+	/** Bearer token of the game server: GAME_VERIFY_SECRET. */
 	secret: string;
 	log: Log;
-	/** Waits between attempts: doubled each time, up to the second number. */
+	/** First and longest wait between attempts. */
 	backOffMs?: readonly [number, number];
 }
 
 export interface Chargebacks {
-	/** Answers the game server; undefined: `path` is none of ours. */
+	/** Answers the webhook; undefined for other paths. */
 	respond(request: Request, path: string): Promise<Response> | undefined;
-	/** Listens to what happens on Discord, on a client that is new. */
+	/** Listens to the events of a new client. */
 	attach(client: Client): void;
-	/** Whether roles of theirs are kept back: nobody else should give them any. Rejects with StoreUnavailable. */
+	/** Whether a chargeback restricts the user: nothing else should change their roles. Rejects with StoreUnavailable. */
 	isRestricted(userId: string): Promise<boolean>;
-	/** The ids of all of whom that holds. Rejects with StoreUnavailable. */
+	/** Ids of all restricted users. Rejects with StoreUnavailable. */
 	allRestricted(): Promise<ReadonlySet<string>>;
 	start(): void;
 	close(): Promise<void>;
 }
 
-/** A step of one chargeback that is under way, or failed and waits. */
+/** A step that runs, or waits for its retry. */
 interface Attempt {
 	failures: number;
 	running: Promise<void> | undefined;
 	timer: Timer | undefined;
 }
 
-const errorOf: Partial<Record<Step, Failing>> = {
+/** Where the error of a step is stored. */
+const errorColumns: Partial<Record<Step, Failing>> = {
 	restrict: "restriction",
 	"ban on Discord": "discord_ban",
 	"ban in the game": "game_ban",
@@ -79,266 +80,273 @@ const errorOf: Partial<Record<Step, Failing>> = {
 export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	const { store, settings, log } = options;
 	const { sql } = store;
-	const [firstMs, mostMs] = options.backOffMs ?? [500, 300_000];
+	const retryRangeMs = options.backOffMs ?? ([500, 300_000] as const);
 	const steps = createSteps(options);
-	/** By event and step. */
+	/** By event id and step. */
 	const attempts = new Map<string, Attempt>();
-	/** People who have come or gone since the last look. */
+	/** Users who joined or left since the last scan. */
 	let moved: Set<string> | "anyone" = new Set();
-	/** Messages and channels that were deleted since the last look, of those in which alerts are. */
-	let gone: Set<string> | "anything" = new Set();
-	/** Where alerts are. */
+	/** Messages and channels deleted since the last scan, in channels with alerts. */
+	let deleted: Set<string> | "anything" = new Set();
 	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
-	/** Chargebacks of people who may have come or gone since theirs was worked on. */
-	const unsure = new Set<string>();
+	/** Ids of chargebacks whose member must be checked again: they joined or left. */
+	const unchecked = new Set<string>();
 	let closed = false;
-	let tending: Promise<void> | undefined;
-	let again = false;
-	let looksFailed = 0;
-	let nextLook: Timer | undefined;
+	let scanning: Promise<void> | undefined;
+	let mustScan = false;
+	let failedScans = 0;
+	let nextScan: Timer | undefined;
 
 	const respond = createChargebackWebhook({
 		secret: options.secret,
 		async accept(event) {
 			if (await insertChargeback(sql, event, new Date()))
-				log.info("a chargeback came in", { event: short(event.id) });
-			// One that is there already may be there without our having heard of it.
-			tend();
+				log.info("chargeback received", { event: shortId(event.id) });
+			// Also for a known event: an earlier insert may have succeeded without a response.
+			wake();
 		},
 	});
-	const press = createPresses({
-		...{ store, staffRoles: settings.staffRoles, log },
-		onDecision: tend,
+	const handleButton = createButtonHandler({
+		store,
+		staffRoles: settings.staffRoles,
+		log,
+		onDecision: wake,
 	});
 
-	/** Looks what is to be done, and begins it. */
-	function tend(): void {
-		again = true;
-		tending ??= look().finally(() => {
-			tending = undefined;
-			// Somebody may have asked after its last look.
-			if (again && !closed) tend();
+	/** Starts the steps that are due. */
+	function wake(): void {
+		mustScan = true;
+		scanning ??= scan().finally(() => {
+			scanning = undefined;
+			// `wake` was called after the last scan.
+			if (mustScan && !closed) wake();
 		});
 	}
 
-	async function look(): Promise<void> {
-		while (again && !closed) {
-			again = false;
+	async function scan(): Promise<void> {
+		while (mustScan && !closed) {
+			mustScan = false;
 			try {
-				const isWriting = [...attempts].some(
+				const isWritingAlert = [...attempts].some(
 					([key, { running }]) => running && isAlert(key),
 				);
 				const open = await selectOpenChargebacks(sql);
-				// An alert that is being written would be noted as there; the end of that is looked at, too.
-				if (!isWriting) await doubt(open);
-				looksFailed = 0;
+				// A running alert step would overwrite the mark. Its end starts another scan.
+				if (!isWritingAlert) await markDeletedAlerts(open);
+				failedScans = 0;
 				const due = new Set<string>();
 				for (const { id, chat_id } of open)
-					if (moved === "anyone" || moved.has(chat_id ?? "")) unsure.add(id);
+					if (moved === "anyone" || moved.has(chat_id ?? "")) unchecked.add(id);
 				moved = new Set();
 				for (const row of open)
-					for (const key of takeUp(row, isHeld(row, open))) due.add(key);
-				forget(open, due);
+					for (const key of startSteps(row, isHeld(row, open))) due.add(key);
+				cleanUp(open, due);
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable))
-					log.error("could not look after the chargebacks", { error });
+					log.error("chargeback scan failed", { error });
 				if (closed) return;
-				clearTimeout(nextLook);
-				nextLook = setTimeout(
-					tend,
-					backOffMs(looksFailed++, [firstMs, 30_000]),
+				clearTimeout(nextScan);
+				nextScan = setTimeout(
+					wake,
+					backOffMs(failedScans++, [retryRangeMs[0], 30_000]),
 				);
 			}
 		}
 	}
 
-	/** Notes of which alerts it is not known any more whether they are there. */
-	async function doubt(open: readonly Chargeback[]): Promise<void> {
+	/** Marks alerts that may have been deleted, so that they are checked. */
+	async function markDeletedAlerts(open: readonly Chargeback[]): Promise<void> {
 		alertChannels = new Set([
 			settings.staffChannel,
 			...open.flatMap(({ channel_id }) => channel_id ?? []),
 		]);
-		const isDoubtful = ({ shown, channel_id, message_id }: Chargeback) =>
+		const mayBeDeleted = ({ shown, channel_id, message_id }: Chargeback) =>
 			shown !== null &&
-			(gone === "anything" ||
-				gone.has(channel_id ?? "") ||
-				gone.has(message_id ?? ""));
-		const doubtful = open.filter(isDoubtful);
-		const doubted = gone;
-		if (doubtful.length > 0)
+			(deleted === "anything" ||
+				deleted.has(channel_id ?? "") ||
+				deleted.has(message_id ?? ""));
+		const rows = open.filter(mayBeDeleted);
+		const handled = deleted;
+		if (rows.length > 0)
 			await doubtAlerts(
 				sql,
-				doubtful.map(({ id }) => id),
+				rows.map(({ id }) => id),
 			);
-		for (const row of doubtful) row.shown = null;
-		if (gone === doubted) gone = new Set();
+		for (const row of rows) row.shown = null;
+		if (deleted === handled) deleted = new Set();
 	}
 
-	/** Begins what can be begun; gives the keys of all that is due. */
-	function takeUp(row: Chargeback, held: boolean): string[] {
-		return stepsFor(row, held).map((step) => {
+	/** Starts the due steps that can run now. Returns the keys of all due steps. */
+	function startSteps(row: Chargeback, isHeld: boolean): string[] {
+		return dueSteps(row, isHeld).map((step) => {
 			const key = `${row.id} ${step}`;
-			begin(row, held, step, key);
+			start(row, isHeld, step, key);
 			return key;
 		});
 	}
 
-	function begin(row: Chargeback, held: boolean, step: Step, key: string) {
+	function start(row: Chargeback, isHeld: boolean, step: Step, key: string) {
 		const attempt = attempts.get(key) ?? newAttempt();
 		if (closed || attempt.running || attempt.timer) return;
-		// Those that are under way look again when they end.
-		if (busy(step) >= maxAtOnce) return;
+		// A step that ends starts the next scan.
+		if (runningBeside(step) >= maxConcurrent) return;
 		attempts.set(key, attempt);
-		attempt.running = take(row, held, step, attempt).finally(() => {
+		attempt.running = run(row, isHeld, step, attempt).finally(() => {
 			attempt.running = undefined;
 			if (!attempt.timer) attempts.delete(key);
-			tend();
+			wake();
 		});
 	}
 
-	/** What is not due any more needs no other attempt. */
-	function forget(open: readonly Chargeback[], due: ReadonlySet<string>): void {
+	/** Drops attempts that are no longer due. */
+	function cleanUp(
+		open: readonly Chargeback[],
+		due: ReadonlySet<string>,
+	): void {
 		for (const [key, { running, timer }] of attempts)
 			if (!running && !due.has(key)) {
 				clearTimeout(timer);
 				attempts.delete(key);
 			}
 		const ids = new Set(open.map(({ id }) => id));
-		for (const id of unsure) if (!ids.has(id)) unsure.delete(id);
+		for (const id of unchecked) if (!ids.has(id)) unchecked.delete(id);
 	}
 
-	/** What can be done now, in any order. */
-	function stepsFor(row: Chargeback, held: boolean): Step[] {
+	/** The steps that can run now, in any order. */
+	function dueSteps(row: Chargeback, isHeld: boolean): Step[] {
 		const { id, chat_id, decision, restriction, restoration } = row;
-		const isUnsure = unsure.has(id);
+		const isUnchecked = unchecked.has(id);
 		const due: Step[] = [];
 		if (decision === null && chat_id !== null)
-			if (restriction === "pending" || isUnsure) due.push("restrict");
+			if (restriction === "pending" || isUnchecked) due.push("restrict");
 		if (decision === "ban") {
 			if (row.discord_ban === "pending") due.push("ban on Discord");
 			if (row.game_ban === "pending") due.push("ban in the game");
 		}
-		if (decision === "dismiss" && !held)
-			if (restoration === "pending" || (restoration === "absent" && isUnsure))
+		if (decision === "dismiss" && !isHeld)
+			if (
+				restoration === "pending" ||
+				(restoration === "absent" && isUnchecked)
+			)
 				due.push("restore");
-		// The first alert says what has come of the restriction, or why it has not come about yet.
-		const tried = restriction !== "pending" || row.restriction_error !== null;
-		if (tried || decision !== null)
-			if (row.shown !== alertOf(row, held).digest || isOver(row))
+		// The first alert waits for the result or first error of the restriction.
+		const isTried = restriction !== "pending" || row.restriction_error !== null;
+		if (isTried || decision !== null)
+			if (row.shown !== createAlert(row, isHeld).digest || isDone(row))
 				due.push("alert");
 		return due;
 	}
 
-	/** Steps that wait for the same side; the game server must not hold up Discord. */
-	function busy(step: Step): number {
-		const inGame = step === "ban in the game";
+	/** Running steps on the same side: the game server must not delay Discord. */
+	function runningBeside(step: Step): number {
+		const isGameStep = step === "ban in the game";
 		return [...attempts].filter(
 			([key, { running }]) =>
-				running && key.endsWith("ban in the game") === inGame,
+				running && key.endsWith("ban in the game") === isGameStep,
 		).length;
 	}
 
-	/** Takes a step; where it fails, notes why, and when it is taken again. Never rejects. */
-	async function take(
+	/** Runs a step. On failure, records the reason and schedules a retry. Never rejects. */
+	async function run(
 		row: Chargeback,
-		held: boolean,
+		isHeld: boolean,
 		step: Step,
 		attempt: Attempt,
 	): Promise<void> {
 		const { id } = row;
-		const looksAtMember = step === "restrict" || step === "restore";
-		const wasUnsure = looksAtMember && unsure.delete(id);
+		const checksMember = step === "restrict" || step === "restore";
+		const wasUnchecked = checksMember && unchecked.delete(id);
 		try {
-			await steps[step](row, held);
+			await steps[step](row, isHeld);
 			attempt.failures = 0;
-			log.debug("a step of a chargeback is done", { event: short(id), step });
+			log.debug("chargeback step done", { event: shortId(id), step });
 		} catch (error) {
-			if (wasUnsure) unsure.add(id);
-			await noteFailure(id, step, error);
+			if (wasUnchecked) unchecked.add(id);
+			await recordFailure(id, step, error);
 			if (closed) return;
 			attempt.timer = setTimeout(
 				() => {
 					attempt.timer = undefined;
-					tend();
+					wake();
 				},
-				backOffMs(attempt.failures++, [firstMs, mostMs]),
+				backOffMs(attempt.failures++, retryRangeMs),
 			);
 		}
 	}
 
-	async function noteFailure(
+	async function recordFailure(
 		id: string,
 		step: Step,
 		error: unknown,
 	): Promise<void> {
-		const fields = { event: short(id), step };
+		const fields = { event: shortId(id), step };
 		try {
 			const reason = reasonFor(error, fields);
 			if (reason === undefined) {
 				const { message } = error as Error;
-				log.info("a chargeback waits", { ...fields, reason: message });
+				log.info("chargeback step postponed", { ...fields, reason: message });
 				return;
 			}
-			log.warn("a step of a chargeback failed, and is tried again", {
-				...fields,
-				reason,
-			});
-			const what = errorOf[step];
-			if (what) await setError(sql, id, what, reason);
-		} catch (fault) {
-			// The next attempt says it again.
-			if (!(fault instanceof StoreUnavailable))
-				log.error("a step of a chargeback failed", { ...fields, error: fault });
+			log.warn("chargeback step failed, will retry", { ...fields, reason });
+			const column = errorColumns[step];
+			if (column) await setError(sql, id, column, reason);
+		} catch (failure) {
+			// The next attempt records it.
+			if (!(failure instanceof StoreUnavailable))
+				log.error("chargeback step failed", { ...fields, error: failure });
 		}
 	}
 
-	/** As `reasonOf`; a fault of ours is logged, and the staff are told that it is one. */
+	/** Like `failureReason`, but logs internal errors. */
 	function reasonFor(error: unknown, fields: object): string | undefined {
 		try {
-			return reasonOf(error);
-		} catch (fault) {
-			log.error("a step of a chargeback failed", { ...fields, error: fault });
-			return "a fault of the bot's";
+			return failureReason(error);
+		} catch (failure) {
+			log.error("chargeback step failed", { ...fields, error: failure });
+			return "internal error";
 		}
 	}
 
-	/** Someone has come or gone. */
-	function noteMove({ id }: { id: string }): void {
+	function onMemberMove({ id }: { id: string }): void {
 		if (moved !== "anyone") moved.add(id);
-		tend();
+		wake();
 	}
 
-	function noteDeletion(channelId: string, ids: readonly string[]): void {
+	function onDeletion(channelId: string, ids: readonly string[]): void {
 		if (!alertChannels.has(channelId)) return;
-		// As a new set, so that what comes during a look is not taken for what it has seen.
-		if (gone !== "anything") gone = new Set([...gone, ...ids]);
-		tend();
+		// A new set: a scan in progress compares it by identity.
+		if (deleted !== "anything") deleted = new Set([...deleted, ...ids]);
+		wake();
 	}
 
-	/** Listens to Discord itself: discord.js tells only of the messages that it has in its cache. */
+	/** Raw events: discord.js emits deletions only for messages in its cache. */
 	function listenToDeletions({ ws }: Client): void {
 		const { MessageDelete, MessageDeleteBulk, ChannelDelete } =
 			GatewayDispatchEvents;
-		ws.on(MessageDelete, (one: GatewayMessageDeleteDispatchData) =>
-			noteDeletion(one.channel_id, [one.id]),
+		ws.on(
+			MessageDelete,
+			({ channel_id, id }: GatewayMessageDeleteDispatchData) =>
+				onDeletion(channel_id, [id]),
 		);
-		ws.on(MessageDeleteBulk, (some: GatewayMessageDeleteBulkDispatchData) =>
-			noteDeletion(some.channel_id, some.ids),
+		ws.on(
+			MessageDeleteBulk,
+			({ channel_id, ids }: GatewayMessageDeleteBulkDispatchData) =>
+				onDeletion(channel_id, ids),
 		);
-		ws.on(ChannelDelete, (one: GatewayChannelDeleteDispatchData) =>
-			noteDeletion(one.id, [one.id]),
+		ws.on(ChannelDelete, ({ id }: GatewayChannelDeleteDispatchData) =>
+			onDeletion(id, [id]),
 		);
 	}
 
-	/** A new session of Discord's Gateway: what happened before it is not known, and what waited need not any more. */
-	function startAnew(): void {
+	/** After a new Gateway session: events may have been missed, and a retry may succeed now. */
+	function reset(): void {
 		moved = "anyone";
-		gone = "anything";
+		deleted = "anything";
 		for (const attempt of attempts.values()) {
 			clearTimeout(attempt.timer);
 			attempt.timer = undefined;
 		}
-		tend();
+		wake();
 	}
 
 	return {
@@ -346,25 +354,25 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			path === webhookPath ? respond(request) : undefined,
 		attach(client) {
 			client.on(Events.InteractionCreate, (interaction: Interaction) => {
-				if (interaction.isButton()) void press(interaction);
+				if (interaction.isButton()) void handleButton(interaction);
 			});
-			client.on(Events.GuildMemberAdd, noteMove);
-			client.on(Events.GuildMemberRemove, noteMove);
+			client.on(Events.GuildMemberAdd, onMemberMove);
+			client.on(Events.GuildMemberRemove, onMemberMove);
 			listenToDeletions(client);
-			client.on(Events.ClientReady, startAnew);
-			client.on(Events.ShardReady, startAnew);
+			client.on(Events.ClientReady, reset);
+			client.on(Events.ShardReady, reset);
 		},
 		isRestricted: (userId) => hasRestriction(sql, userId),
 		allRestricted: () => selectRestricted(sql),
-		start: tend,
+		start: wake,
 		async close() {
 			closed = true;
-			clearTimeout(nextLook);
+			clearTimeout(nextScan);
 			for (const { timer } of attempts.values()) clearTimeout(timer);
 			const running = [...attempts.values()].map(({ running }) => running);
 			await Promise.race([
-				Promise.all([tending, ...running]),
-				Bun.sleep(farewellMs),
+				Promise.all([scanning, ...running]),
+				Bun.sleep(shutdownGraceMs),
 			]);
 		},
 	};

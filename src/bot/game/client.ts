@@ -1,5 +1,4 @@
-// The game server's plugin, as the bot calls it. What it answers is checked; what it is asked with is a secret.
-// The contract: README.md beside this file.
+// HTTP client for the game server's plugin. Validates every response. Contract: README.md.
 
 import * as v from "valibot";
 import { describeConnectionError } from "../../lib/http.ts";
@@ -8,22 +7,21 @@ import type { Log } from "../../lib/log.ts";
 import { oneLine } from "../discord/text.ts";
 
 const maxVerifyBytes = 64 * 1024;
-/** A list of supporters may be long. */
 const maxListBytes = 4 * 1024 * 1024;
 
-/** The game server could not be reached, or did not answer as the contract has it. The message is for people. */
+/** The game server is unreachable, or its response violates the contract. The message is for people. */
 export class GameServerError extends Error {
 	override name = "GameServerError";
 }
 
-/** What has become of a code. */
-export type VerifyAnswer =
+export type VerifyResult =
 	| { success: true; account: string }
-	/** `error` is the plugin's own text; undefined where it gave none. */
+	/** `error`: the plugin's text, if any. */
 	| { success: false; error: string | undefined };
 
-/** A supporter, and their account on Discord if it is known. */
+/** A supporter. */
 export interface Donator {
+	/** Discord user id; undefined for an account that is not linked. */
 	chatId: string | undefined;
 	tier: string;
 	uuid: string;
@@ -31,24 +29,22 @@ export interface Donator {
 }
 
 export interface GameClient {
-	/** Asks to link the account that this code was issued for. The plugin decides, once. */
-	verify(code: string, chatId: string): Promise<VerifyAnswer>;
-	/** All supporters. */
+	/** Links the game account that the code was issued for. */
+	verify(code: string, chatId: string): Promise<VerifyResult>;
 	donators(): Promise<Donator[]>;
-	/** Bans an account on the game server. */
 	ban(uuid: string, reason: string): Promise<void>;
 }
 
 export interface GameClientOptions {
-	/** Of the plugin, without a slash at its end. */
+	/** Base URL of the plugin, without a trailing slash. */
 	url: string;
 	secret: string;
 	log: Log;
-	/** What one exchange may take, to the last byte of its answer. */
+	/** Covers a request up to the last byte of its response. */
 	timeoutMs?: number;
 }
 
-/** Discord's ids are unsigned numbers of 64 bits. */
+/** An unsigned 64-bit integer as text. */
 export const discordId = v.pipe(
 	v.string(),
 	v.check((id) => /^\d{17,20}$/.test(id) && BigInt(id) < 2n ** 64n),
@@ -56,7 +52,7 @@ export const discordId = v.pipe(
 
 const text = v.pipe(v.string(), v.maxLength(10_000));
 
-const verifyAnswer = v.union([
+const verifyResponse = v.union([
 	v.object({
 		success: v.literal(true),
 		username: v.nullish(text),
@@ -65,10 +61,10 @@ const verifyAnswer = v.union([
 	v.object({ success: v.literal(false), error: v.nullish(v.string()) }),
 ]);
 
-/** Empty for an account that is linked to none. */
+/** Null or empty for an account that is not linked. */
 const chatId = v.nullish(v.union([v.literal(""), discordId]));
 
-const donatorsAnswer = v.object({
+const donatorsResponse = v.object({
 	donators: v.array(
 		v.object({
 			chat_id: chatId,
@@ -80,25 +76,25 @@ const donatorsAnswer = v.object({
 	),
 });
 
-const banAnswer = v.object({
+const banResponse = v.object({
 	success: v.optional(v.boolean()),
 	error: v.nullish(v.string()),
 });
 
-/** Every method rejects with a GameServerError. Nothing is sent twice. */
+/** Every method rejects with a GameServerError. Each request is sent once. */
 export function createGameClient({
 	url,
 	secret,
 	log,
 	timeoutMs = 10_000,
 }: GameClientOptions): GameClient {
-	/** The answer's status, and its body parsed as JSON; undefined for what is none. */
-	async function exchange(
+	/** `json` is undefined for a body that is not JSON. */
+	async function send(
 		method: "GET" | "POST",
 		path: string,
 		body: object | undefined,
 		maxBytes: number,
-	): Promise<{ status: number; answer: unknown; isEmpty: boolean }> {
+	): Promise<{ status: number; json: unknown; isEmpty: boolean }> {
 		const signal = AbortSignal.timeout(timeoutMs);
 		try {
 			const response = await fetch(url + path, {
@@ -110,18 +106,18 @@ export function createGameClient({
 				},
 				...(body && { body: JSON.stringify(body) }),
 				signal,
-				// To follow it would carry the secret to another place.
+				// Following a redirect would send the secret to another server.
 				redirect: "manual",
 				keepalive: false,
 			});
 			const { status } = response;
 			if (status === 401)
 				log.warn(
-					"the game server answers 401: GAME_VERIFY_SECRET is not the plugin's",
+					"game server answered 401: GAME_VERIFY_SECRET differs from the plugin's",
 				);
-			const received = await readText(response, maxBytes);
-			const isEmpty = received.trim() === "";
-			return { status, answer: parseJson(received), isEmpty };
+			const text = await readText(response, maxBytes);
+			const isEmpty = text.trim() === "";
+			return { status, json: parseJson(text), isEmpty };
 		} catch (cause) {
 			if (cause instanceof GameServerError) throw cause;
 			throw new GameServerError(
@@ -135,36 +131,36 @@ export function createGameClient({
 
 	return {
 		async verify(code, chat_id) {
-			const { status, answer } = await exchange(
+			const { status, json } = await send(
 				"POST",
 				"/api/verify",
 				{ code, chat_id },
 				maxVerifyBytes,
 			);
-			const { success, output } = v.safeParse(verifyAnswer, answer);
-			// The plugin may say no with a status of its own; 401 and 403 are about the secret.
-			const counts =
+			const { success, output } = v.safeParse(verifyResponse, json);
+			// A plugin may reject a code with a 4xx status. 401 and 403 are about the secret.
+			const isValid =
 				(status >= 200 && status < 300) ||
 				(status >= 400 && status < 500 && status !== 401 && status !== 403);
-			if (!success || !counts) throw wrong(status);
+			if (!success || !isValid) throw unexpectedResponse(status);
 			if (!output.success)
 				return {
 					success: false,
 					error: output.error?.trim() ? output.error : undefined,
 				};
 			const account = output.username || output.uuid;
-			if (!account) throw wrong(status);
+			if (!account) throw unexpectedResponse(status);
 			return { success: true, account };
 		},
 		async donators() {
-			const { status, answer } = await exchange(
+			const { status, json } = await send(
 				"GET",
 				"/api/donators",
 				undefined,
 				maxListBytes,
 			);
-			const { success, output } = v.safeParse(donatorsAnswer, answer);
-			if (!success || status !== 200) throw wrong(status);
+			const { success, output } = v.safeParse(donatorsResponse, json);
+			if (!success || status !== 200) throw unexpectedResponse(status);
 			return output.donators.map(
 				({ chat_id, discord_id, tier, uuid, username }) => ({
 					chatId: chat_id || discord_id || undefined,
@@ -175,33 +171,33 @@ export function createGameClient({
 			);
 		},
 		async ban(uuid, reason) {
-			const { status, answer, isEmpty } = await exchange(
+			const { status, json, isEmpty } = await send(
 				"POST",
 				"/api/ban",
 				{ uuid, reason },
 				maxVerifyBytes,
 			);
-			// A plugin may say nothing at all: then the status counts.
-			const { success, output } = v.safeParse(banAnswer, isEmpty ? {} : answer);
-			if (!success || status < 200 || status >= 300) throw wrong(status);
+			// The body is optional.
+			const { success, output } = v.safeParse(banResponse, isEmpty ? {} : json);
+			if (!success || status < 200 || status >= 300)
+				throw unexpectedResponse(status);
 			if (output.success === false)
 				throw new GameServerError(
-					`it refuses: ${oneLine(firstOf(output.error ?? "", 200) || "without a reason")}`,
+					`refused by the plugin: ${oneLine(truncate(output.error ?? "", 200) || "no reason given")}`,
 				);
 		},
 	};
 }
 
-/** The first characters of a text, none of them cut in its middle. */
-export function firstOf(given: string, most: number): string {
-	return [...given].slice(0, most).join("");
+/** Cuts a text between code points. */
+export function truncate(text: string, maxCodePoints: number): string {
+	return [...text].slice(0, maxCodePoints).join("");
 }
 
-/** What is said of an answer that does not count. */
-function wrong(status: number): GameServerError {
+function unexpectedResponse(status: number): GameServerError {
 	if (status >= 200 && status < 300)
 		return new GameServerError(
-			`HTTP ${status} with an answer that is none of its plugin's`,
+			`HTTP ${status} with a body that violates the plugin's contract`,
 		);
 	return new GameServerError(
 		status >= 300 && status < 400
@@ -210,18 +206,17 @@ function wrong(status: number): GameServerError {
 	);
 }
 
-/** The body, which may not be longer than `maxBytes`. */
 async function readText(response: Response, maxBytes: number): Promise<string> {
 	if (!response.body) return "";
-	const pieces: Uint8Array[] = [];
+	const chunks: Uint8Array[] = [];
 	let length = 0;
-	for await (const piece of response.body) {
-		length += piece.length;
+	for await (const chunk of response.body) {
+		length += chunk.length;
 		if (length > maxBytes)
 			throw new GameServerError(
 				`its answer is longer than ${maxBytes / 1024} KiB`,
 			);
-		pieces.push(piece);
+		chunks.push(chunk);
 	}
-	return Buffer.concat(pieces).toString();
+	return Buffer.concat(chunks).toString();
 }

@@ -1,5 +1,4 @@
-// What the list of supporters asks for, against the roles that members have: who gets a role, who loses one, and what
-// stands in the way. Nothing is changed here.
+// Compares the list of supporters with the roles of members. Pure: changes nothing.
 
 import type { Guild, GuildMember, Role } from "discord.js";
 import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
@@ -7,83 +6,89 @@ import { oneLine } from "../discord/text.ts";
 import type { Standing } from "../store/donators.ts";
 import type { Donator } from "./client.ts";
 
-const maxShown = 10;
+const maxTiersListed = 10;
 
 export interface Change {
 	kind: "give" | "take";
 	member: GuildMember;
 	role: Role;
-	/** For the guild's audit log. */
+	/** For Discord's audit log. */
 	reason: string;
 }
 
 export interface RolePlan {
-	/** All that the list asks for, the members who are restricted left out. */
+	/** Without those of restricted members. */
 	changes: readonly Change[];
-	/** The members with something to change who are restricted, by id. */
+	/** Ids of restricted members with differences. */
 	restricted: ReadonlySet<string>;
-	/** Ids on the list that are no member's. */
+	/** Listed ids that are not members. */
 	absent: ReadonlySet<string>;
-	/** What the operator has to see to. */
-	faults: readonly string[];
+	/** For the operator to fix. */
+	problems: readonly string[];
 }
 
 export interface RolePlanOptions {
 	guild: Guild;
 	donators: readonly Donator[];
-	/** The id of its role by tier. */
+	/** Tier to role id. */
 	tiers: ReadonlyMap<string, string>;
 	isRestricted(member: GuildMember): boolean;
 }
 
-/** How the list differs from the roles that are there. Only roles of tiers are ever in it. */
+/** The changes that make members' roles match the list. Covers only roles of tiers. */
 export function planRoles({
 	guild,
 	donators,
 	tiers,
 	isRestricted,
 }: RolePlanOptions): RolePlan {
-	const { roles, faults } = usableRoles(guild, tiers);
-	const entitled = rolesByPerson(donators, tiers);
+	const { roles, problems } = usableRoles(guild, tiers);
+	const entitlements = rolesByUser(donators, tiers);
 	const changes: Change[] = [];
 	for (const member of guild.members.cache.values()) {
-		const due = entitled.get(member.id);
-		for (const [role, names] of roles) {
-			const because = due?.get(role.id);
-			const has = member.roles.cache.has(role.id);
-			if (because && !has)
+		const entitled = entitlements.get(member.id);
+		for (const [role, roleTiers] of roles) {
+			const memberTiers = entitled?.get(role.id);
+			const hasRole = member.roles.cache.has(role.id);
+			if (memberTiers && !hasRole)
 				changes.push({
-					...{ kind: "give", member, role },
-					reason: reasonOf("supporter of tier", because),
+					kind: "give",
+					member,
+					role,
+					reason: auditReason("supporter of tier", memberTiers),
 				});
-			else if (has && !because)
+			else if (hasRole && !memberTiers)
 				changes.push({
-					...{ kind: "take", member, role },
-					reason: reasonOf("no longer supporter of tier", names),
+					kind: "take",
+					member,
+					role,
+					reason: auditReason("no longer supporter of tier", roleTiers),
 				});
 		}
 	}
 	const restricted = new Set<string>();
-	for (const member of new Set(changes.map((one) => one.member)))
+	for (const member of new Set(changes.map(({ member }) => member)))
 		if (isRestricted(member)) restricted.add(member.id);
-	const unknown = new Set(donators.map(({ tier }) => tier));
-	for (const tier of tiers.keys()) unknown.delete(tier);
+	const unknownTiers = new Set(donators.map(({ tier }) => tier));
+	for (const tier of tiers.keys()) unknownTiers.delete(tier);
 	return {
 		changes: changes.filter(({ member }) => !restricted.has(member.id)),
 		restricted,
 		absent: new Set(
-			[...entitled.keys()].filter((id) => !guild.members.cache.has(id)),
+			[...entitlements.keys()].filter((id) => !guild.members.cache.has(id)),
 		),
-		faults: [
-			...faults,
-			...(unknown.size > 0
-				? [`[game.donators.tiers] has no role for ${shortened([...unknown])}`]
+		problems: [
+			...problems,
+			...(unknownTiers.size > 0
+				? [
+						`[game.donators.tiers] has no role for ${listTiers([...unknownTiers])}`,
+					]
 				: []),
 		],
 	};
 }
 
-/** Who would have a role, by tier: what a list comes down to. */
+/** The distinct pairs of user and tier on the list that stand for a role. */
 export function standingsOf(
 	donators: readonly Donator[],
 	tiers: ReadonlyMap<string, string>,
@@ -92,68 +97,68 @@ export function standingsOf(
 	const standings = known.flatMap(({ chatId, tier }) =>
 		chatId === undefined ? [] : [[chatId, tier] as const],
 	);
-	return [...new Map(standings.map((one) => [keyOf(one), one])).values()];
+	return [
+		...new Map(
+			standings.map((standing) => [keyOf(standing), standing]),
+		).values(),
+	];
 }
 
-/** One text for each standing; no id has a space in it. */
+/** Unique, because ids contain no space. */
 export function keyOf([userId, tier]: Standing): string {
 	return `${userId} ${tier}`;
 }
 
-/** By person, the ids of the roles that they are entitled to, each with the tiers that bring it. */
-function rolesByPerson(
+/** User id to role ids, each with the tiers that grant it. */
+function rolesByUser(
 	donators: readonly Donator[],
 	tiers: ReadonlyMap<string, string>,
 ): Map<string, Map<string, string[]>> {
-	const people = new Map<string, Map<string, string[]>>();
+	const users = new Map<string, Map<string, string[]>>();
 	for (const [userId, tier] of standingsOf(donators, tiers)) {
 		const roleId = tiers.get(tier);
 		if (roleId === undefined) continue;
-		const roles = people.get(userId) ?? new Map<string, string[]>();
-		people.set(userId, roles);
+		const roles = users.get(userId) ?? new Map<string, string[]>();
+		users.set(userId, roles);
 		roles.set(roleId, [...(roles.get(roleId) ?? []), tier]);
 	}
-	return people;
+	return users;
 }
 
-/** The roles that the bot can give and take, each with its tiers, and what is wrong with the others. */
+/** The roles that the bot can give and remove, each with its tiers, and the problems with the others. */
 function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	const byRole = new Map<string, string[]>();
 	for (const [tier, id] of tiers)
 		byRole.set(id, [...(byRole.get(id) ?? []), tier]);
 	const roles = new Map<Role, string[]>();
-	const faults: string[] = [];
-	const lack = cannotGiveRoles(guild);
-	if (lack !== undefined) return { roles, faults: [lack] };
+	const problems: string[] = [];
+	const missing = cannotGiveRoles(guild);
+	if (missing !== undefined) return { roles, problems: [missing] };
 	for (const [id, names] of byRole) {
 		const role = guild.roles.cache.get(id);
-		const fault = role
+		const problem = role
 			? roleFault(guild, role)
 			: `there is no role ${id} in the guild ${guild.id}`;
-		if (role && fault === undefined) roles.set(role, names);
-		else faults.push(`${listed(names)}: ${fault}`);
+		if (role && problem === undefined) roles.set(role, names);
+		else problems.push(`tier ${names.map(oneLine).join(", ")}: ${problem}`);
 	}
-	return { roles, faults };
+	return { roles, problems };
 }
 
-function listed(tiers: readonly string[]): string {
-	return `tier ${tiers.map(oneLine).join(", ")}`;
-}
-
-/** The list is someone else's, and may hold anything. */
-function shortened(tiers: readonly string[]): string {
-	const shown = tiers
-		.slice(0, maxShown)
+/** Untrusted names from the game server, escaped and cut. */
+function listTiers(tiers: readonly string[]): string {
+	const names = tiers
+		.slice(0, maxTiersListed)
 		.map((tier) => `"${oneLine(tier.slice(0, 100))}"`);
-	const more = tiers.length - shown.length;
-	return shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
+	const more = tiers.length - names.length;
+	return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** Discord takes 512 characters after URL-encoding. */
+/** Discord's limit, after URL encoding. */
 const maxReasonLength = 512;
 
-function reasonOf(what: string, tiers: readonly string[]): string {
-	const characters = [...`${what} ${tiers.map(oneLine).join(", ")}`];
+function auditReason(text: string, tiers: readonly string[]): string {
+	const characters = [...`${text} ${tiers.map(oneLine).join(", ")}`];
 	while (encodeURIComponent(characters.join("")).length > maxReasonLength)
 		characters.pop();
 	return characters.join("");

@@ -1,4 +1,4 @@
-// What a model can see of the supporters' roles, and have done about them.
+// The tools list_donators and sync_donators.
 
 import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
@@ -12,16 +12,16 @@ import { destructiveTool, tool } from "../tool/define.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 import { type Donator, GameServerError } from "./client.ts";
 import type { Change } from "./donator-plan.ts";
-import type { DonatorLook, DonatorSync } from "./donators.ts";
+import type { DonatorSync, SyncPlan } from "./donators.ts";
 
-/** How long changes are begun: the last one has 10 s, and the whole tool 25 s. */
-const actMs = 12_000;
-/** How many changes are told one by one. */
-const maxTold = 200;
+/** No change starts after this: each may take 10 s, and the tool 25 s. */
+const startTimeoutMs = 12_000;
+/** Changes listed one by one. */
+const maxListed = 200;
 
-type Sync = Pick<DonatorSync, "look" | "carryOut">;
+type Sync = Pick<DonatorSync, "plan" | "apply">;
 
-/** Their names, also where the feature is off: an operator may deny them all the same. */
+/** Known even when the feature is off, for `deny`. */
 export const donatorToolNames = ["list_donators", "sync_donators"] as const;
 
 export function donatorTools(sync: Sync): BotTool[] {
@@ -33,43 +33,43 @@ function listDonators(sync: Sync) {
 		name: "list_donators",
 		title: "List supporters",
 		description:
-			"List the game server's supporters as it lists them now: tier, game account, person on Discord, and which roles they lack; then the members with a role of a tier that they are not listed for.",
+			"List the game server's current supporters: tier, game account, Discord member and missing roles; then members with a tier role that they are not listed for.",
 		effect: "read",
 		toolset: "game",
 		input: v.strictObject({
 			limit: limit(1000, 100),
 			offset: v.optional(
-				integer(0, 10_000_000, "How many supporters to leave out; 0 at first."),
+				integer(0, 10_000_000, "Number of supporters to skip."),
 				0,
 			),
 		}),
 		async run({ limit, offset }, context) {
-			const found = await lookFor(sync, context);
-			const { donators, guild, changes } = found;
-			const shown = donators.slice(offset, offset + limit);
-			const next = offset + shown.length;
-			const changed = (kind: Change["kind"]) =>
-				rolesByMember(changes.filter((one) => one.kind === kind));
-			const missing = changed("give");
-			const superfluous = [...changed("take")];
+			const plan = await fetchPlan(sync, context);
+			const { donators, guild, changes } = plan;
+			const page = donators.slice(offset, offset + limit);
+			const next = offset + page.length;
+			const rolesTo = (kind: Change["kind"]) =>
+				rolesByMember(changes.filter((change) => change.kind === kind));
+			const missing = rolesTo("give");
+			const superfluous = [...rolesTo("take")];
 			return [
-				shown.length < donators.length
-					? `${donators.length} supporter(s), ${shown.length} of them here:`
+				page.length < donators.length
+					? `${donators.length} supporter(s), ${page.length} of them here:`
 					: `${donators.length} supporter(s):`,
-				...shown.map((one) => describe(one, guild, missing, found)),
+				...page.map((donator) => formatDonator(donator, guild, missing, plan)),
 				...(superfluous.length > 0
 					? [
 							`${superfluous.length} member(s) with a role that they are not listed for:`,
 							...sample(
 								superfluous,
-								maxTold,
+								maxListed,
 								([member, roles]) =>
-									`${shownMember(member)} | superfluous: ${roles}`,
+									`${formatMember(member)} | superfluous: ${roles}`,
 							),
 						]
 					: []),
-				...circumstances(found),
-				...(next < donators.length && shown.length > 0
+				...formatNotes(plan),
+				...(next < donators.length && page.length > 0
 					? [`next_offset=${next}`]
 					: []),
 			];
@@ -80,32 +80,33 @@ function listDonators(sync: Sync) {
 function syncDonators(sync: Sync) {
 	return destructiveTool({
 		name: "sync_donators",
-		title: "Synchronise the supporters' roles",
+		title: "Synchronise supporter roles",
 		description:
-			"Give members the roles of their tiers as the game server lists them, and take them from those who are not listed any more. It happens by itself at every check_interval, too.",
+			"Give members the roles of the tiers that the game server lists, and remove them from members no longer listed. Also runs by itself at every check_interval.",
 		toolset: "game",
 		idempotent: true,
 		dryRunByDefault: true,
 		input: v.strictObject({}),
 		async plan(_, context) {
-			const found = await lookFor(sync, context);
+			const plan = await fetchPlan(sync, context);
 			return {
-				preview: preview(found),
+				preview: preview(plan),
 				async act() {
-					const done = await sync.carryOut(found, performance.now() + actMs);
-					const { given, taken, failed, left, reasons, held } = done;
+					const untilMs = performance.now() + startTimeoutMs;
+					const { given, taken, failed, left, reasons, removalsHeld } =
+						await sync.apply(plan, untilMs);
 					return [
-						`Gave ${given} role(s), took ${taken}.`,
+						`Gave ${given} role(s), removed ${taken}.`,
 						...(failed > 0
 							? [
-									`${failed} change(s) failed, and are tried again by the next run:`,
+									`${failed} change(s) failed; the next run retries them:`,
 									...reasons,
 								]
 							: []),
 						...(left > 0
-							? [`${left} change(s) are left to the next run.`]
+							? [`${left} change(s) are left for the next run.`]
 							: []),
-						...circumstances({ ...found, held }),
+						...formatNotes({ ...plan, removalsHeld }),
 					];
 				},
 			};
@@ -113,59 +114,61 @@ function syncDonators(sync: Sync) {
 	});
 }
 
-/** What a run would do, a line for each change. */
-function preview(found: DonatorLook): string[] {
-	const changes = found.changes.filter(
-		({ kind }) => kind === "give" || found.held === undefined,
+function preview(plan: SyncPlan): string[] {
+	const changes = plan.changes.filter(
+		({ kind }) => kind === "give" || plan.removalsHeld === undefined,
 	);
 	const gives = changes.filter(({ kind }) => kind === "give").length;
 	return [
 		changes.length === 0
 			? "Nothing would change."
-			: `Would give ${gives} role(s) and take ${changes.length - gives}:`,
-		...sample(changes, maxTold, ({ kind, member, role, reason }) => {
-			const direction = kind === "give" ? "to" : "from";
-			return `${kind} ${roleName(role)} ${direction} ${shownMember(member)} | ${oneField(reason)}`;
+			: `Would give ${gives} role(s) and remove ${changes.length - gives}:`,
+		...sample(changes, maxListed, ({ kind, member, role, reason }) => {
+			const [verb, direction] =
+				kind === "give" ? ["give", "to"] : ["remove", "from"];
+			return `${verb} ${roleName(role)} ${direction} ${formatMember(member)} | ${oneField(reason)}`;
 		}),
-		...circumstances(found),
+		...formatNotes(plan),
 	];
 }
 
-/** What holds a run back, and what the operator has to see to. */
-function circumstances({
-	held,
+/** Why changes are held back, and problems for the operator. */
+function formatNotes({
+	removalsHeld,
 	restricted,
-	faults,
-}: Pick<DonatorLook, "held" | "restricted" | "faults">): string[] {
+	problems,
+}: Pick<SyncPlan, "removalsHeld" | "restricted" | "problems">): string[] {
 	return [
-		...(held === undefined ? [] : [`Nobody loses a role: ${held}.`]),
+		...(removalsHeld === undefined
+			? []
+			: [`No roles are removed: ${removalsHeld}.`]),
 		...(restricted.size > 0
-			? [`${restricted.size} member(s) are left alone: they are restricted.`]
+			? [`${restricted.size} restricted member(s) are skipped.`]
 			: []),
-		...faults.map((fault) => `To be seen to: ${fault}.`),
+		...problems.map((problem) => `Problem: ${problem}.`),
 	];
 }
 
-function describe(
+function formatDonator(
 	{ tier, username, uuid, chatId }: Donator,
 	guild: Guild,
 	missing: ReadonlyMap<GuildMember, string>,
-	{ restricted }: DonatorLook,
+	{ restricted }: SyncPlan,
 ): string {
 	const account = `${oneField(tier)} | ${oneField(username)} | uuid: ${oneField(uuid)}`;
 	if (chatId === undefined) return `${account} | no Discord account`;
 	const member = guild.members.cache.get(chatId);
-	if (!member) return `${account} | no member | ID: ${chatId}`;
+	if (!member) return `${account} | not a member | ID: ${chatId}`;
 	const roles = missing.get(member);
 	return [
 		account,
-		shownMember(member),
+		formatMember(member),
 		...(restricted.has(chatId) ? ["restricted"] : []),
 		...(roles === undefined ? [] : [`missing: ${roles}`]),
 	].join(" | ");
 }
 
-function shownMember({ displayName, user, id }: GuildMember): string {
+function formatMember({ displayName, user, id }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
 }
 
@@ -179,14 +182,14 @@ function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
 	return roles;
 }
 
-/** The list as it is now, its failures said to a model. */
-async function lookFor(
-	{ look }: Sync,
+/** Throws a ToolError when the game server fails or tools may not touch the guild. */
+async function fetchPlan(
+	sync: Sync,
 	{ mayTouch }: Pick<ToolContext, "mayTouch">,
-): Promise<DonatorLook> {
+): Promise<SyncPlan> {
 	try {
-		const found = await look();
-		if (mayTouch(found.guild.id)) return found;
+		const plan = await sync.plan();
+		if (mayTouch(plan.guild.id)) return plan;
 	} catch (error) {
 		if (!(error instanceof GameServerError)) throw error;
 		throw new ToolError(
@@ -195,6 +198,6 @@ async function lookFor(
 		);
 	}
 	throw new ToolError(
-		"The operator of this bot does not let its tools touch the guild of the supporters. list_guilds shows those that they may.",
+		"The operator does not allow tools to use the supporters' guild. Use list_guilds to find the allowed ones.",
 	);
 }

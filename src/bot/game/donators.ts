@@ -1,6 +1,5 @@
-// Supporters get the role of their tier, and lose it with their tier: the game server's list is fetched again and again,
-// and the roles of members are made to follow it. A list that may be wrong takes no role from anyone. Whatever was not
-// done, for whichever reason, is still a difference the next time.
+// Supporter roles: fetches the game server's list at every interval and makes members' roles match it. An implausible
+// list removes no roles. A change that fails is still a difference in the next run.
 
 import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
 import { doubledMs } from "../../lib/back-off.ts";
@@ -30,69 +29,66 @@ import {
 	standingsOf,
 } from "./donator-plan.ts";
 
-/** The longest wait after failures, unless the interval itself is longer. */
+/** Longest wait after failures, unless the interval is longer. */
 const maxBackOffMs = 60 * 60_000;
-/** How often Discord is looked for while it is not there. */
-const lookEveryMs = 250;
-/** How long the members are waited for before a run without them, which takes no role from anyone. */
-const membersWaitMs = 120_000;
-/** So many changes in a row without an answer, and the rest is left to the next run. */
+/** How often readiness is checked before a run. */
+const pollMs = 250;
+/** A run without all members loaded starts after this. It removes no roles. */
+const membersTimeoutMs = 120_000;
+/** Consecutive changes without an answer after which a run stops. */
 const maxUnanswered = 3;
-/** How long the change under way is waited for at the end. */
-const closeMs = 2_000;
+const shutdownGraceMs = 2_000;
 
 export interface DonatorSyncOptions {
 	game: Pick<GameClient, "donators">;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
-	/** Undefined: the only guild that the bot is in. */
+	/** Undefined for a bot in one guild. */
 	guildId: string | undefined;
-	/** The id of its role by tier. */
+	/** Tier to role id. */
 	tiers: Readonly<Record<string, string>>;
 	intervalMs: number;
-	/** Whoever holds it is left alone. */
+	/** Members with this role are skipped. */
 	restrictedRole: string | undefined;
-	/** Who else is left alone, whatever roles they have: whoever it rejects for is. */
+	/** Other members to skip. A rejection counts as restricted. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
-	/** The ids of all of them, for a look; nobody is changed without `isRestricted`. */
+	/** Their ids, for planning. `isRestricted` decides before each change. */
 	allRestricted?(): Promise<ReadonlySet<string>>;
-	/** What changes somebody's roles, by their id. */
+	/** Serializes role changes, by user id. */
 	mutex: KeyedMutex;
 	log: Log;
 	registry?: Registry | undefined;
 }
 
-/** A list that was fetched, and what would have to be done. */
-export interface DonatorLook extends RolePlan {
+export interface SyncPlan extends RolePlan {
 	guild: Guild;
 	donators: readonly Donator[];
-	/** Why nobody loses a role for now; undefined where nothing speaks against it. */
-	held: string | undefined;
-	/** What is to be remembered of the list before anything is done. */
-	remember(): Promise<void>;
+	/** Why no roles are removed for now; undefined when they are. */
+	removalsHeld: string | undefined;
+	/** Stores the list for comparison with the next one. Call before applying. */
+	saveList(): Promise<void>;
 }
 
-/** What came of a run. */
-export interface DonatorOutcome {
+export interface SyncResult {
 	given: number;
 	taken: number;
-	/** What Discord refused, did not answer, or was not there for. */
+	/** Refused or unanswered by Discord. */
 	failed: number;
-	/** What is left to the next run, and was not tried. */
+	/** Not tried. */
 	left: number;
-	/** Why, for what failed. */
+	/** Of the failures. */
 	reasons: readonly string[];
-	held: string | undefined;
+	removalsHeld: string | undefined;
 }
 
 export interface DonatorSync extends AsyncDisposable {
-	/** Begins to look, at once and then at every interval. */
+	/** Runs at once, then at every interval. */
 	start(): void;
-	/** Fetches the list and compares; changes nothing. Rejects with a GameServerError or a ToolError. */
-	look(): Promise<DonatorLook>;
-	/** Does what was found, until it is done or `untilMs` (of the monotonic clock) has come. Rejects with a ToolError while another run is at it. */
-	carryOut(look: DonatorLook, untilMs?: number): Promise<DonatorOutcome>;
-	/** Ends it; what is not done by then is done by the next run, of this process or the next. */
+	/** Fetches the list and compares. Changes nothing. Rejects with a GameServerError or ToolError. */
+	plan(): Promise<SyncPlan>;
+	/** Applies a plan until `untilMs` (monotonic clock). Rejects with a ToolError while another run is in progress. */
+	apply(plan: SyncPlan, untilMs?: number): Promise<SyncResult>;
+	/** The next run completes what is left. */
 	close(): Promise<void>;
 }
 
@@ -100,54 +96,59 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	const { game, connection, store, log, intervalMs } = options;
 	const tiers = new Map(Object.entries(options.tiers));
 	const closing = new AbortController();
-	const counted = {
+	const counters = {
 		runs: options.registry?.counter(
 			"guildhall_bot_donator_runs_total",
-			"Runs of the supporters' roles by outcome.",
+			"Supporter role runs by outcome.",
 			["outcome"],
 		),
 		changes: options.registry?.counter(
 			"guildhall_bot_donator_changes_total",
-			"Changes of supporters' roles by outcome.",
+			"Supporter role changes by outcome.",
 			["outcome"],
 		),
 	};
 	let running: Promise<void> | undefined;
-	/** What is being done, if anything is. */
+	/** The changes in progress. */
 	let busy: { done: number; of: number; over: Promise<unknown> } | undefined;
-	/** What was said in the last run: it is said again only when it has been away. */
-	let said = new Set<string>();
+	/** Problems of the last run, which are not logged again. */
+	let lastProblems = new Set<string>();
 
-	async function look(): Promise<DonatorLook> {
-		// Before the game server is asked: without a guild there is nothing to compare with.
-		guildOf(connection, options.guildId);
+	async function plan(): Promise<SyncPlan> {
+		// Checked first: without a guild, the list is not needed.
+		requireGuild(connection, options.guildId);
 		const donators = await game.donators();
 		const standings = standingsOf(donators, tiers);
-		const lists = await selectDonatorLists(store.sql).catch(unlessAway);
-		const guild = guildOf(connection, options.guildId);
+		const lists = await selectDonatorLists(store.sql).catch(ignoreUnavailable);
+		const guild = requireGuild(connection, options.guildId);
 		const restricted = await allRestricted();
-		const plan = planRoles({
-			...{ guild, donators, tiers },
+		const rolePlan = planRoles({
+			guild,
+			donators,
+			tiers,
 			isRestricted: (member) =>
 				restricted === undefined ||
 				hasRestrictedRole(member) ||
 				restricted.has(member.id),
 		});
-		const { held, remember } = judge(standings, lists, store);
+		const { removalsHeld, saveList } = checkList(standings, lists, store);
 		return {
-			...{ guild, donators, ...plan, remember },
-			held:
-				held ??
+			...rolePlan,
+			guild,
+			donators,
+			saveList,
+			removalsHeld:
+				removalsHeld ??
 				(connection.knowsMembers(guild)
 					? undefined
-					: "the members of the guild are not all known yet"),
+					: "not all members are loaded yet"),
 		};
 	}
 
-	/** Undefined where they cannot be known. */
+	/** Undefined when the store is unavailable. */
 	async function allRestricted(): Promise<ReadonlySet<string> | undefined> {
 		if (!options.allRestricted) return new Set();
-		return options.allRestricted().catch(unlessAway);
+		return options.allRestricted().catch(ignoreUnavailable);
 	}
 
 	function hasRestrictedRole({ roles }: GuildMember): boolean {
@@ -160,45 +161,44 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		try {
 			return (await options.isRestricted?.(member.id)) ?? false;
 		} catch (error) {
-			// Who cannot be known to be free is left alone.
-			unlessAway(error);
+			// The member may be restricted.
+			ignoreUnavailable(error);
 			return true;
 		}
 	}
 
-	async function carryOut(
-		found: DonatorLook,
+	async function apply(
+		plan: SyncPlan,
 		untilMs = Number.POSITIVE_INFINITY,
-	): Promise<DonatorOutcome> {
+	): Promise<SyncResult> {
 		if (busy)
 			throw new ToolError(
-				`The supporters' roles are being changed at the moment (${busy.done} of ${busy.of} done). Nothing was done; try again later.`,
+				`Supporter roles are being changed at the moment (${busy.done} of ${busy.of} done). Nothing was done; try again later.`,
 			);
-		const work = apply(found, untilMs);
 		try {
-			return await work;
+			return await applyChanges(plan, untilMs);
 		} finally {
 			busy = undefined;
 		}
 	}
 
-	async function apply(
-		found: DonatorLook,
+	async function applyChanges(
+		plan: SyncPlan,
 		untilMs: number,
-	): Promise<DonatorOutcome> {
+	): Promise<SyncResult> {
 		const over = Promise.withResolvers<void>();
-		const progress = { done: 0, of: found.changes.length, over: over.promise };
+		const progress = { done: 0, of: plan.changes.length, over: over.promise };
 		busy = progress;
 		try {
-			let { held } = found;
+			let { removalsHeld } = plan;
 			try {
-				await found.remember();
+				await plan.saveList();
 			} catch (error) {
-				unlessAway(error);
-				held ??= storeAway;
+				ignoreUnavailable(error);
+				removalsHeld ??= storeUnavailable;
 			}
-			const changes = found.changes.filter(
-				({ kind }) => kind === "give" || held === undefined,
+			const changes = plan.changes.filter(
+				({ kind }) => kind === "give" || removalsHeld === undefined,
 			);
 			progress.of = changes.length;
 			const reasons = new Map<string, string>();
@@ -216,74 +216,75 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 				progress.done += 1;
 				const { member, role, kind } = change;
 				try {
-					// Nobody is restricted between the question and the change.
+					// The lock covers check and change: a restriction cannot come in between.
 					const isDone = await options.mutex.withLock(member.id, async () => {
-						// Much may have happened since the plan was made.
-						if (!found.guild.members.cache.has(member.id)) return false;
+						// The plan may be outdated.
+						if (!plan.guild.members.cache.has(member.id)) return false;
 						if (await isRestricted(member)) return false;
-						await carryOutOne(change);
+						await applyChange(change);
 						return true;
 					});
 					if (!isDone) continue;
 					count[kind === "give" ? "given" : "taken"] += 1;
-					counted.changes?.add([kind === "give" ? "given" : "taken"]);
+					counters.changes?.add([kind === "give" ? "given" : "taken"]);
 					unanswered = 0;
 				} catch (error) {
-					const told = toToolError(error);
-					if (!told) throw error;
+					const refusal = toToolError(error);
+					if (!refusal) throw error;
 					unanswered = error instanceof DiscordAPIError ? 0 : unanswered + 1;
 					count.failed += 1;
-					counted.changes?.add(["failed"]);
-					reasons.set(role.id, `${roleName(role)}: ${told.message}`);
+					counters.changes?.add(["failed"]);
+					reasons.set(role.id, `${roleName(role)}: ${refusal.message}`);
 				}
 			}
-			return { ...count, held, reasons: [...reasons.values()] };
+			return { ...count, removalsHeld, reasons: [...reasons.values()] };
 		} finally {
 			over.resolve();
 		}
 	}
 
-	/** One look and what follows from it. Whether it could be done. */
+	/** Plans and applies once. Returns whether all changes were tried. */
 	async function run(): Promise<boolean> {
 		try {
 			await busy?.over;
-			const found = await look();
-			const outcome = await carryOut(found);
-			const { reasons, held, ...counts } = outcome;
-			sayOnce([...found.faults, ...reasons]);
-			log.info("supporters' roles compared", {
-				guild: found.guild.id,
-				supporters: found.donators.length,
+			const syncPlan = await plan();
+			const result = await apply(syncPlan);
+			const { reasons, removalsHeld, ...counts } = result;
+			warnOnce([...syncPlan.problems, ...reasons]);
+			log.info("supporter roles synced", {
+				guild: syncPlan.guild.id,
+				supporters: syncPlan.donators.length,
 				...counts,
-				restricted: found.restricted.size,
-				no_members: found.absent.size,
-				...(held !== undefined && { nobody_loses_a_role: held }),
+				restricted: syncPlan.restricted.size,
+				not_members: syncPlan.absent.size,
+				...(removalsHeld !== undefined && { removals_held: removalsHeld }),
 			});
-			counted.runs?.add([counts.left > 0 ? "interrupted" : "done"]);
+			counters.runs?.add([counts.left > 0 ? "interrupted" : "done"]);
 			return counts.left === 0;
 		} catch (error) {
-			// What was under way when we closed does not count.
+			// Interrupted by closing.
 			if (closing.signal.aborted) return false;
-			counted.runs?.add(["failed"]);
-			const told = error instanceof GameServerError || toldTo(error);
-			if (told)
-				log.warn("could not compare the supporters' roles", {
+			counters.runs?.add(["failed"]);
+			if (isExpected(error))
+				log.warn("supporter role sync failed", {
 					reason: (error as Error).message,
 				});
-			else log.error("could not compare the supporters' roles", { error });
+			else log.error("supporter role sync failed", { error });
 			return false;
 		}
 	}
 
-	function sayOnce(faults: readonly string[]): void {
-		for (const fault of faults)
-			if (!said.has(fault)) log.warn(`supporters: ${fault}`);
-		said = new Set(faults);
+	/** Logs the problems that the last run did not have. */
+	function warnOnce(problems: readonly string[]): void {
+		for (const problem of problems)
+			if (!lastProblems.has(problem))
+				log.warn("supporter role problem", { reason: problem });
+		lastProblems = new Set(problems);
 	}
 
 	async function keepRunning(): Promise<void> {
 		for (let failures = 0; !closing.signal.aborted; ) {
-			await untilKnown();
+			await untilReady();
 			if (closing.signal.aborted) return;
 			const from = performance.now();
 			failures = (await run()) ? 0 : failures + 1;
@@ -291,17 +292,17 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		}
 	}
 
-	/** Until Discord is there, and its members; or at least Discord, for long enough. */
-	async function untilKnown(): Promise<void> {
+	/** Waits for Discord, and for at most `membersTimeoutMs` for all members. */
+	async function untilReady(): Promise<void> {
 		let readySince: number | undefined;
 		while (!closing.signal.aborted) {
 			if (connection.state.connected) {
 				readySince ??= performance.now();
-				const guild = guildOrNone(connection, options.guildId);
+				const guild = findGuild(connection, options.guildId);
 				if (!guild || connection.knowsMembers(guild)) return;
-				if (performance.now() - readySince > membersWaitMs) return;
+				if (performance.now() - readySince > membersTimeoutMs) return;
 			}
-			await pause(lookEveryMs);
+			await pause(pollMs);
 		}
 	}
 
@@ -320,13 +321,13 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		start() {
 			running ??= keepRunning();
 		},
-		look,
-		carryOut,
+		plan,
+		apply,
 		async close() {
 			closing.abort();
 			await Promise.race([
 				Promise.all([running, busy?.over]),
-				Bun.sleep(closeMs),
+				Bun.sleep(shutdownGraceMs),
 			]);
 		},
 		[Symbol.asyncDispose]: () => sync.close(),
@@ -334,69 +335,73 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	return sync;
 }
 
-/** How long after the beginning of a run the next one begins, after so many failed ones in a row. */
+/** Time from the start of a run to the next one, after consecutive failures. */
 export function waitAfter(failures: number, intervalMs: number): number {
 	const maxMs = Math.max(intervalMs, maxBackOffMs);
 	return doubledMs(Math.max(failures - 1, 0), [intervalMs, maxMs]);
 }
 
-async function carryOutOne({ kind, member, role, reason }: Change) {
+async function applyChange({ kind, member, role, reason }: Change) {
 	if (kind === "give") await member.roles.add(role, reason);
 	else await member.roles.remove(role, reason);
 }
 
-const storeAway =
-	"the bot's database is away, and the list of last time with it";
+const storeUnavailable =
+	"the bot's database is unavailable, and with it the previous list";
 
-/** Whether a list may take roles, and what is to be remembered of it. */
-function judge(
+/** Whether a list is plausible enough to remove roles, and how to store it. */
+function checkList(
 	standings: readonly Standing[],
 	lists: DonatorLists | undefined,
 	store: Pick<Store, "sql" | "transaction">,
-): Pick<DonatorLook, "held" | "remember"> {
-	if (!lists) return { held: storeAway, async remember() {} };
+): Pick<SyncPlan, "removalsHeld" | "saveList"> {
+	if (!lists) return { removalsHeld: storeUnavailable, async saveList() {} };
 	const { accepted, doubted } = lists;
-	const believe = () => saveAccepted(store, standings);
+	const accept = () => saveAccepted(store, standings);
 	if (standings.length === 0)
 		return {
-			held: "the list has nobody who would have a role",
-			remember: () => forgetDoubted(store.sql),
+			removalsHeld: "nobody on the list has a tier with a role",
+			saveList: () => forgetDoubted(store.sql),
 		};
 	if (!accepted)
 		return {
-			held: "this is the first list, and the next one is compared with it",
-			remember: believe,
+			removalsHeld: "this is the first list; the next one is compared with it",
+			saveList: accept,
 		};
-	const now = new Set(standings.map(keyOf));
-	const lost = accepted.filter((one) => !now.has(keyOf(one))).length;
-	const agreed =
-		doubted?.length === now.size && doubted.every((one) => now.has(keyOf(one)));
-	if (lost * 2 <= accepted.length || agreed)
-		return { held: undefined, remember: believe };
+	const current = new Set(standings.map(keyOf));
+	const isListed = (standing: Standing) => current.has(keyOf(standing));
+	const lost = accepted.filter((standing) => !isListed(standing)).length;
+	const isConfirmed =
+		doubted?.length === current.size && doubted.every(isListed);
+	if (lost * 2 <= accepted.length || isConfirmed)
+		return { removalsHeld: undefined, saveList: accept };
 	return {
-		held: `the list lost ${lost} of ${accepted.length}, and the next one has to agree`,
-		remember: () => saveDoubted(store.sql, standings),
+		removalsHeld: `the list lost ${lost} of ${accepted.length} entries; the next one must confirm it`,
+		saveList: () => saveDoubted(store.sql, standings),
 	};
 }
 
-/** The guild whose members are meant. Throws the ToolError to show. */
-function guildOf(connection: Connection, guildId: string | undefined): Guild {
+/** Throws a ToolError without an available guild. */
+function requireGuild(
+	connection: Connection,
+	guildId: string | undefined,
+): Guild {
 	const { cache } = connection.discord.guilds;
-	const guild = guildOrNone(connection, guildId);
+	const guild = findGuild(connection, guildId);
 	if (!guild)
 		throw new ToolError(
 			guildId === undefined
-				? `GUILD_ID is not set, and the bot is in ${cache.size} guilds: whose members are supporters is not known. Nothing was done; set GUILD_ID in .env.`
-				: `The bot is not in the guild ${guildId} that GUILD_ID names. Nothing was done.`,
+				? `GUILD_ID is not set, and the bot is in ${cache.size} guilds: the supporters' guild is ambiguous. Nothing was done; set GUILD_ID in .env.`
+				: `The bot is not in the guild ${guildId} of GUILD_ID. Nothing was done.`,
 		);
 	if (!guild.available)
 		throw new ToolError(
-			`Discord says that the guild ${guild.id} is unavailable at the moment. Nothing was done; try again later.`,
+			`The guild ${guild.id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
 		);
 	return guild;
 }
 
-function guildOrNone(
+function findGuild(
 	{ guilds }: Connection,
 	guildId: string | undefined,
 ): Guild | undefined {
@@ -404,12 +409,16 @@ function guildOrNone(
 	return guilds.length === 1 ? guilds[0] : undefined;
 }
 
-/** Rethrows what is not the store's being away. */
-function unlessAway(error: unknown): undefined {
+function ignoreUnavailable(error: unknown): undefined {
 	if (error instanceof StoreUnavailable) return undefined;
 	throw error;
 }
 
-function toldTo(error: unknown): boolean {
-	return error instanceof ToolError || toToolError(error) !== undefined;
+/** False for internal errors. */
+function isExpected(error: unknown): boolean {
+	return (
+		error instanceof GameServerError ||
+		error instanceof ToolError ||
+		toToolError(error) !== undefined
+	);
 }

@@ -1,4 +1,4 @@
-// The game module: everything that talks to the game server. Off unless the configuration says so.
+// The feature `game`: verification, supporter roles and chargebacks.
 
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { type Chargebacks, createChargebacks } from "./chargebacks.ts";
@@ -8,7 +8,7 @@ import { createDonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 import { verifyCommand } from "./verify-command.ts";
 
-/** The module, as `[game]` has it; undefined where the feature is off. */
+/** Returns undefined when the feature is off. */
 export function createGame(options: FeatureOptions): Feature | undefined {
 	const { config, connection, store, mutex, log, registry } = options;
 	const { features, game: settings } = config.toml;
@@ -28,7 +28,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 		missing,
 		log,
 	});
-	const chargebacks = chargebacksOf(options, client);
+	const chargebacks = createChargebacksIfOn(options, client);
 	const donators =
 		settings.donator_sync && client
 			? createDonatorSync({
@@ -65,8 +65,8 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	};
 }
 
-/** Undefined where they are off; the configuration has all that they need where they are on. */
-function chargebacksOf(
+/** The configuration guarantees all settings of chargebacks when they are on. */
+function createChargebacksIfOn(
 	{ config, connection, store, mutex, log }: FeatureOptions,
 	game: GameClient | undefined,
 ): Chargebacks | undefined {
@@ -76,7 +76,13 @@ function chargebacksOf(
 	if (!chargeback || !game || !secret) return undefined;
 	if (!restricted_role || !staff_channel || !staff_roles) return undefined;
 	return createChargebacks({
-		...{ connection, store, log, game, guildId, secret, mutex },
+		connection,
+		store,
+		log,
+		game,
+		guildId,
+		secret,
+		mutex,
 		settings: {
 			restrictedRole: restricted_role,
 			staffChannel: staff_channel,

@@ -1,4 +1,4 @@
-// `verify`: a code from the game. It is also a slash command: its answer is seen by nobody else.
+// `verify`: links a game account by a code from the game. As a slash command, its reply is ephemeral.
 
 import type { Command } from "../commands/commands.ts";
 import { createLimiter } from "../commands/cooldown.ts";
@@ -10,7 +10,7 @@ export function verifyCommand(verify: Verify): Command {
 		usage: "<code>",
 		description:
 			"links your game account with a code that /verify in the game gives you",
-		// Codes are limited more strictly, and apart from what else people ask.
+		// Its own limit, so that codes do not use up the limit of other commands. `verify` itself is stricter.
 		limiter: createLimiter({ max: 10, windowMs: 10_000 }),
 		secret: true,
 		slash: { name: "verify", run: verify },

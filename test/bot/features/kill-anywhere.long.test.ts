@@ -321,7 +321,7 @@ function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 			return decision === "Ban"
 				? fields["Ban on Discord"] === "Done." &&
 						fields["Ban in the game"] === "Done."
-				: fields.Roles === "They are given back.";
+				: fields.Roles === "Restored.";
 		},
 		outcome: (world) => [
 			alertsOf(world).length,

@@ -10,9 +10,9 @@ import {
 	RESTJSONErrorCodes,
 } from "discord.js";
 import type { Connection } from "../../../src/bot/discord/connection/connection.ts";
-import { alertOf } from "../../../src/bot/game/chargeback-alert.ts";
-import { createPresses } from "../../../src/bot/game/chargeback-presses.ts";
-import { reasonOf } from "../../../src/bot/game/chargeback-steps.ts";
+import { createAlert } from "../../../src/bot/game/chargeback-alert.ts";
+import { createButtonHandler } from "../../../src/bot/game/chargeback-buttons.ts";
+import { failureReason } from "../../../src/bot/game/chargeback-steps.ts";
 import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import {
@@ -126,21 +126,19 @@ describe.concurrent("a chargeback", () => {
 			status: 202,
 			body: { accepted: true },
 		});
-		const alert = await scene.shown("2 role(s) are saved");
+		const alert = await scene.shown("2 role(s) saved");
 		const { roles, managed, target } = scene;
 		expect(target.roles()).toEqual([managed, roles.restricted].sort());
 		expect(pressable(alert)).toEqual(["Ban", "Dismiss"]);
 		expect(scene.fields(alert)).toMatchObject({
 			Tier: "`gold`",
 			"Discord account": `<@${target.id}> (ID: ${target.id})`,
-			Restriction: `They have <@&${roles.restricted}>, and 2 role(s) are saved.`,
+			Restriction: `Restricted to <@&${roles.restricted}>. 2 role(s) saved.`,
 		});
 		expect(alert.mentions).toEqual([]);
 		// One change, and it says why.
 		const [change, ...others] = simulator.journal.entries(patchMember);
-		expect(change?.reason).toMatch(
-			/^A payment was taken back \([0-9a-f]{8}\)$/,
-		);
+		expect(change?.reason).toMatch(/^Chargeback \([0-9a-f]{8}\)$/);
 		expect(others).toEqual([]);
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
@@ -153,10 +151,10 @@ describe.concurrent("a chargeback", () => {
 		await until("the restriction is under way", () => held.hits > 0);
 		// One that comes later and needs none is told meanwhile.
 		await world.chargeback({ chatId: null });
-		await scene.shown("None is linked");
+		await scene.shown("Not linked:");
 		expect(scene.alerts()).toHaveLength(1);
 		held.release();
-		await scene.shown("2 role(s) are saved");
+		await scene.shown("2 role(s) saved");
 		expect(scene.alerts()).toHaveLength(2);
 	});
 
@@ -164,7 +162,7 @@ describe.concurrent("a chargeback", () => {
 		await using world = await startChargebackWorld();
 		const { scene } = world;
 		const first = await world.chargeback();
-		await scene.shown("are saved");
+		await scene.shown("saved");
 		const { uuid, timestamp, ...rest } = first.event;
 		const again = [
 			first.event,
@@ -192,9 +190,9 @@ describe.concurrent("a chargeback", () => {
 		await using world = await startChargebackWorld();
 		const { scene, game } = world;
 		const { event } = await world.chargeback({ chatId: null });
-		const alert = await scene.shown("None is linked");
-		expect(await world.press(staff, alert, "Ban")).toContain("You decided");
-		await scene.shown("No account is linked.");
+		const alert = await scene.shown("Not linked:");
+		expect(await world.press(staff, alert, "Ban")).toContain("Decision saved");
+		await scene.shown("No account linked.");
 		await until("the ban in the game", () => game.bans.has(event.uuid ?? ""));
 		expect(world.written(patchMember) + world.written(putBan)).toBe(0);
 	});
@@ -204,7 +202,7 @@ describe.concurrent("a chargeback", () => {
 		const { scene } = world;
 		const username = "`@everyone` <@&1> **x** \u202e[a](http://b)";
 		await world.chargeback({ username, tier: `<@${scene.target.id}>` });
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		const fields = scene.fields(alert);
 		expect(fields["Game account"]).toStartWith(
 			"`ˋ@everyoneˋ <@&1> **x** \\u{202e}[a](http://b)` (`",
@@ -221,7 +219,7 @@ describe.concurrent("a chargeback", () => {
 		await until("an attempt", () => fault.hits > 0);
 		expect(scene.alerts()).toEqual([]);
 		fault.release();
-		await scene.shown("2 role(s) are saved");
+		await scene.shown("2 role(s) saved");
 		expect(scene.alerts()).toHaveLength(1);
 	});
 
@@ -233,9 +231,9 @@ describe.concurrent("a chargeback", () => {
 			times: 1,
 		});
 		await world.chargeback();
-		const alert = await scene.shown("2 role(s) are saved");
+		const alert = await scene.shown("2 role(s) saved");
 		await world.press(staff, alert, "Dismiss");
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(lost.hits).toBe(1);
 		expect(scene.alerts()).toHaveLength(1);
 	});
@@ -244,12 +242,12 @@ describe.concurrent("a chargeback", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		await world.chargeback();
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		const { channel } = simulator.channel(staffChannel);
 		simulator.world.messages.remove(channel, alert);
 		const mona = scene.target.member();
 		if (mona) simulator.world.members.remove(guild, mona);
-		const next = await scene.shown("They are not in the guild.");
+		const next = await scene.shown("Not in the server.");
 		expect(next.id).not.toBe(alert.id);
 		expect(pressable(next)).toEqual(["Ban", "Dismiss"]);
 	});
@@ -261,7 +259,7 @@ describe.concurrent("a chargeback", () => {
 		});
 		const { scene, simulator } = world;
 		await world.chargeback();
-		await scene.shown("are saved");
+		await scene.shown("saved");
 		const { channel } = simulator.channel(staffChannel);
 		if (!("guild_id" in channel)) throw new Error("it is a guild's");
 		const deletions: ((alert: Message) => void)[] = [
@@ -274,9 +272,9 @@ describe.concurrent("a chargeback", () => {
 			remove(alert);
 			await until("the next alert", () => scene.alerts().length > 0);
 		}
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		await world.press(staff, alert, "Dismiss");
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(scene.alerts()).toHaveLength(1);
 	});
 
@@ -284,7 +282,7 @@ describe.concurrent("a chargeback", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator } = world;
 		await world.chargeback();
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		const { channel } = simulator.channel(staffChannel);
 		await world.bot.close();
 		simulator.world.messages.remove(channel, alert);
@@ -300,8 +298,8 @@ describe.concurrent("a chargeback", () => {
 		const { scene, simulator, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.chargeback();
-		await world.press(staff, await scene.shown("are saved"), "Ban");
-		const alert = await scene.shown("Not yet, and tried again: `HTTP 500`");
+		await world.press(staff, await scene.shown("saved"), "Ban");
+		const alert = await scene.shown("Failed, will retry: `HTTP 500`");
 		const { channel } = simulator.channel(staffChannel);
 		simulator.world.messages.remove(channel, alert);
 		await until("the next alert", () => scene.alerts().length > 0);
@@ -319,9 +317,9 @@ describe.concurrent("Ban", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, game } = world;
 		const { event } = await world.chargeback();
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		expect(await world.press(staff, alert, "Ban")).toBe(
-			"You decided: Ban. The alert shows what comes of it.",
+			"Decision saved: Ban. The alert shows the progress.",
 		);
 		const decided = await until("both halves are done", () => {
 			const fields = scene.fields(scene.alerts()[0]);
@@ -352,8 +350,8 @@ describe.concurrent("Ban", () => {
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.chargeback();
-		await world.press(staff, await scene.shown("are saved"), "Ban");
-		const alert = await scene.shown("Not yet, and tried again: `HTTP 500`");
+		await world.press(staff, await scene.shown("saved"), "Ban");
+		const alert = await scene.shown("Failed, will retry: `HTTP 500`");
 		await until("the ban on Discord", () =>
 			scene.fields(scene.alerts()[0])["Ban on Discord"]?.startsWith("Done"),
 		);
@@ -382,7 +380,7 @@ describe.concurrent("Ban", () => {
 		}
 		await until("five bans are asked for", () => game.requests.length >= 5);
 		await world.chargeback();
-		await world.press(staff, await scene.shown("are saved"), "Ban");
+		await world.press(staff, await scene.shown("saved"), "Ban");
 		await until("the ban on Discord", () => guild.bans.has(scene.target.id));
 		await until("it is told", () => {
 			const fields = scene.fields(scene.alerts().at(-1));
@@ -401,9 +399,9 @@ describe.concurrent("Ban", () => {
 			RESTJSONErrorCodes.MissingPermissions,
 		);
 		await world.chargeback();
-		await world.press(staff, await scene.shown("are saved"), "Ban");
+		await world.press(staff, await scene.shown("saved"), "Ban");
 		await scene.shown(
-			"Not yet, and tried again: `Discord refuses: Missing Permissions (code 50013): the bot lacks a permission, or its role is too low`",
+			"Failed, will retry: `Discord refuses: Missing Permissions (code 50013): the bot lacks a permission, or its role is too low`",
 		);
 		await until("the ban in the game", () => game.bans.size === 1);
 		refused.release();
@@ -418,8 +416,8 @@ describe.concurrent("Ban", () => {
 		await using world = await startChargebackWorld();
 		const { scene, game } = world;
 		await world.chargeback({ chatId: "12345678901234567" });
-		await world.press(staff, await scene.shown("not in the guild"), "Ban");
-		await scene.shown("Impossible: `Discord has no such account any more`");
+		await world.press(staff, await scene.shown("Not in the server"), "Ban");
+		await scene.shown("Impossible: `the Discord account no longer exists`");
 		await until("the ban in the game", () => game.bans.size === 1);
 	});
 
@@ -427,10 +425,10 @@ describe.concurrent("Ban", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		await world.chargeback();
-		await scene.shown("are saved");
+		await scene.shown("saved");
 		const user = scene.target.member()?.user;
 		if (user) simulator.world.bans.add(guild, user);
-		const alert = await scene.shown("They are not in the guild.");
+		const alert = await scene.shown("Not in the server.");
 		await world.press(staff, alert, "Ban");
 		await until("the ban is noted", () => {
 			const fields = scene.fields(scene.alerts()[0]);
@@ -453,7 +451,7 @@ describe.concurrent("Dismiss", () => {
 			roles: [...mona.roles, gone.id],
 		});
 		await world.chargeback();
-		const alert = await scene.shown("3 role(s) are saved");
+		const alert = await scene.shown("3 role(s) saved");
 		const meanwhile = simulator.world.roles.add(guild, { name: "Meanwhile" });
 		simulator.world.members.edit(guild, mona, {
 			roles: [...mona.roles, meanwhile.id],
@@ -465,17 +463,17 @@ describe.concurrent("Dismiss", () => {
 			simulator.world.roles.move(guild, new Map([[supporter, 100]]));
 		await world.call("list_guilds");
 		expect(await world.press(staff, alert, "Dismiss")).toStartWith(
-			"You decided: Dismiss.",
+			"Decision saved: Dismiss.",
 		);
 		await scene.shown(
-			`They are given back, but for those that are gone or out of the bot's reach: <@&${roles.supporter}> <@&${gone.id}>`,
+			`Restored, except deleted roles and those above the bot's: <@&${roles.supporter}> <@&${gone.id}>`,
 		);
 		expect(target.roles()).toEqual(
 			[roles.regular, managed, meanwhile.id].sort(),
 		);
 		expect(world.written(patchMember)).toBe(2);
 		expect(simulator.journal.entries(patchMember).at(-1)?.reason).toMatch(
-			/^A chargeback was dismissed \([0-9a-f]{8}\), decided by \d+$/,
+			/^Chargeback dismissed \([0-9a-f]{8}\), decided by \d+$/,
 		);
 		expect(pressable(scene.alerts()[0])).toEqual([]);
 		expect(world.written(putBan)).toBe(0);
@@ -486,15 +484,15 @@ describe.concurrent("Dismiss", () => {
 		const { scene } = world;
 		const before = scene.target.roles();
 		await world.chargeback();
-		const first = await scene.shown("2 role(s) are saved");
+		const first = await scene.shown("2 role(s) saved");
 		await world.chargeback({ tier: "silver" });
-		const second = await scene.shown("There was no other role to take away.");
+		const second = await scene.shown("There were no other roles.");
 		await world.press(staff, first, "Dismiss");
 		await until("the first is held", () =>
 			scene
 				.fields(scene.alerts()[0])
 				.Roles?.startsWith(
-					"They are given back when their other chargebacks are dismissed",
+					"Restored once this person's other chargebacks are dismissed",
 				),
 		);
 		expect(scene.target.roles()).toContain(scene.roles.restricted);
@@ -503,7 +501,7 @@ describe.concurrent("Dismiss", () => {
 		await until("both are over", () =>
 			scene
 				.alerts()
-				.every((alert) => scene.fields(alert).Roles === "They are given back."),
+				.every((alert) => scene.fields(alert).Roles === "Restored."),
 		);
 		expect(scene.target.roles()).toEqual(before);
 		expect(scene.alerts()).toHaveLength(2);
@@ -513,15 +511,13 @@ describe.concurrent("Dismiss", () => {
 		await using world = await startChargebackWorld();
 		const { scene, guild } = world;
 		await world.chargeback();
-		const first = await scene.shown("2 role(s) are saved");
+		const first = await scene.shown("2 role(s) saved");
 		await world.chargeback({ tier: "silver" });
-		const second = await scene.shown("There was no other role to take away.");
+		const second = await scene.shown("There were no other roles.");
 		await world.press(staff, first, "Dismiss");
 		await world.press(staff, second, "Ban");
 		await until("the first gives nothing back", () =>
-			scene
-				.fields(scene.alerts()[0])
-				.Roles?.startsWith("They are not given back"),
+			scene.fields(scene.alerts()[0]).Roles?.startsWith("Not restored"),
 		);
 		await until("the ban", () => guild.bans.has(scene.target.id));
 	});
@@ -533,7 +529,7 @@ describe.concurrent("a restricted_role that was changed", () => {
 		const { scene, simulator, guild, settings } = world;
 		const before = scene.target.roles();
 		await world.chargeback();
-		const alert = await scene.shown("2 role(s) are saved");
+		const alert = await scene.shown("2 role(s) saved");
 		await world.bot.close();
 		const next = simulator.world.roles.add(guild, { name: "Jail" });
 		settings.restricted_role = next.id;
@@ -545,7 +541,7 @@ describe.concurrent("a restricted_role that was changed", () => {
 		await until("the change is refused", () => refused.hits > 0);
 		await world.press(staff, alert, "Dismiss");
 		refused.release();
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(scene.target.roles()).toEqual(before);
 	});
 });
@@ -556,16 +552,16 @@ describe.concurrent("a person who is not in the guild", () => {
 		const { scene, simulator, guild } = world;
 		const { target, roles } = scene;
 		await world.chargeback();
-		await scene.shown("2 role(s) are saved");
+		await scene.shown("2 role(s) saved");
 		const mona = target.member();
 		if (!mona) throw new Error("mona_lisa is a member");
 		simulator.world.members.remove(guild, mona);
-		await scene.shown("They are restricted when they come back.");
+		await scene.shown("They will be restricted when they rejoin.");
 		simulator.world.members.add(guild, mona.user, {});
-		const alert = await scene.shown("2 role(s) are saved");
+		const alert = await scene.shown("2 role(s) saved");
 		expect(target.roles()).toEqual([roles.restricted]);
 		await world.press(staff, alert, "Dismiss");
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(target.roles()).toEqual([roles.regular, roles.supporter].sort());
 	});
 
@@ -574,15 +570,17 @@ describe.concurrent("a person who is not in the guild", () => {
 		const { scene, simulator, guild } = world;
 		const { target, roles } = scene;
 		await world.chargeback();
-		await scene.shown("2 role(s) are saved");
+		await scene.shown("2 role(s) saved");
 		const mona = target.member();
 		if (!mona) throw new Error("mona_lisa is a member");
 		simulator.world.members.remove(guild, mona);
-		const alert = await scene.shown("They are restricted when they come back.");
+		const alert = await scene.shown(
+			"They will be restricted when they rejoin.",
+		);
 		await world.press(staff, alert, "Dismiss");
-		await scene.shown("The roles are given back when they come back.");
+		await scene.shown("The roles will be restored when they rejoin.");
 		simulator.world.members.add(guild, mona.user, {});
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(target.roles()).toEqual([roles.regular, roles.supporter].sort());
 	});
 
@@ -593,13 +591,13 @@ describe.concurrent("a person who is not in the guild", () => {
 		if (!mona) throw new Error("mona_lisa is a member");
 		simulator.world.members.remove(guild, mona);
 		await world.chargeback();
-		await scene.shown("They are restricted when they come back.");
+		await scene.shown("They will be restricted when they rejoin.");
 		await world.bot.close();
 		simulator.world.members.add(guild, mona.user, {
 			roles: [scene.roles.regular],
 		});
 		await world.restart();
-		await scene.shown("1 role(s) are saved");
+		await scene.shown("1 role(s) saved");
 		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
 		expect(scene.alerts()).toHaveLength(1);
 	});
@@ -614,14 +612,14 @@ describe.concurrent("a person", () => {
 		if (!mona) throw new Error("mona_lisa is a member");
 		simulator.world.members.remove(guild, mona);
 		await world.chargeback();
-		await scene.shown("They are restricted when they come back.");
+		await scene.shown("They will be restricted when they rejoin.");
 		sockets.refuseConnections(502);
 		sockets.disconnect({ resumable: false });
 		simulator.world.members.add(guild, mona.user, {
 			roles: [scene.roles.regular],
 		});
 		sockets.refuseConnections(undefined);
-		await scene.shown("1 role(s) are saved");
+		await scene.shown("1 role(s) saved");
 		expect(scene.target.roles()).toEqual([scene.roles.restricted]);
 	});
 });
@@ -651,10 +649,10 @@ describe.concurrent("a restriction", () => {
 		await world.chargeback();
 		// One that comes later and needs no restriction is told meanwhile.
 		await world.chargeback({ chatId: null });
-		await scene.shown("None is linked");
+		await scene.shown("Not linked:");
 		expect(world.written(patchMember)).toBe(0);
 		givingHeld?.release();
-		await scene.shown("3 role(s) are saved");
+		await scene.shown("3 role(s) saved");
 		expect(scene.target.roles()).toEqual(
 			[scene.managed, scene.roles.restricted].sort(),
 		);
@@ -671,7 +669,7 @@ describe.concurrent("a restriction", () => {
 			(await world.call("list_roles")).text.match(/Booster[\s\S]*alpha/),
 		);
 		await world.chargeback();
-		await scene.shown("2 role(s) are saved");
+		await scene.shown("2 role(s) saved");
 		expect(scene.target.roles()).toEqual(
 			[scene.managed, scene.roles.restricted].sort(),
 		);
@@ -687,12 +685,12 @@ describe.concurrent("a restriction", () => {
 		});
 		const before = scene.target.roles();
 		await world.chargeback();
-		const first = await scene.shown("3 role(s) are saved");
+		const first = await scene.shown("3 role(s) saved");
 		await world.chargeback({ tier: "silver" });
-		const second = await scene.shown("There was no other role to take away.");
+		const second = await scene.shown("There were no other roles.");
 		await world.press(staff, first, "Dismiss");
 		await world.press(staff, second, "Dismiss");
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(scene.target.roles()).toEqual(before);
 	});
 });
@@ -702,7 +700,7 @@ describe.concurrent("who cannot be restricted", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, game } = world;
 		await world.chargeback({ chatId: simulator.user("ada").id });
-		const alert = await scene.shown("they own the guild");
+		const alert = await scene.shown("the server owner cannot be restricted");
 		await world.press(staff, alert, "Ban");
 		await scene.shown("Discord refuses: Missing Permissions (code 50013)");
 		await until("the ban in the game", () => game.bans.size === 1);
@@ -720,10 +718,10 @@ describe.concurrent("who cannot be restricted", () => {
 			(await world.call("list_roles")).text.match(/Supporter[\s\S]*alpha/),
 		);
 		await world.chargeback();
-		await scene.shown("they do not rank below the bot");
+		await scene.shown("not below the bot's highest role");
 		expect(world.written(patchMember)).toBe(0);
 		simulator.world.roles.move(guild, new Map([[supporter, position]]));
-		await scene.shown("2 role(s) are saved");
+		await scene.shown("2 role(s) saved");
 		expect(scene.alerts()).toHaveLength(1);
 	});
 });
@@ -733,18 +731,18 @@ describe.concurrent("a press", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		await world.chargeback();
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		// The owner, who sees every channel.
 		expect(await world.press("ada", alert, "Ban")).toBe(
-			"Only the staff can decide about chargebacks.",
+			"Only staff can decide on chargebacks.",
 		);
 		const zoe = guild.members.get(simulator.user("zoe").id);
 		if (!zoe) throw new Error("zoe is a member");
 		simulator.world.members.edit(guild, zoe, { roles: [scene.roles.staff] });
 		expect(await world.press("zoe", alert, "Dismiss")).toStartWith(
-			"You decided: Dismiss",
+			"Decision saved: Dismiss",
 		);
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(guild.bans.size).toBe(0);
 	});
 
@@ -755,7 +753,7 @@ describe.concurrent("a press", () => {
 		if (!zoe) throw new Error("zoe is a member");
 		simulator.world.members.edit(guild, zoe, { roles: [scene.roles.staff] });
 		await world.chargeback();
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		// Its buttons stay as they are for now.
 		const held = simulator.faults.stall(editMessage);
 		await world.press(staff, alert, "Dismiss");
@@ -767,7 +765,7 @@ describe.concurrent("a press", () => {
 			"You have already decided: Dismiss. Nothing was changed.",
 		);
 		held.release();
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(guild.bans.size).toBe(0);
 	});
 
@@ -776,7 +774,7 @@ describe.concurrent("a press", () => {
 		const { scene, simulator, guild } = world;
 		const liwei = simulator.user("liwei").id;
 		await world.chargeback();
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		const embeds = JSON.parse(
 			JSON.stringify(alert.embeds).replaceAll(scene.target.id, liwei),
 		);
@@ -791,7 +789,7 @@ describe.concurrent("a press", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		await world.chargeback();
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		const components = JSON.parse(
 			JSON.stringify(alert.components).replaceAll(
 				/[0-9a-f]{64}/g,
@@ -1014,7 +1012,10 @@ describe("POST /webhook/chargeback", () => {
 		);
 		expect([response.status, await response.json()]).toEqual([
 			503,
-			{ accepted: false, error: "the bot's database is away: try again" },
+			{
+				accepted: false,
+				error: "the bot's database is unavailable: try again",
+			},
 		]);
 		expect(response.headers.get("retry-after")).toBe("30");
 	});
@@ -1121,7 +1122,7 @@ describe("where the store's answer is lost", () => {
 		expect(await alone.tell()).toBe(503);
 		expect(await alone.tell()).toBe(202);
 		await until("it is begun", () =>
-			alone.lines.some((line) => line.includes("a chargeback waits")),
+			alone.lines.some((line) => line.includes("chargeback step postponed")),
 		);
 	});
 
@@ -1129,7 +1130,7 @@ describe("where the store's answer is lost", () => {
 		const around = losing("UPDATE chargebacks SET decision");
 		await using alone = await startAlone({ ready: false }, around);
 		let looks = 0;
-		const press = createPresses({
+		const press = createButtonHandler({
 			...{ store: { sql: alone.sql }, staffRoles: ["1"], log: alone.log },
 			onDecision() {
 				looks += 1;
@@ -1159,7 +1160,7 @@ test("a fault of the bot's in a restriction is told as one, so that the alert is
 		const [one] = await alone.open();
 		return one?.restriction_error ? one : undefined;
 	});
-	expect(row.restriction_error).toBe("a fault of the bot's");
+	expect(row.restriction_error).toBe("internal error");
 	expect(alone.lines.join("\n")).toContain("x is not a function");
 });
 
@@ -1196,7 +1197,7 @@ describe("what the staff read", () => {
 		...{ restoration: "restored", restoration_error: null, lost_roles: [] },
 	};
 	const fields = (changes: Partial<Chargeback>) =>
-		(alertOf({ ...row, ...changes }, false).body.embeds ?? [])
+		(createAlert({ ...row, ...changes }, false).body.embeds ?? [])
 			.flatMap((embed) => embed.fields ?? [])
 			.map(({ value }) => value);
 
@@ -1245,7 +1246,7 @@ describe("what the staff read", () => {
 			{},
 		);
 		expect(error.message).toContain("\n");
-		expect(reasonOf(error)).toBe(
+		expect(failureReason(error)).toBe(
 			"Discord refuses: Invalid Form Body; roles[X]: Unknown role (code 50035)",
 		);
 	});
@@ -1293,7 +1294,7 @@ onOwnPostgres((databases) => {
 		});
 		const { scene, simulator } = world;
 		const first = await world.chargeback();
-		const alert = await scene.shown("are saved");
+		const alert = await scene.shown("saved");
 		await databases.postgres.kill();
 		const asked = await simulator.user(staff).press(alert, "Dismiss");
 		expect((await asked.reply()).content).toMatch(/^The bot's database /);
@@ -1305,7 +1306,7 @@ onOwnPostgres((databases) => {
 			return status === 202;
 		});
 		await world.press(staff, alert, "Dismiss");
-		await scene.shown("They are given back.");
+		await scene.shown("Restored.");
 		expect(scene.alerts()).toHaveLength(1);
 		expect(world.written(patchMember)).toBe(2);
 	});

@@ -73,7 +73,9 @@ describe.concurrent("the two tools", () => {
 		for (const args of [{}, { dry_run: false }]) {
 			const { text, isError } = await world.call("sync_donators", args);
 			expect(isError).toBe(true);
-			expect(text).toContain("does not let its tools touch the guild");
+			expect(text).toContain(
+				"does not allow tools to use the supporters' guild",
+			);
 		}
 		expect((await world.call("list_donators")).isError).toBe(true);
 		expect(world.changes()).toEqual([]);
@@ -125,12 +127,12 @@ describe.concurrent("list_donators", () => {
 			`gold | Steve | uuid: uuid of Steve | Zoë 🍞 (@zoe) | ID: ${id("zoe")} | missing: @gold (ID: ${ids.gold}), @silver (ID: ${ids.silver})`,
 			`silver | Steve | uuid: uuid of Steve | Zoë 🍞 (@zoe) | ID: ${id("zoe")} | missing: @gold (ID: ${ids.gold}), @silver (ID: ${ids.silver})`,
 			"gold | Alex\\n\\| forged | uuid: uuid of Alex\\n\\| forged | no Discord account",
-			`gold | Bob | uuid: uuid of Bob | no member | ID: ${id("bob_the_baker")}`,
+			`gold | Bob | uuid: uuid of Bob | not a member | ID: ${id("bob_the_baker")}`,
 			`diamond | Li | uuid: uuid of Li | 李伟 (@liwei) | ID: ${id("liwei")}`,
 			"1 member(s) with a role that they are not listed for:",
 			`MONA LISA (@mona_lisa) | ID: ${id("mona_lisa")} | superfluous: @gold (ID: ${ids.gold})`,
-			"Nobody loses a role: this is the first list, and the next one is compared with it.",
-			'To be seen to: [game.donators.tiers] has no role for "diamond".',
+			"No roles are removed: this is the first list; the next one is compared with it.",
+			'Problem: [game.donators.tiers] has no role for "diamond".',
 		].join("\n");
 		await until("the bot has heard", async () =>
 			(await world.call("list_donators")).text.includes("superfluous"),
@@ -147,7 +149,7 @@ describe.concurrent("list_donators", () => {
 		const page = async (args: object) =>
 			(await world.call("list_donators", { limit: 2, ...args })).text
 				.split("\n")
-				.filter((line) => !line.startsWith("Nobody"));
+				.filter((line) => !line.startsWith("No roles"));
 		const line = (number: number) =>
 			`gold | player${number} | uuid: u | no Discord account`;
 		expect(await page({})).toEqual([
@@ -169,9 +171,9 @@ describe.concurrent("sync_donators", () => {
 		const zoe = simulator.user("zoe").id;
 		const preview = [
 			"Dry run: nothing was done.",
-			"Would give 1 role(s) and take 0:",
+			"Would give 1 role(s) and remove 0:",
 			`give @gold (ID: ${ids.gold}) to Zoë 🍞 (@zoe) | ID: ${zoe} | supporter of tier gold`,
-			"Nobody loses a role: this is the first list, and the next one is compared with it.",
+			"No roles are removed: this is the first list; the next one is compared with it.",
 		].join("\n");
 		for (const args of [{}, { dry_run: true }, { dry_run: null }])
 			expect((await world.call("sync_donators", args)).text).toBe(preview);
@@ -179,7 +181,7 @@ describe.concurrent("sync_donators", () => {
 
 		const { text } = await world.call("sync_donators", { dry_run: false });
 		expect(text).toBe(
-			"Gave 1 role(s), took 0.\nNobody loses a role: this is the first list, and the next one is compared with it.",
+			"Gave 1 role(s), removed 0.\nNo roles are removed: this is the first list; the next one is compared with it.",
 		);
 		expect(world.changes()).toMatchObject([
 			{
@@ -199,11 +201,11 @@ describe.concurrent("sync_donators", () => {
 		await world.call("sync_donators", { dry_run: false });
 		const last = await world.call("sync_donators");
 		expect(last.text).toContain(
-			`take @gold (ID: ${ids.gold}) from Zoë 🍞 (@zoe) | ID: ${zoe} | no longer supporter of tier gold`,
+			`remove @gold (ID: ${ids.gold}) from Zoë 🍞 (@zoe) | ID: ${zoe} | no longer supporter of tier gold`,
 		);
 		expect(
 			(await world.call("sync_donators", { dry_run: false })).text,
-		).toStartWith("Gave 0 role(s), took 1.");
+		).toStartWith("Gave 0 role(s), removed 1.");
 	});
 
 	test("says what failed, and that it is tried again", async () => {
@@ -213,10 +215,8 @@ describe.concurrent("sync_donators", () => {
 			times: 1,
 		});
 		const { text } = await world.call("sync_donators", { dry_run: false });
-		expect(text).toContain("Gave 1 role(s), took 0.");
-		expect(text).toContain(
-			"1 change(s) failed, and are tried again by the next run:",
-		);
+		expect(text).toContain("Gave 1 role(s), removed 0.");
+		expect(text).toContain("1 change(s) failed; the next run retries them:");
 		expect(text).toContain("Missing Permissions (code 50013)");
 	});
 

@@ -155,8 +155,8 @@ async function startStage(options: StageOptions = {}) {
 		/** A run, as the timer or the tool does one. */
 		async run() {
 			await heard();
-			const found = await sync.look();
-			const outcome = await sync.carryOut(found);
+			const found = await sync.plan();
+			const outcome = await sync.apply(found);
 			await heard();
 			return { ...found, ...outcome };
 		},
@@ -266,8 +266,8 @@ describe.concurrent("the difference", () => {
 	test("a tier without a role is told, and the others go on", async () => {
 		await using stage = await startStage();
 		stage.list(["zoe", "gold"], ["mona_lisa", "diamond\n"]);
-		const { faults } = await stage.run();
-		expect(faults).toEqual([
+		const { problems } = await stage.run();
+		expect(problems).toEqual([
 			'[game.donators.tiers] has no role for "diamond\\n"',
 		]);
 		expect(stage.has("zoe", stage.roles.gold)).toBe(true);
@@ -305,8 +305,8 @@ describe.concurrent("the difference", () => {
 				(tier) => ["zoe", tier] as [string, string],
 			),
 		);
-		const { faults } = await stage.run();
-		expect(faults).toEqual([
+		const { problems } = await stage.run();
+		expect(problems).toEqual([
 			`tier high: @silver (ID: ${roles.silver.id}) does not rank below the bot's highest role`,
 			`tier gone: there is no role 123456789012345678 in the guild ${guild.id}`,
 			`tier everyone: @everyone (ID: ${guild.id}) is everyone's`,
@@ -327,8 +327,8 @@ describe.concurrent("the difference", () => {
 			},
 		});
 		stage.list(["zoe", "gold"]);
-		const { faults, changes } = await stage.run();
-		expect(faults).toEqual([
+		const { problems, changes } = await stage.run();
+		expect(problems).toEqual([
 			`the bot lacks MANAGE_ROLES in the guild ${stage.guild.id}`,
 		]);
 		expect(changes).toEqual([]);
@@ -402,7 +402,7 @@ describe("nobody loses a role", () => {
 		for (let run = 0; run < 3; run++)
 			expect(await stage.run()).toMatchObject({
 				taken: 0,
-				held: "the list has nobody who would have a role",
+				removalsHeld: "nobody on the list has a tier with a role",
 			});
 	});
 
@@ -422,7 +422,7 @@ describe("nobody loses a role", () => {
 		stage.list(["zoe", "gold"]);
 		expect(await stage.run()).toMatchObject({
 			...{ given: 1, taken: 0 },
-			held: "this is the first list, and the next one is compared with it",
+			removalsHeld: "this is the first list; the next one is compared with it",
 		});
 		expect(await stage.run()).toMatchObject({ given: 0, taken: 1 });
 	});
@@ -439,7 +439,8 @@ describe("nobody loses a role", () => {
 		for (let run = 0; run < 2; run++)
 			expect(await stage.run()).toMatchObject({
 				...{ given: run === 0 ? 1 : 0, taken: 0 },
-				held: "the bot's database is away, and the list of last time with it",
+				removalsHeld:
+					"the bot's database is unavailable, and with it the previous list",
 			});
 	});
 
@@ -448,12 +449,13 @@ describe("nobody loses a role", () => {
 		stage.list(
 			...gold.slice(1).map((name) => [name, "gold"] as [string, string]),
 		);
-		const found = await stage.sync.look();
-		expect(found.held).toBeUndefined();
+		const found = await stage.sync.plan();
+		expect(found.removalsHeld).toBeUndefined();
 		await stage.store.close();
-		expect(await stage.sync.carryOut(found)).toMatchObject({
+		expect(await stage.sync.apply(found)).toMatchObject({
 			taken: 0,
-			held: "the bot's database is away, and the list of last time with it",
+			removalsHeld:
+				"the bot's database is unavailable, and with it the previous list",
 		});
 	});
 
@@ -469,7 +471,7 @@ describe("nobody loses a role", () => {
 		await stage.run();
 		expect(await stage.run()).toMatchObject({
 			taken: 0,
-			held: "the members of the guild are not all known yet",
+			removalsHeld: "not all members are loaded yet",
 		});
 		expect(stage.has("zoe", stage.roles.gold)).toBe(true);
 		stage.simulator.sockets.holdMembers(false);
@@ -478,7 +480,10 @@ describe("nobody loses a role", () => {
 				stage.connection.knowsMembers(one),
 			),
 		);
-		expect(await stage.run()).toMatchObject({ taken: 1, held: undefined });
+		expect(await stage.run()).toMatchObject({
+			taken: 1,
+			removalsHeld: undefined,
+		});
 	});
 });
 
@@ -488,7 +493,10 @@ describe.concurrent("a list that shrinks", () => {
 	test("by half is believed at once", async () => {
 		await using stage = await startSettled();
 		stage.list(["zoe", "gold"], ["mona_lisa", "gold"]);
-		expect(await stage.run()).toMatchObject({ taken: 2, held: undefined });
+		expect(await stage.run()).toMatchObject({
+			taken: 2,
+			removalsHeld: undefined,
+		});
 	});
 
 	test("by more than half needs the next one to agree", async () => {
@@ -496,9 +504,13 @@ describe.concurrent("a list that shrinks", () => {
 		stage.game.misbehave("fewer-donators");
 		expect(await stage.run()).toMatchObject({
 			taken: 0,
-			held: "the list lost 3 of 4, and the next one has to agree",
+			removalsHeld:
+				"the list lost 3 of 4 entries; the next one must confirm it",
 		});
-		expect(await stage.run()).toMatchObject({ taken: 3, held: undefined });
+		expect(await stage.run()).toMatchObject({
+			taken: 3,
+			removalsHeld: undefined,
+		});
 		expect(gold.filter((name) => stage.has(name, stage.roles.gold))).toEqual([
 			"zoe",
 		]);
@@ -552,7 +564,7 @@ describe.concurrent("a list that shrinks", () => {
 		await using stage = await startSettled();
 		stage.list(...one);
 		for (let looks = 0; looks < 3; looks++)
-			expect((await stage.sync.look()).held).toContain("lost 3 of 4");
+			expect((await stage.sync.plan()).removalsHeld).toContain("lost 3 of 4");
 		expect((await stage.run()).taken).toBe(0);
 	});
 });
@@ -589,14 +601,14 @@ describe.concurrent("who is restricted", () => {
 		const { stage, jail } = await startWithJail();
 		await using _ = stage;
 		stage.list(["zoe", "gold"], ["liwei", "gold"]);
-		const found = await stage.sync.look();
+		const found = await stage.sync.plan();
 		expect(found.changes).toHaveLength(2);
 		stage.give("zoe", jail);
 		const { id } = stage.simulator.user("zoe");
 		await until("the bot has heard", () =>
 			found.guild.members.cache.get(id)?.roles.cache.has(jail.id),
 		);
-		await stage.sync.carryOut(found);
+		await stage.sync.apply(found);
 		expect(stage.done()).toEqual(["+liwei gold (supporter of tier gold)"]);
 	});
 
@@ -626,10 +638,10 @@ describe.concurrent("who is restricted", () => {
 			sync: { isRestricted: (id) => restricted.has(id) },
 		});
 		stage.list(["zoe", "gold"], ["liwei", "gold"]);
-		const found = await stage.sync.look();
+		const found = await stage.sync.plan();
 		expect(found.changes).toHaveLength(2);
 		restricted.add(stage.simulator.user("zoe").id);
-		await stage.sync.carryOut(found);
+		await stage.sync.apply(found);
 		expect(stage.done()).toEqual(["+liwei gold (supporter of tier gold)"]);
 	});
 });
@@ -662,7 +674,7 @@ describe.concurrent("which guild", () => {
 					if (alpha) world.members.add(guild("The Bakers"), alpha, {});
 				},
 			});
-			await expect(stage.sync.look()).rejects.toThrow(said);
+			await expect(stage.sync.plan()).rejects.toThrow(said);
 			expect(stage.game.requests).toEqual([]);
 		},
 	);
@@ -716,13 +728,13 @@ describe.concurrent("what goes wrong on Discord", () => {
 	test("who leaves between the look and the deed is passed over", async () => {
 		await using stage = await startStage();
 		stage.list(["zoe", "gold"], ["liwei", "gold"]);
-		const found = await stage.sync.look();
+		const found = await stage.sync.plan();
 		stage.simulator.world.members.remove(stage.guild, stage.member("zoe"));
 		await until(
 			"the bot has heard",
 			() => !found.guild.members.cache.has(stage.simulator.user("zoe").id),
 		);
-		expect(await stage.sync.carryOut(found)).toMatchObject({
+		expect(await stage.sync.apply(found)).toMatchObject({
 			given: 1,
 			failed: 0,
 		});
@@ -737,10 +749,10 @@ describe.concurrent("runs", () => {
 			"PUT /guilds/*/members/*/roles/*",
 			{ times: 1 },
 		);
-		const [first, second] = [await stage.sync.look(), await stage.sync.look()];
-		const running = stage.sync.carryOut(first);
+		const [first, second] = [await stage.sync.plan(), await stage.sync.plan()];
+		const running = stage.sync.apply(first);
 		await until("it is at it", () => stalled.hits > 0);
-		await expect(stage.sync.carryOut(second)).rejects.toThrow(
+		await expect(stage.sync.apply(second)).rejects.toThrow(
 			"(1 of 2 done). Nothing was done; try again later.",
 		);
 		stalled.release();
@@ -750,10 +762,11 @@ describe.concurrent("runs", () => {
 	test("what is over time is left to the next one", async () => {
 		await using stage = await startStage();
 		stage.list(["zoe", "gold"], ["liwei", "gold"]);
-		const found = await stage.sync.look();
-		expect(
-			await stage.sync.carryOut(found, performance.now() - 1),
-		).toMatchObject({ given: 0, left: 2 });
+		const found = await stage.sync.plan();
+		expect(await stage.sync.apply(found, performance.now() - 1)).toMatchObject({
+			given: 0,
+			left: 2,
+		});
 		expect(await stage.run()).toMatchObject({ given: 2, left: 0 });
 	});
 
@@ -761,19 +774,22 @@ describe.concurrent("runs", () => {
 		await using stage = await startSettled();
 		stage.list(["zoe", "gold"]);
 		await stage.run();
-		const found = await stage.sync.look();
+		const found = await stage.sync.plan();
 		const stalled = stage.simulator.faults.stall(
 			"DELETE /guilds/*/members/*/roles/*",
 			{ times: 1 },
 		);
-		const running = stage.sync.carryOut(found);
+		const running = stage.sync.apply(found);
 		await until("it is at it", () => stalled.hits > 0);
 		const closing = stage.sync.close();
 		stalled.release();
 		await closing;
 		expect(await running).toMatchObject({ taken: 1, left: 2 });
 		await stage.restart();
-		expect(await stage.run()).toMatchObject({ taken: 2, held: undefined });
+		expect(await stage.run()).toMatchObject({
+			taken: 2,
+			removalsHeld: undefined,
+		});
 	});
 
 	test("begin by themselves when Discord is there, and again and again; each is told in one line", async () => {
@@ -784,13 +800,12 @@ describe.concurrent("runs", () => {
 		stage.list(["mona_lisa", "gold"], ["zoe", "gold"], ["liwei", "diamond"]);
 		await until("mona has it", () => stage.has("mona_lisa", stage.roles.gold));
 		await stage.sync.close();
-		const [first] = stage.logged.entries("supporters' roles compared");
+		const [first] = stage.logged.entries("supporter roles synced");
 		expect(first).toMatchObject({
 			...{ level: "info", guild: stage.guild.id, supporters: 2 },
 			...{ given: 1, taken: 0, failed: 0, left: 0 },
-			...{ restricted: 0, no_members: 0 },
-			nobody_loses_a_role:
-				"this is the first list, and the next one is compared with it",
+			...{ restricted: 0, not_members: 0 },
+			removals_held: "this is the first list; the next one is compared with it",
 		});
 		const warned = stage.logged.lines.filter((line) =>
 			line.includes("has no role for"),
@@ -801,7 +816,7 @@ describe.concurrent("runs", () => {
 		expect(stage.game.requests).toHaveLength(asked + 1);
 
 		function runs() {
-			return stage.logged.entries("supporters' roles compared").length;
+			return stage.logged.entries("supporter roles synced").length;
 		}
 	});
 
@@ -811,9 +826,7 @@ describe.concurrent("runs", () => {
 		stage.game.misbehave("500", { times: 2 });
 		stage.sync.start();
 		await until("zoe has it", () => stage.has("zoe", stage.roles.gold));
-		const failed = stage.logged.entries(
-			"could not compare the supporters' roles",
-		);
+		const failed = stage.logged.entries("supporter role sync failed");
 		expect(failed).toMatchObject([
 			{ level: "warn", reason: "HTTP 500" },
 			{ level: "warn", reason: "HTTP 500" },
@@ -829,16 +842,16 @@ describe.concurrent("runs", () => {
 		stage.list(["zoe", "gold"]);
 		stage.sync.start();
 		// A run that did not wait would have asked before these.
-		await stage.sync.look();
-		await stage.sync.look();
+		await stage.sync.plan();
+		await stage.sync.plan();
 		expect(stage.game.requests).toHaveLength(2);
 		stage.simulator.sockets.holdMembers(false);
 		const [first] = await until("the first run", () => {
-			const entries = stage.logged.entries("supporters' roles compared");
+			const entries = stage.logged.entries("supporter roles synced");
 			return entries.length > 0 && entries;
 		});
 		// Before they are known she would be no member.
-		expect(first).toMatchObject({ given: 1, no_members: 0 });
+		expect(first).toMatchObject({ given: 1, not_members: 0 });
 	});
 
 	test("come later after failures, up to an hour", () => {

@@ -29,7 +29,7 @@ const usage =
 	"Run /verify in the game to get a code, then write `!m verify <code>` here.";
 const unreachable = "Could not reach the game server: ";
 const noneOfIts = (status: number) =>
-	`${unreachable}HTTP ${status} with an answer that is none of its plugin's`;
+	`${unreachable}HTTP ${status} with a body that violates the plugin's contract`;
 
 describe("a person who types it", () => {
 	const shared = oneWorld();
@@ -198,7 +198,7 @@ describe("a game server that misbehaves", () => {
 		const [answer] = await world.ask("ada", "!m verify ABC123");
 		expect(answer?.content).toBe(`${unreachable}HTTP 401`);
 		expect(world.logged.join("\n")).toContain(
-			"the game server answers 401: GAME_VERIFY_SECRET is not the plugin's",
+			"game server answered 401: GAME_VERIFY_SECRET differs from the plugin's",
 		);
 	});
 
@@ -372,13 +372,13 @@ test.each<[string, number, string | undefined]>([
 	[
 		'{"success":false,"error":"No such\\nuuid."}',
 		200,
-		"it refuses: No such\\nuuid.",
+		"refused by the plugin: No such\\nuuid.",
 	],
-	['{"success":false}', 200, "it refuses: without a reason"],
+	['{"success":false}', 200, "refused by the plugin: no reason given"],
 	[
 		`{"success":false,"error":"x${"😀".repeat(300)}"}`,
 		200,
-		`it refuses: x${"😀".repeat(199)}`,
+		`refused by the plugin: x${"😀".repeat(199)}`,
 	],
 	["<!doctype html>", 200, "HTTP 200 with"],
 	['{"success":true}', 404, "HTTP 404"],
@@ -418,7 +418,7 @@ describe.concurrent("limits", () => {
 		await until("it is held", () => game.requests.length === 1);
 		const [second] = await world.ask("ada", "!m verify OTHER1");
 		expect(second?.content).toBe(
-			"Your last code is still being checked. One moment, please.",
+			"Your last code is still being checked. Please wait a moment.",
 		);
 		const [others] = await world.ask("zoe", "!m verify OTHER2");
 		expect(others?.content).toBe("This code is not known.");
@@ -516,7 +516,7 @@ test("a code is in no line of the log, no metric and no row of the audit", async
 	const all = [...world.logged, await metrics.text(), audit.text].join("\n");
 	for (const code of [...codes, "SECRETFIVE"])
 		expect(all.toUpperCase()).not.toContain(code);
-	expect(world.logged.join("\n")).toContain("could not verify a code");
+	expect(world.logged.join("\n")).toContain("verification failed");
 });
 
 describe.concurrent("the message with the code", () => {

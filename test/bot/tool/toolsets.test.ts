@@ -29,7 +29,7 @@ const namesOf = (choice: Partial<ToolChoice>) =>
 	chooseTools(tools, { ...all, ...choice }).map(({ name }) => name);
 /** They are offered where the feature is on. */
 const never = () => Promise.reject(new Error("only its listing is wanted"));
-const gameTools = donatorTools({ look: never, carryOut: never });
+const gameTools = donatorTools({ plan: never, apply: never });
 const readers = tools
 	.filter(({ listing }) => Object(listing.annotations).readOnlyHint)
 	.map(({ name }) => name);

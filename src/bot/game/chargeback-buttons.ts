@@ -1,4 +1,4 @@
-// The buttons of an alert: who may press them, and that the first press decides. Whom it is about is read from the store.
+// Handles the buttons of chargeback alerts. Only staff may press them, and the first press decides.
 
 import { type ButtonInteraction, MessageFlags } from "discord.js";
 import type { Log } from "../../lib/log.ts";
@@ -7,49 +7,49 @@ import { noMentions } from "../messages/split-message.ts";
 import { decide, selectChargeback } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/db-error.ts";
 import type { Store } from "../store/store.ts";
-import { readButtonId } from "./chargeback-alert.ts";
-import { short } from "./chargeback-steps.ts";
+import { decisionLabels, readButtonId } from "./chargeback-alert.ts";
+import { shortId } from "./chargeback-steps.ts";
 
-export interface PressesOptions {
+export interface ButtonOptions {
 	store: Pick<Store, "sql">;
-	/** Who may decide. */
+	/** Ids of the roles that may decide. */
 	staffRoles: readonly string[];
 	log: Log;
-	/** Is called when something was decided, or may have been. */
+	/** Called after a decision, also when its outcome is unknown. */
 	onDecision(): void;
 }
 
-/** Answers a press if it is on a button of an alert. Never rejects. */
-export function createPresses({
+/** Returns a handler that ignores buttons of other messages and never rejects. */
+export function createButtonHandler({
 	store: { sql },
 	staffRoles,
 	log,
 	onDecision,
-}: PressesOptions): (interaction: ButtonInteraction) => Promise<void> {
+}: ButtonOptions): (interaction: ButtonInteraction) => Promise<void> {
 	async function decideOn(
 		{ user }: ButtonInteraction,
 		{ decision, id }: NonNullable<ReturnType<typeof readButtonId>>,
 	): Promise<string> {
 		try {
 			if (await decide(sql, id, decision, user.id)) {
-				log.info("a chargeback is decided", {
-					event: short(id),
+				log.info("chargeback decided", {
+					event: shortId(id),
 					decision,
 					by: user.id,
 				});
-				return `You decided: ${names[decision]}. The alert shows what comes of it.`;
+				return `Decision saved: ${decisionLabels[decision]}. The alert shows the progress.`;
 			}
 			const row = await selectChargeback(sql, id);
 			if (!row?.decision)
 				return "This chargeback is not in the bot's database. Nothing was done.";
-			const who =
+			const decider =
 				row.decided_by === user.id ? "You have" : `<@${row.decided_by}> has`;
-			return `${who} already decided: ${names[row.decision]}. Nothing was changed.`;
+			return `${decider} already decided: ${decisionLabels[row.decision]}. Nothing was changed.`;
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return error.message;
 			throw error;
 		} finally {
-			// Also where it failed: the answer may have been lost, and not the decision.
+			// Also after an error: the decision may have been stored.
 			onDecision();
 		}
 	}
@@ -58,34 +58,32 @@ export function createPresses({
 		const button = readButtonId(interaction.customId);
 		if (!button) return;
 		try {
-			// What Discord says of their roles with the press, before any other event changes it.
+			// The roles in the interaction are current; the cache may be older.
 			if (!rolesOf(interaction).some((role) => staffRoles.includes(role))) {
 				await interaction.reply({
-					content: "Only the staff can decide about chargebacks.",
+					content: "Only staff can decide on chargebacks.",
 					flags: MessageFlags.Ephemeral,
 				});
 				return;
 			}
-			// Within the 3 s that Discord waits. Who is told that it failed has decided nothing.
+			// Discord allows 3 s to respond. Deferring first: a decision is stored only if its answer can be shown.
 			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
 			const content = await decideOn(interaction, button);
 			await interaction.editReply({ content, allowedMentions: noMentions });
 		} catch (error) {
 			const refusal = toToolError(error);
-			const fields = { event: short(button.id) };
+			const fields = { event: shortId(button.id) };
 			if (refusal)
-				log.warn("could not answer a press on a chargeback", {
+				log.warn("chargeback button response not sent", {
 					...fields,
 					reason: refusal.message,
 				});
-			else log.error("a press on a chargeback failed", { ...fields, error });
+			else log.error("chargeback button failed", { ...fields, error });
 		}
 	};
 }
 
-const names = { ban: "Ban", dismiss: "Dismiss" } as const;
-
-/** The roles of who presses; none outside a guild. */
+/** Role ids of the user; none outside a guild. */
 function rolesOf({ member }: ButtonInteraction): readonly string[] {
 	if (!member) return [];
 	const { roles } = member;
