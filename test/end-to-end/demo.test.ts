@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { tools } from "../../src/bot/tools/index.ts";
 import type { DemoFacts } from "../../src/demo/demo.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
+import { pathWithBun } from "../support/path-with-bun.ts";
 import {
 	allEnded,
 	childrenOf,
@@ -315,7 +316,12 @@ test("the demo ends by a SIGTERM of its own when the npm that started it is kill
 			// A shell that stays, so that there is one to kill.
 			`"${process.execPath}" run --silent demo --json --gateway-port 0; true`,
 		],
-		{ cwd: `${import.meta.dir}/../..`, stdout: "pipe", stderr: "ignore" },
+		{
+			cwd: `${import.meta.dir}/../..`,
+			env: { ...process.env, PATH: pathWithBun() },
+			stdout: "pipe",
+			stderr: "ignore",
+		},
 	);
 	stack.defer(() => launcher.kill("SIGKILL"));
 	for await (const chunk of launcher.stdout)

@@ -15,7 +15,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { parseEnv } from "node:util";
 import {
 	type Simulator,
@@ -35,6 +35,7 @@ import {
 } from "../support/documents.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
+import { pathWithBun } from "../support/path-with-bun.ts";
 import {
 	becomesReady,
 	type Program,
@@ -413,11 +414,10 @@ describe("a bot of one's own", () => {
 		tried.add(command);
 		let line = command.replaceAll("<MCP_AUTH_TOKEN>", token);
 		for (const [usual, port] of ports) line = line.replaceAll(usual, port);
-		const { PATH = "" } = process.env;
 		return startCommand(
 			["sh", "-c", line],
 			{
-				PATH: `${dirname(process.execPath)}:${PATH}`,
+				PATH: pathWithBun(),
 				NO_PROXY: "127.0.0.1",
 				DISCORD_API_URL: simulator.api,
 				MCP_PORT: ports.get("9090") ?? "",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { runs, version } from "../../src/lib/program.ts";
+import { pathWithBun } from "../support/path-with-bun.ts";
 
 interface Child extends AsyncDisposable {
 	process: Bun.Subprocess<"pipe", "pipe", "pipe">;
@@ -69,7 +70,10 @@ describe("the command line", () => {
 	test("`bun run` prints what the program prints, and nothing of its own", () => {
 		const { stdout, stderr } = Bun.spawnSync(
 			[process.execPath, "run", "gateway", "--version"],
-			{ cwd: join(import.meta.dir, "../..") },
+			{
+				cwd: join(import.meta.dir, "../.."),
+				env: { ...process.env, PATH: pathWithBun() },
+			},
 		);
 		expect(stderr.toString()).toBe("");
 		expect(stdout.toString()).toBe(`${version}\n`);
