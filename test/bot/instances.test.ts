@@ -4,7 +4,10 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { apiKeyPattern, byDefault } from "../../src/bot/config/ai-providers.ts";
+import {
+	apiKeyPattern,
+	providerDefaults,
+} from "../../src/bot/config/ai-providers.ts";
 import { readConfig } from "../../src/bot/config/config.ts";
 import { toml, variables } from "../../src/bot/config/settings.ts";
 import { deniableTools } from "../../src/bot/features/index.ts";
@@ -88,10 +91,10 @@ const derived: Record<string, string> = {
 	command_root: '`"m"`; `""` where the prefix ends in a letter',
 	personality_file: '`"personality.txt"` where there is one',
 	order: "all that have their key",
-	max_tokens: `\`${byDefault.max_tokens}\``,
-	max_tokens_field: `\`"${byDefault.max_tokens_field}"\``,
-	timeout_seconds: `\`${byDefault.timeout_seconds}\``,
-	silence_seconds: `\`${byDefault.silence_seconds}\``,
+	max_tokens: `\`${providerDefaults.max_tokens}\``,
+	max_tokens_field: `\`"${providerDefaults.max_tokens_field}"\``,
+	timeout_seconds: `\`${providerDefaults.timeout_seconds}\``,
+	silence_seconds: `\`${providerDefaults.silence_seconds}\``,
 };
 
 /** The rows of the reference's tables of keys. */

@@ -41,7 +41,7 @@ export function toolsetSizes() {
 			? [
 					{
 						toolset,
-						byDefault: offered.length,
+						providerDefaults: offered.length,
 						bytesByDefault: bytesOf(offered),
 						tools: its.length,
 						bytes: bytesOf(its),
@@ -147,17 +147,18 @@ function settled({ args, text }: Example): Example {
 /** The reference, in Markdown. */
 export function writeReference(examples: ReadonlyMap<string, Example>): string {
 	const sizes = toolsetSizes();
-	const sum = (key: "byDefault" | "bytesByDefault" | "tools" | "bytes") =>
-		sizes.reduce((total, size) => total + size[key], 0);
+	const sum = (
+		key: "providerDefaults" | "bytesByDefault" | "tools" | "bytes",
+	) => sizes.reduce((total, size) => total + size[key], 0);
 	return [
 		introduction,
 		"| toolset | by default | bytes | when named | bytes |",
 		"| --- | --- | --- | --- | --- |",
 		...sizes.map(
-			({ toolset, byDefault, bytesByDefault, tools, bytes }) =>
-				`| [${toolset}](#${toolset}) | ${byDefault} | ${bytesByDefault} | ${tools} | ${bytes} |`,
+			({ toolset, providerDefaults, bytesByDefault, tools, bytes }) =>
+				`| [${toolset}](#${toolset}) | ${providerDefaults} | ${bytesByDefault} | ${tools} | ${bytes} |`,
 		),
-		`| all | ${sum("byDefault")} | ${sum("bytesByDefault")} | ${sum("tools")} | ${sum("bytes")} |`,
+		`| all | ${sum("providerDefaults")} | ${sum("bytesByDefault")} | ${sum("tools")} | ${sum("bytes")} |`,
 		"",
 		...sizes.flatMap(({ toolset }) => [
 			`## ${toolset}`,

@@ -1,4 +1,4 @@
-// The AI that features ask: several providers behind one, each of which is asked when those before it cannot answer.
+// AI for features: several providers with failover and a circuit breaker for each.
 
 import { doubledMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
@@ -16,38 +16,38 @@ import { AiError, type AiErrorKind } from "./error.ts";
 export interface AiMessage {
 	role: "system" | "user" | "assistant";
 	content: string;
-	/** Who wrote it. A user's stands before the text, as one line: providers that know a field for it are few. */
+	/** Author of a user message. It is put before the text, as few providers support a field for it. */
 	name?: string;
 }
 
-/** How an answer ended. */
+/** The end of an answer. */
 export interface AnswerEnd {
 	provider: string;
-	/** "length": it was as long as it may be, and is not whole. */
+	/** "length": the answer was truncated at its maximum length. */
 	finish: Finish;
 }
 
 export interface AnswerOptions {
-	/** Gives up; its reason is then thrown. */
+	/** Aborts the request. Its reason is then thrown. */
 	signal?: AbortSignal | undefined;
-	/** The longest answer, where that is less than the provider's own. */
+	/** Maximum answer length, if lower than the provider's. */
 	maxTokens?: number | undefined;
-	/** Is told how a whole answer ended, after its last piece. */
+	/** Called after the last piece of a complete answer. */
 	onEnd?(end: AnswerEnd): void;
 }
 
 export interface Ai {
-	/** Their names, in the order in which they are asked. */
+	/** Provider names in failover order. */
 	readonly providers: readonly string[];
 	/**
-	 * The pieces of an answer, as they come: some text, of at most 32,000 characters. Throws an AiError when there is
-	 * none; one with `midway` when there is no more of it. Whoever stops reading ends the request.
+	 * Streams an answer of at most 32,000 characters. Throws an AiError if there is no answer, with `midway` if it broke off.
+	 * Ending the iteration aborts the request.
 	 */
 	answer(
 		messages: readonly AiMessage[],
 		options?: AnswerOptions,
 	): AsyncIterable<string>;
-	/** A whole answer at once; an AiError where it is not whole. One that is as long as it may be counts as whole. */
+	/** Returns a complete answer. Throws an AiError if it breaks off; an answer of the maximum length counts as complete. */
 	complete(
 		messages: readonly AiMessage[],
 		options?: AnswerOptions,
@@ -60,28 +60,31 @@ export interface AiOptions {
 	apiKeys: ApiKeys;
 	log: Log;
 	registry?: Registry | undefined;
-	/** The monotonic clock, in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
-/** Answers that are being waited for at once: more would be of use to nobody. */
+/** Maximum number of concurrent answers. */
 const maxInFlight = 32;
 
 const second = 1_000;
 const minute = 60 * second;
-/** A provider that failed is left alone this long, doubled with each failure in a row. */
-const firstRestMs = 2 * second;
-const maxRestMs = 2 * minute;
-/** What people have to see to first. */
-const keyRestMs = 5 * minute;
-/** Where a provider does not say how long. */
-const limitedRestMs = 15 * second;
-const maxLimitedRestMs = 10 * minute;
+/** Cooldown after a failure: first and maximum. It doubles with each failure in a row. */
+const firstCooldownMs = 2 * second;
+const maxCooldownMs = 2 * minute;
+/** Cooldown after an error that only the operator can fix. */
+const keyCooldownMs = 5 * minute;
+/** Cooldown after a rate limit without Retry-After. */
+const rateLimitCooldownMs = 15 * second;
+const maxRateLimitCooldownMs = 10 * minute;
 
-/** Those that have nothing to do with the state of the provider: the next request may be answered. */
-const harmless: ReadonlySet<AiErrorKind> = new Set(["refused", "rejected"]);
+/** Errors of the request, not of the provider: no cooldown. */
+const errorsWithoutCooldown: ReadonlySet<AiErrorKind> = new Set([
+	"refused",
+	"rejected",
+]);
 
-/** Undefined where no provider can be asked. */
+/** Returns undefined if no provider is configured. */
 export function createAi({
 	settings,
 	apiKeys,
@@ -100,21 +103,21 @@ export function createAi({
 	);
 	let inFlight = 0;
 
-	/** Asks one. Yields nothing, or text that begins with more than white space. */
-	async function* ask(
+	/** Streams an answer from one provider, without leading white space. */
+	async function* askProvider(
 		backend: Backend,
 		messages: readonly AiMessage[],
 		{ signal, maxTokens, onEnd }: AnswerOptions,
 	): AsyncGenerator<string> {
 		const { name } = backend.provider;
-		let begun = false;
-		// Until something else has come of it: whoever reads may stop at any piece.
+		let hasStarted = false;
+		// Stays so if the reader stops early.
 		let outcome: AiErrorKind | "answered" | "abandoned" = "abandoned";
 		try {
-			const request = { messages: messages.map(onWire), maxTokens, signal };
+			const request = { messages: messages.map(toWire), maxTokens, signal };
 			for await (const event of complete(backend.provider, request)) {
 				if ("finish" in event) {
-					if (!begun)
+					if (!hasStarted)
 						throw new AiError("nonsense", {
 							detail: `an empty answer (${event.finish})`,
 						});
@@ -122,10 +125,10 @@ export function createAi({
 					onEnd?.({ provider: name, finish: event.finish });
 					return;
 				}
-				const text = begun ? event.text : event.text.trimStart();
+				const text = hasStarted ? event.text : event.text.trimStart();
 				if (text === "") continue;
-				if (!begun) backend.recover();
-				begun = true;
+				if (!hasStarted) backend.recover();
+				hasStarted = true;
 				yield text;
 			}
 		} catch (error) {
@@ -133,35 +136,37 @@ export function createAi({
 			if (!(error instanceof AiError)) throw error;
 			const { kind, details } = error;
 			outcome = kind;
-			const restMs = backend.fail(error);
-			log.warn("an AI provider failed", {
+			const cooldownMs = backend.fail(error);
+			log.warn("AI provider failed", {
 				provider: name,
 				kind,
 				reason: details.detail ?? "",
-				...(begun && { midway: true }),
-				...(restMs > 0 && { rest_seconds: Math.ceil(restMs / second) }),
+				...(hasStarted && { midway: true }),
+				...(cooldownMs > 0 && {
+					cooldown_seconds: Math.ceil(cooldownMs / second),
+				}),
 			});
-			throw new AiError(kind, { ...details, midway: begun });
+			throw new AiError(kind, { ...details, midway: hasStarted });
 		} finally {
 			requests?.add([name, outcome]);
 		}
 	}
 
-	async function* askAll(
+	async function* askInOrder(
 		messages: readonly AiMessage[],
 		options: AnswerOptions,
 	): AsyncGenerator<string> {
 		let failure: AiError | undefined;
-		const ready = backends.filter(({ restMs }) => restMs <= 0);
+		const ready = backends.filter(({ cooldownMs }) => cooldownMs <= 0);
 		for (const backend of ready)
 			try {
-				yield* ask(backend, messages, options);
+				yield* askProvider(backend, messages, options);
 				return;
 			} catch (error) {
 				if (!(error instanceof AiError) || error.midway) throw error;
 				failure ??= error;
 			}
-		throw failure ?? restError(backends);
+		throw failure ?? cooldownError(backends);
 	}
 
 	async function* answer(
@@ -172,7 +177,7 @@ export function createAi({
 		if (inFlight >= maxInFlight) throw new AiError("busy");
 		inFlight += 1;
 		try {
-			yield* askAll(messages, options);
+			yield* askInOrder(messages, options);
 		} finally {
 			inFlight -= 1;
 		}
@@ -182,18 +187,18 @@ export function createAi({
 		providers: backends.map(({ provider }) => provider.name),
 		answer,
 		async complete(messages, options) {
-			let whole = "";
-			for await (const text of answer(messages, options)) whole += text;
-			return whole.trimEnd();
+			let answerText = "";
+			for await (const text of answer(messages, options)) answerText += text;
+			return answerText.trimEnd();
 		},
 	};
 }
 
-/** A provider, and whether it is left alone for now. */
+/** A provider with its circuit breaker. */
 class Backend {
 	#failures = 0;
-	#restUntil = Number.NEGATIVE_INFINITY;
-	/** What it rests for. */
+	#cooldownUntil = Number.NEGATIVE_INFINITY;
+	/** The latest error. */
 	lastKind: AiErrorKind = "unavailable";
 
 	constructor(
@@ -201,44 +206,44 @@ class Backend {
 		private readonly now: () => number,
 	) {}
 
-	/** How long it is left alone from now on; not at all where that is not positive. */
-	get restMs(): number {
-		return this.#restUntil - this.now();
+	/** Remaining cooldown in milliseconds; not positive if there is none. */
+	get cooldownMs(): number {
+		return this.#cooldownUntil - this.now();
 	}
 
 	recover(): void {
 		this.#failures = 0;
 	}
 
-	/** Returns how long it rests. */
+	/** Starts the cooldown for an error. Returns its length in milliseconds. */
 	fail({ kind, retryAfterMs }: AiError): number {
-		if (harmless.has(kind)) return 0;
-		// Requests that were under way together fail together: that is one failure.
-		if (this.restMs <= 0) this.#failures += 1;
+		if (errorsWithoutCooldown.has(kind)) return 0;
+		// Concurrent requests fail together and count as one failure.
+		if (this.cooldownMs <= 0) this.#failures += 1;
 		this.lastKind = kind;
-		const rest = this.#restFor(kind, retryAfterMs);
-		this.#restUntil = Math.max(this.#restUntil, this.now() + rest);
-		return this.restMs;
+		const ms = this.#cooldownFor(kind, retryAfterMs);
+		this.#cooldownUntil = Math.max(this.#cooldownUntil, this.now() + ms);
+		return this.cooldownMs;
 	}
 
-	#restFor(kind: AiErrorKind, retryAfterMs = limitedRestMs): number {
-		if (kind === "key") return keyRestMs;
+	#cooldownFor(kind: AiErrorKind, retryAfterMs = rateLimitCooldownMs): number {
+		if (kind === "key") return keyCooldownMs;
 		if (kind === "limited")
-			return Math.min(Math.max(retryAfterMs, second), maxLimitedRestMs);
-		return doubledMs(this.#failures - 1, [firstRestMs, maxRestMs]);
+			return Math.min(Math.max(retryAfterMs, second), maxRateLimitCooldownMs);
+		return doubledMs(this.#failures - 1, [firstCooldownMs, maxCooldownMs]);
 	}
 }
 
-/** What is said while all rest: what the first of them to be back rests for. */
-function restError(backends: readonly Backend[]): AiError {
-	const [next] = backends.toSorted((a, b) => a.restMs - b.restMs);
+/** The error while all providers cool down: that of the one available next. */
+function cooldownError(backends: readonly Backend[]): AiError {
+	const [next] = backends.toSorted((a, b) => a.cooldownMs - b.cooldownMs);
 	return new AiError(next?.lastKind ?? "none", {
-		detail: "all providers rest",
-		retryAfterMs: next?.restMs,
+		detail: "all providers are in cooldown",
+		retryAfterMs: next?.cooldownMs,
 	});
 }
 
-function onWire({ role, content, name }: AiMessage) {
+function toWire({ role, content, name }: AiMessage) {
 	return {
 		role,
 		content:

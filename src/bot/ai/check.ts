@@ -1,5 +1,4 @@
-// What `--check` finds out about AI providers: each is asked for one word, which is the only way to know of its key, its
-// model and its money at once.
+// Checks of AI providers for `--check`: one short request to each verifies key, model and account balance.
 
 import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
 import {
@@ -11,12 +10,12 @@ import {
 import { complete } from "./completion.ts";
 import { AiError } from "./error.ts";
 
-/** How long one may take to begin. */
+/** Timeout per provider. */
 const checkTimeoutMs = 15_000;
-/** What an answer may cost. */
+/** Limits the cost of a check. */
 const maxTokens = 16;
 
-/** One check for each provider that would be asked. */
+/** One check for each configured provider. */
 export function providerChecks(
 	settings: AiSettings,
 	apiKeys: ApiKeys,
@@ -24,34 +23,35 @@ export function providerChecks(
 ): Check[] {
 	return chooseProviders(settings, apiKeys).map((provider) => ({
 		title: `AI provider ${provider.name}`,
-		run: () => tryProvider({ ...provider, timeoutMs, silenceMs: timeoutMs }),
+		run: () =>
+			tryProvider({ ...provider, timeoutMs, idleTimeoutMs: timeoutMs }),
 	}));
 }
 
 async function tryProvider(provider: AiProvider): Promise<Found> {
 	const messages = [{ role: "user", content: "Say hello, in one word." }];
 	try {
-		// Its first word is enough, and so is its end, where all of the words went into thinking.
+		// The first event is enough. It is the end if the model used all tokens for thinking.
 		for await (const _ of complete(provider, { messages, maxTokens })) break;
-		return `${provider.model} answers`;
+		return `${provider.model} answered`;
 	} catch (error) {
 		if (!(error instanceof AiError)) throw error;
 		return explain(error, provider);
 	}
 }
 
-/** What its failure means for the operator. Throws, unless it will pass. */
+/** Explains an error to the operator. Throws a CheckFailed unless the error is temporary. */
 function explain({ kind, details }: AiError, provider: AiProvider): Found {
 	const { name, model, url, keyVariable } = provider;
 	const why = details.detail ?? kind;
 	const section = `ai.providers.${name}`;
 	switch (kind) {
 		case "limited":
-			return { warning: `it is asked too often at the moment (${why})` };
+			return { warning: `rate limited at the moment (${why})` };
 		case "key":
 			throw new CheckFailed(
 				keyVariable === undefined
-					? `it wants a key (${why})`
+					? `it requires a key (${why})`
 					: `it does not accept the key in ${keyVariable} (${why})`,
 				keyVariable === undefined
 					? `Name the variable with its key in ${section}.api_key_env.`
@@ -59,17 +59,17 @@ function explain({ kind, details }: AiError, provider: AiProvider): Found {
 			);
 		case "rejected":
 			throw new CheckFailed(
-				`it takes issue with a request to ${model} (${why})`,
-				`Does it still have this model? ${section}.model names another one.`,
+				`it rejected a request to ${model} (${why})`,
+				`Does it still have this model? Set ${section}.model to another one.`,
 			);
 		case "nonsense":
 			throw new CheckFailed(
-				`it does not answer as OpenAI does: ${why}`,
-				`${section}.url has to be what comes before /chat/completions; it is ${url}.`,
+				`its response is not OpenAI-compatible: ${why}`,
+				`${section}.url has to be the URL before /chat/completions; it is ${url}.`,
 			);
 		default:
 			throw new CheckFailed(
-				`it does not answer: ${why}`,
+				`no answer: ${why}`,
 				`Can this machine reach ${url}?`,
 			);
 	}

@@ -1,4 +1,4 @@
-// One request to one AI provider, whose answer comes in pieces.
+// One streaming request to one AI provider.
 // https://platform.openai.com/docs/api-reference/chat-streaming
 
 import * as v from "valibot";
@@ -7,29 +7,29 @@ import { parseJson } from "../../lib/json.ts";
 import { readEvents } from "../../mcp/sse.ts";
 import type { AiProvider } from "../config/ai-providers.ts";
 import { AiError } from "./error.ts";
-import { refusal } from "./refusal.ts";
-import { createPatience, type Patience } from "./timeouts.ts";
+import { toAiError } from "./refusal.ts";
+import { createTimeouts, type Timeouts } from "./timeouts.ts";
 
-/** One event of a stream says little more than one piece. */
+/** Maximum length of a stream event. */
 const maxEventLength = 256 * 1024;
-/** All of an answer, with what a model thinks before it. */
+/** Maximum size of a response, including a model's thinking. */
 const maxAnswerBytes = 8 * 1024 * 1024;
-/** An answer ends here, however long the provider would go on. */
+/** Maximum length of an answer in characters. Longer ones are truncated. */
 const maxAnswerLength = 32_000;
-/** Of the body of a refusal. */
+/** Maximum size of an error response. */
 const maxRefusalBytes = 64 * 1024;
 
-/** Whether an answer is whole, or ends where it was longest. */
+/** How an answer ended: complete, or truncated at its maximum length. */
 export type Finish = "stop" | "length";
 
-/** A piece of the answer's text; at the end, why it ends. */
+/** A piece of the answer, or its end. */
 export type CompletionEvent = { text: string } | { finish: Finish };
 
 export interface CompletionRequest {
 	messages: readonly { role: string; content: string }[];
-	/** No more than the provider's own. */
+	/** Maximum answer length, if lower than the provider's. */
 	maxTokens?: number | undefined;
-	/** Gives up; its reason is then thrown. */
+	/** Aborts the request. Its reason is then thrown. */
 	signal?: AbortSignal | undefined;
 }
 
@@ -50,15 +50,15 @@ const chunk = v.object({
 	error: v.nullish(v.unknown()),
 });
 
-/** Asks once. The last event is a `finish`; all that keeps it from coming is an AiError. */
+/** Sends one request and streams the answer. The last event is a `finish`; otherwise an AiError is thrown. */
 export async function* complete(
 	provider: AiProvider,
 	{ messages, maxTokens, signal }: CompletionRequest,
 ): AsyncGenerator<CompletionEvent> {
 	signal?.throwIfAborted();
-	const patience = createPatience(provider, signal);
+	const timeouts = createTimeouts(provider, signal);
 	try {
-		const response = await send(provider, patience, {
+		const response = await send(provider, timeouts, {
 			...provider.extra,
 			model: provider.model,
 			messages,
@@ -72,22 +72,22 @@ export async function* complete(
 			}),
 		});
 		if (!response.ok) {
-			const body = await readStart(response, patience);
-			throw refusal(response.status, response.headers, parseJson(body));
+			const body = await readErrorBody(response, timeouts);
+			throw toAiError(response.status, response.headers, parseJson(body));
 		}
-		yield* read(bytesOf(response, patience, maxAnswerBytes));
+		yield* readCompletion(bytesOf(response, timeouts, maxAnswerBytes));
 	} finally {
-		// Also where nobody wants the rest: the provider stops thinking of it.
-		patience.end();
+		// Also aborts the request if the reader stopped early.
+		timeouts.end();
 	}
 }
 
 async function send(
 	{ url, apiKey }: AiProvider,
-	patience: Patience,
+	timeouts: Timeouts,
 	body: object,
 ): Promise<Response> {
-	return patience.within(
+	return timeouts.within(
 		fetch(`${url}/chat/completions`, {
 			method: "POST",
 			headers: {
@@ -96,10 +96,10 @@ async function send(
 				...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
 			},
 			body: JSON.stringify(body),
-			signal: patience.signal,
-			// To follow it would carry the key, and what people wrote, to another place.
+			signal: timeouts.signal,
+			// A redirect would send the key and messages elsewhere.
 			redirect: "manual",
-			// A kept connection that was closed meanwhile looks like an answer that was lost.
+			// A stale kept-alive connection would look like a lost response.
 			keepalive: false,
 		}),
 		(cause) =>
@@ -110,23 +110,23 @@ async function send(
 	);
 }
 
-/** The events of an answer's body. */
-async function* read(
+/** Parses the events of a response body. */
+async function* readCompletion(
 	bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<CompletionEvent> {
 	let length = 0;
-	let heard = false;
+	let hasEvents = false;
 	try {
 		for await (const { data } of readEvents(bytes, maxEventLength)) {
-			heard = true;
+			hasEvents = true;
 			if (data.trim() === "[DONE]") {
 				yield { finish: "stop" };
 				return;
 			}
 			const { text, finish } = readChunk(data);
 			if (text !== "") {
-				const rest = maxAnswerLength - length;
-				yield { text: text.slice(0, rest) };
+				const remaining = maxAnswerLength - length;
+				yield { text: text.slice(0, remaining) };
 				length += text.length;
 			}
 			if (finish || length >= maxAnswerLength) {
@@ -137,20 +137,20 @@ async function* read(
 	} catch (cause) {
 		if (!(cause instanceof RangeError)) throw cause;
 		throw new AiError("nonsense", {
-			detail: `one event is longer than ${maxEventLength / 1024} KiB`,
+			detail: `stream event larger than ${maxEventLength / 1024} KiB`,
 		});
 	}
-	throw heard
-		? new AiError("cut", { detail: "the answer ended without its end" })
-		: new AiError("nonsense", { detail: "the answer is no event stream" });
+	throw hasEvents
+		? new AiError("cut", { detail: "stream ended early" })
+		: new AiError("nonsense", { detail: "response is not an event stream" });
 }
 
-/** What one event says. */
+/** Parses one event. */
 function readChunk(data: string): { text: string; finish?: Finish } {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
 	if (!success)
-		throw new AiError("nonsense", { detail: "an event that is no piece" });
-	if (output.error) throw refusal(502, new Headers(), output);
+		throw new AiError("nonsense", { detail: "unexpected stream event" });
+	if (output.error) throw toAiError(502, new Headers(), output);
 	const { delta, finish_reason: reason } = output.choices?.[0] ?? {};
 	const text = delta?.content ?? delta?.refusal ?? "";
 	switch (reason) {
@@ -158,25 +158,27 @@ function readChunk(data: string): { text: string; finish?: Finish } {
 		case undefined:
 			return { text };
 		case "content_filter":
-			throw new AiError("refused", { detail: "its filter ended the answer" });
+			throw new AiError("refused", { detail: "stopped by the content filter" });
 		case "error":
-			throw new AiError("unavailable", { detail: "it ended with an error" });
+			throw new AiError("unavailable", {
+				detail: "stream ended with an error",
+			});
 		default:
 			return { text, finish: reason === "length" ? "length" : "stop" };
 	}
 }
 
-/** A body, as it comes: no longer than `maxBytes`, and not too slowly. */
+/** Streams a body with a size limit and timeouts. */
 async function* bytesOf(
 	{ body }: Response,
-	patience: Patience,
+	timeouts: Timeouts,
 	maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
 	if (!body) return;
 	const reader = body.getReader();
 	let length = 0;
 	for (;;) {
-		const { done, value } = await patience.within(
+		const { done, value } = await timeouts.within(
 			reader.read(),
 			(cause) =>
 				new AiError("cut", { detail: describeConnectionError(cause), cause }),
@@ -185,23 +187,23 @@ async function* bytesOf(
 		length += value.length;
 		if (length > maxBytes)
 			throw new AiError("nonsense", {
-				detail: `an answer of more than ${maxBytes / 1024 / 1024} MiB`,
+				detail: `response larger than ${maxBytes / 1024 / 1024} MiB`,
 			});
 		yield value;
 	}
 }
 
-/** The body of a refusal: what there is of it. */
-async function readStart(
+/** Reads the body of an error response, as far as it arrives. */
+async function readErrorBody(
 	response: Response,
-	patience: Patience,
+	timeouts: Timeouts,
 ): Promise<string> {
 	const pieces: Uint8Array[] = [];
 	try {
-		for await (const piece of bytesOf(response, patience, maxRefusalBytes))
+		for await (const piece of bytesOf(response, timeouts, maxRefusalBytes))
 			pieces.push(piece);
 	} catch (error) {
-		// The status says enough, unless nobody waits any longer.
+		// The status is enough, unless the caller aborted.
 		if (!(error instanceof AiError)) throw error;
 	}
 	return Buffer.concat(pieces).toString();

@@ -1,55 +1,54 @@
-// What can go wrong with an AI provider, in words for the people who wait for its answer.
+// Errors of AI providers, with messages for the people in chat.
 
-/** What went wrong. */
+/** Kinds of errors. They are label values of metrics. */
 export type AiErrorKind =
-	/** None is set up. */
+	/** No provider is configured. */
 	| "none"
-	/** Too many answers are being waited for already. */
+	/** Too many concurrent requests. */
 	| "busy"
-	/** It does not take the key, or the account has no money left. */
+	/** The key is invalid, or the account has no balance. */
 	| "key"
-	/** It is asked too often. */
+	/** Rate limited. */
 	| "limited"
-	/** It does not want to speak of this. */
+	/** Refused because of the content. */
 	| "refused"
-	/** It takes issue with the request: its size, its fields, the model's name. */
+	/** Invalid request: size, fields, or model name. */
 	| "rejected"
-	/** It cannot be reached, or is broken. */
+	/** Unreachable or failing. */
 	| "unavailable"
-	/** It was silent for too long, or took too long in all. */
+	/** Idle or total timeout. */
 	| "timeout"
-	/** Its answer broke off. */
+	/** The answer broke off. */
 	| "cut"
-	/** What it sent is no answer. */
+	/** Invalid response. */
 	| "nonsense";
 
 const sentences: Readonly<Record<AiErrorKind, string>> = {
-	none: "I cannot answer: no AI provider is set up for me.",
+	none: "I cannot answer: no AI provider is configured.",
 	busy: "I am answering too many people at once. Please try again in a moment.",
-	key: "I cannot answer: my AI provider does not accept my key. Please tell those who run me.",
-	limited: "My AI provider is asked too much at the moment.",
+	key: "I cannot answer: my AI provider does not accept my key. Please tell the people who run this bot.",
+	limited: "My AI provider is limiting my requests at the moment.",
 	refused: "My AI provider does not want to answer this.",
 	rejected:
-		"My AI provider cannot work with this request. It may be too long; if it is not, please tell those who run me.",
+		"My AI provider rejected this request. It may be too long; if it is not, please tell the people who run this bot.",
 	unavailable:
 		"My AI provider cannot be reached at the moment. Please try again later.",
 	timeout: "My AI provider took too long. Please try again later.",
-	cut: "My AI provider broke off. Please try again.",
-	nonsense:
-		"My AI provider sent something that is no answer. Please try again later.",
+	cut: "My AI provider closed the connection. Please try again.",
+	nonsense: "My AI provider sent an invalid response. Please try again later.",
 };
 
 export interface AiErrorDetails {
-	/** Why, for an operator: words of ours alone, never a provider's, which may quote what it was sent. */
+	/** For the operator. Never the provider's own text, which may quote the request. */
 	detail?: string;
-	/** When to ask again, as the provider says. */
+	/** The provider's Retry-After. */
 	retryAfterMs?: number | undefined;
-	/** Whether pieces of an answer had come before. */
+	/** Whether parts of the answer had arrived. */
 	midway?: boolean;
 	cause?: unknown;
 }
 
-/** No answer, or no whole one. The message is for people. */
+/** No answer, or an incomplete one. `message` is for people in chat. */
 export class AiError extends Error {
 	override name = "AiError";
 
@@ -66,7 +65,7 @@ export class AiError extends Error {
 		);
 	}
 
-	/** Pieces of an answer came before: what the caller has of it is all there will be. */
+	/** Whether parts of the answer had arrived. There will be no more. */
 	get midway(): boolean {
 		return this.details.midway ?? false;
 	}

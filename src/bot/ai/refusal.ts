@@ -1,69 +1,72 @@
-// What an AI provider's refusal means: its status, its headers, and the error in its body. Its own words are read and
-// not passed on: they may quote the key, or what people wrote.
+// Converts error responses of AI providers by status, headers and body. The provider's own text is only matched, never
+// passed on: it may quote the key or messages.
 
 import { AiError, type AiErrorKind } from "./error.ts";
 
-/** In codes, types and messages. DeepSeek has no code for it. */
-const aboutContent =
+/** Matches codes, types and messages. DeepSeek has no code for it. */
+const contentPattern =
 	/content[ _-]?(filter|policy|exists risk|management)|moderation|flagged|prohibited_content|safety/i;
-/** Google has 400 for a wrong key. */
-const aboutKey = /\bapi[ _-]key\b|API_KEY_INVALID/i;
-const aboutMoney = /insufficient[ _](quota|balance|credits?|funds)/i;
+/** Google answers 400 for a wrong key. */
+const keyPattern = /\bapi[ _-]key\b|API_KEY_INVALID/i;
+const balancePattern = /insufficient[ _](quota|balance|credits?|funds)/i;
 
-/** A refusal as an error. `body` is what the provider sent as JSON, in whatever form. */
-export function refusal(
+/** Converts an error response. `body` is its parsed JSON, in any form. */
+export function toAiError(
 	status: number,
 	headers: Headers,
 	body: unknown,
 ): AiError {
-	const { codes, words } = errorIn(body);
-	// Within a stream the status stands in the error itself.
-	const code = codes.map(Number).find((one) => one >= 400 && one < 600);
-	const meant = status === 502 && code !== undefined ? code : status;
-	const kind = kindOf(meant, `${codes.join(" ")} ${words}`);
-	const named = codes.find((one) => /^[a-z_]{1,60}$/.test(one));
+	const { codes, message } = errorIn(body);
+	// In a stream the error itself holds the status.
+	const code = codes.map(Number).find((code) => code >= 400 && code < 600);
+	const effectiveStatus = status === 502 && code !== undefined ? code : status;
+	const kind = kindOf(effectiveStatus, `${codes.join(" ")} ${message}`);
+	const errorCode = codes.find((code) => /^[a-z_]{1,60}$/.test(code));
 	return new AiError(kind, {
-		detail: named === undefined ? `HTTP ${meant}` : `HTTP ${meant}, ${named}`,
-		retryAfterMs: bounded(retryAfter(headers)),
+		detail:
+			errorCode === undefined
+				? `HTTP ${effectiveStatus}`
+				: `HTTP ${effectiveStatus}, ${errorCode}`,
+		retryAfterMs: clampRetryMs(retryAfter(headers)),
 	});
 }
 
-function kindOf(status: number, said: string): AiErrorKind {
+function kindOf(status: number, text: string): AiErrorKind {
 	if (status >= 200 && status < 400) return "nonsense";
-	if (status === 429) return aboutMoney.test(said) ? "key" : "limited";
-	if (status >= 400 && status < 500 && aboutContent.test(said))
+	if (status === 429) return balancePattern.test(text) ? "key" : "limited";
+	if (status >= 400 && status < 500 && contentPattern.test(text))
 		return "refused";
 	if (status === 401 || status === 402 || status === 403) return "key";
-	if (status === 400 && aboutKey.test(said)) return "key";
+	if (status === 400 && keyPattern.test(text)) return "key";
 	if (status === 408 || status === 425 || status >= 500) return "unavailable";
 	return "rejected";
 }
 
-/** `{"error":{"code","type","message"}}`, of which Google makes a list. */
-function errorIn(body: unknown): { codes: string[]; words: string } {
+/** Parses `{"error":{"code","type","message"}}`. Google wraps it into a list. */
+function errorIn(body: unknown): { codes: string[]; message: string } {
 	const first: unknown = Array.isArray(body) ? body[0] : body;
 	const { error = {} } = Object(first) as { error?: unknown };
-	if (typeof error === "string") return { codes: [], words: error };
+	if (typeof error === "string") return { codes: [], message: error };
 	const { code, type, status, message } = Object(error) as Record<
 		string,
 		unknown
 	>;
 	return {
 		codes: [code, type, status]
-			.filter((one) => typeof one === "string" || typeof one === "number")
+			.filter((code) => typeof code === "string" || typeof code === "number")
 			.map(String),
-		words: typeof message === "string" ? message.slice(0, 2_000) : "",
+		message: typeof message === "string" ? message.slice(0, 2_000) : "",
 	};
 }
 
-/** People are told of it: more than a day is no time to wait for. */
+/** Maximum accepted Retry-After. */
 const maxRetryMs = 86_400_000;
 
-function bounded(ms: number | undefined): number | undefined {
+function clampRetryMs(ms: number | undefined): number | undefined {
 	return ms === undefined ? undefined : Math.min(ms, maxRetryMs);
 }
 
-/** In milliseconds, as the headers have it. */
+/** The wait of the Retry-After headers, in milliseconds. */
 function retryAfter(headers: Headers): number | undefined {
 	const exact = Number(headers.get("retry-after-ms") || Number.NaN);
 	if (exact >= 0) return exact;

@@ -1,57 +1,62 @@
-// How long an AI provider is waited for.
+// Timeouts of a streaming request: total and idle.
 
 import { AiError } from "./error.ts";
 
-export interface PatienceLimits {
-	/** In all. */
+export interface TimeoutLimits {
+	/** For the whole answer. */
 	timeoutMs: number;
-	/** While nothing comes. */
-	silenceMs: number;
+	/** Between two chunks, and before the first. */
+	idleTimeoutMs: number;
 }
 
-export interface Patience {
-	/** Fires when it has ended, for whatever reason. */
+export interface Timeouts {
+	/** Aborts on timeout, when the caller aborts, and on `end`. */
 	signal: AbortSignal;
 	/**
-	 * What comes of `work`. Rejects when it takes too long, with an AiError; when the caller gives up, with their reason;
-	 * and with what `explain` makes of it when it fails by itself.
+	 * Waits for `work`. Rejects with an AiError on timeout, with the caller's reason when it aborts, and with the result of
+	 * `explain` when `work` rejects.
 	 */
 	within<T>(work: Promise<T>, explain: (cause: unknown) => Error): Promise<T>;
-	/** Waits for nothing any more. */
+	/** Clears the timers and aborts the request. */
 	end(): void;
 }
 
-/** Begins to wait. `caller` may give up earlier. */
-export function createPatience(
-	{ timeoutMs, silenceMs }: PatienceLimits,
+/** Starts the total timeout. `caller` may abort earlier. */
+export function createTimeouts(
+	{ timeoutMs, idleTimeoutMs }: TimeoutLimits,
 	caller: AbortSignal | undefined,
-): Patience {
+): Timeouts {
 	const controller = new AbortController();
-	const { promise: over, reject } = Promise.withResolvers<never>();
-	// It may come to an end while nobody waits.
-	over.catch(() => {});
+	const { promise: stopped, reject } = Promise.withResolvers<never>();
+	// It may reject while nothing awaits it.
+	stopped.catch(() => {});
 	let reason: unknown;
-	const stop = (why: unknown) => {
-		reason ??= why;
-		reject(why);
-		controller.abort(why);
+	const stop = (cause: unknown) => {
+		reason ??= cause;
+		reject(cause);
+		controller.abort(cause);
 	};
-	const late = (ms: number, what: string) =>
-		stop(new AiError("timeout", { detail: `${what} ${ms / 1_000} seconds` }));
-	const givenUp = () => stop(caller?.reason);
-	caller?.addEventListener("abort", givenUp, { once: true });
+	const failWithTimeout = (ms: number, text: string) =>
+		stop(new AiError("timeout", { detail: `${text} ${ms / 1_000} seconds` }));
+	const onCallerAbort = () => stop(caller?.reason);
+	caller?.addEventListener("abort", onCallerAbort, { once: true });
 	const total = setTimeout(
-		late,
+		failWithTimeout,
 		timeoutMs,
 		timeoutMs,
-		"no whole answer within",
+		"no complete answer within",
 	);
 	return {
 		signal: controller.signal,
 		async within(work, explain) {
-			const timer = setTimeout(late, silenceMs, silenceMs, "not a byte for");
+			const timer = setTimeout(
+				failWithTimeout,
+				idleTimeoutMs,
+				idleTimeoutMs,
+				"no data for",
+			);
 			try {
-				return await Promise.race([work, over]);
+				return await Promise.race([work, stopped]);
 			} catch (cause) {
 				throw reason ?? explain(cause);
 			} finally {
@@ -60,7 +65,7 @@ export function createPatience(
 		},
 		end() {
 			clearTimeout(total);
-			caller?.removeEventListener("abort", givenUp);
+			caller?.removeEventListener("abort", onCallerAbort);
 			controller.abort();
 		},
 	};

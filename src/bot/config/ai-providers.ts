@@ -1,12 +1,12 @@
-// The AI providers: those that are known by name, those of config.toml, and which of them are asked, in which order.
+// AI providers: built-in ones, those of config.toml, and their failover order.
 
 import { type ConfigIssue, didYouMean } from "../../lib/config.ts";
 import type { TomlValues } from "./toml.ts";
 
-/** How the longest answer is asked for: most take the first, OpenAI's newer models only the second. */
+/** Request fields for the maximum answer length. Most providers take the first, OpenAI's newer models only the second. */
 export const maxTokensFields = ["max_tokens", "max_completion_tokens"] as const;
 
-/** One provider, as config.toml may describe it. What is not there is as in `readyMade`, or as in `byDefault`. */
+/** A provider's section in config.toml. Defaults come from `builtInProviders`, then `providerDefaults`. */
 export interface ProviderSettings {
 	url?: string | undefined;
 	model?: string | undefined;
@@ -24,33 +24,33 @@ export interface AiSettings {
 	providers?: Readonly<Record<string, ProviderSettings>> | undefined;
 }
 
-/** A provider that can be asked. */
+/** A provider with complete settings. */
 export interface AiProvider {
 	name: string;
-	/** Without a slash at its end. */
+	/** Without a trailing slash. */
 	url: string;
 	model: string;
-	/** Undefined where it wants none. */
+	/** Undefined if it needs none. */
 	apiKey: string | undefined;
-	/** What the key is called in .env. */
+	/** The key's variable in .env. */
 	keyVariable: string | undefined;
-	/** The longest answer. */
+	/** Maximum answer length in tokens. */
 	maxTokens: number;
 	maxTokensField: (typeof maxTokensFields)[number];
 	temperature: number | undefined;
-	/** What a whole answer may take. */
+	/** Timeout of a whole answer. */
 	timeoutMs: number;
-	/** How long nothing may come, before the first byte and after any other. */
-	silenceMs: number;
-	/** What else goes into each request. */
+	/** Timeout between two chunks, and before the first. */
+	idleTimeoutMs: number;
+	/** Additional fields of each request. */
 	extra: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Providers that need only a key, in the order in which they are asked. Names of models age: here they all are, and
- * config.toml overrides them. People wait for the answers, so the models are quick ones, and think little.
+ * Built-in providers that need only a key, in failover order. Model names become outdated; config.toml overrides them.
+ * People wait for the answers, so these are fast models with little thinking.
  */
-export const readyMade: Readonly<Record<string, ProviderSettings>> = {
+export const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
 	// https://api-docs.deepseek.com
 	deepseek: {
 		url: "https://api.deepseek.com",
@@ -94,35 +94,35 @@ export const readyMade: Readonly<Record<string, ProviderSettings>> = {
 	},
 };
 
-export const byDefault = {
+export const providerDefaults = {
 	max_tokens: 1_024,
 	max_tokens_field: maxTokensFields[0],
 	timeout_seconds: 60,
 	silence_seconds: 30,
 } as const;
 
-/** The keys of the providers of AI that are known by name, and of any other: `<NAME>_API_KEY`. */
+/** Variables of API keys: `<NAME>_API_KEY`. */
 export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
 
 /** By variable, such as OPENAI_API_KEY. */
 export type ApiKeys = Readonly<Record<string, string>>;
 
-/** The providers that can be asked, in their order. Those of `order`; without it, all that have their key. */
+/** The usable providers in failover order: those of `order`, or by default all whose key is set. */
 export function chooseProviders(
 	{ order, providers = {} }: AiSettings,
 	apiKeys: ApiKeys,
 ): AiProvider[] {
 	return (order ?? namesOf(providers)).flatMap((name) => {
-		const own = ownOf(providers, name);
+		const own = configuredSettings(providers, name);
 		const provider = describe(name, own, apiKeys);
 		if (!provider) return [];
-		// What needs no key is there only where somebody says so.
-		const meant = order !== undefined || own !== undefined;
-		return provider.apiKey !== undefined || meant ? [provider] : [];
+		// A provider without a key is used only if configured explicitly.
+		const isExplicit = order !== undefined || own !== undefined;
+		return provider.apiKey !== undefined || isExplicit ? [provider] : [];
 	});
 }
 
-/** What is wrong with [ai] beyond the form of its keys, whatever stands there. */
+/** Issues of [ai] that its schema cannot find. `values` are not validated. */
 export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 	const ai = Object(values.ai) as Record<string, unknown>;
 	const providers = Object(ai.providers) as Record<string, ProviderSettings>;
@@ -132,8 +132,8 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 		path: ["ai", "order"],
 		message,
 	});
-	const ofOrder = order.flatMap((name, index) => {
-		if (typeof name !== "string") return []; // The schema says so.
+	const orderIssues = order.flatMap((name, index) => {
+		if (typeof name !== "string") return []; // Reported by the schema.
 		if (order.indexOf(name) < index) return [issue(`names ${name} twice`)];
 		if (!names.includes(name))
 			return [
@@ -141,41 +141,44 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 					`names ${JSON.stringify(name)}, and there is no such provider${didYouMean(name, names)}`,
 				),
 			];
-		const variable = settingsOf(name, ownOf(providers, name)).api_key_env;
+		const variable = settingsOf(
+			name,
+			configuredSettings(providers, name),
+		).api_key_env;
 		return variable === undefined || apiKeys[variable] !== undefined
 			? []
-			: [
-					issue(
-						`names ${name}, whose key is not there: set ${variable} in .env`,
-					),
-				];
+			: [issue(`names ${name}, whose key is not set: set ${variable} in .env`)];
 	});
 	return [
-		...ofOrder,
-		...names.flatMap((name) => incomplete(name, providers)),
+		...orderIssues,
+		...names.flatMap((name) => incompleteProviderIssues(name, providers)),
 		...Object.entries(providers).flatMap(([name, own]) =>
-			keyless(name, own, apiKeys),
+			missingKeyIssues(name, own, apiKeys),
 		),
 	];
 }
 
-/** What is no such name may be the key itself, and is not shown. */
+/** Any other value may be the key itself and must not be shown. */
 function isKeyName(name: unknown): name is string {
 	return typeof name === "string" && apiKeyPattern.test(name);
 }
 
-/** The variables of the keys of all providers, whatever stands in config.toml. */
+/** The key variables of all providers. `values` are not validated. */
 export function keyVariables(values: TomlValues): string[] {
 	const { providers } = Object(values.ai) as { providers?: object };
 	return namesOf(Object(providers)).flatMap((name) => {
-		const own = ownOf(Object(providers), name);
+		const own = configuredSettings(Object(providers), name);
 		const variable: unknown = settingsOf(name, own).api_key_env;
 		return isKeyName(variable) ? [variable] : [];
 	});
 }
 
-/** What is wrong with the variable that a section names for its key: without it the provider would never be asked. */
-function keyless(name: string, own: unknown, apiKeys: ApiKeys): ConfigIssue[] {
+/** The issue of a key variable that is not set: the provider would never be used. */
+function missingKeyIssues(
+	name: string,
+	own: unknown,
+	apiKeys: ApiKeys,
+): ConfigIssue[] {
 	const { api_key_env: variable } = Object(own) as { api_key_env?: unknown };
 	if (!isKeyName(variable) || apiKeys[variable] !== undefined) return [];
 	return [
@@ -186,32 +189,34 @@ function keyless(name: string, own: unknown, apiKeys: ApiKeys): ConfigIssue[] {
 	];
 }
 
-/** What a provider of one's own lacks. */
-function incomplete(
+/** The issue of a custom provider without url or model. */
+function incompleteProviderIssues(
 	name: string,
 	providers: Record<string, ProviderSettings>,
 ): ConfigIssue[] {
-	const { url, model } = settingsOf(name, ownOf(providers, name));
+	const { url, model } = settingsOf(name, configuredSettings(providers, name));
 	const missing = [
 		...(url === undefined ? ["url"] : []),
 		...(model === undefined ? ["model"] : []),
 	];
 	if (missing.length === 0) return [];
-	const known = Object.keys(readyMade);
+	const known = Object.keys(builtInProviders);
 	return [
 		{
 			path: ["ai", "providers", name],
-			message: `needs ${missing.join(" and ")}: it is none of the ready-made ${known.join(", ")}${didYouMean(name, known)}`,
+			message: `needs ${missing.join(" and ")}: it is not one of the built-in ${known.join(", ")}${didYouMean(name, known)}`,
 		},
 	];
 }
 
-/** All there are, in the order in which they are asked where nothing else is said. */
+/** All provider names in the default order. */
 function namesOf(providers: object): string[] {
-	return [...new Set([...Object.keys(readyMade), ...Object.keys(providers)])];
+	return [
+		...new Set([...Object.keys(builtInProviders), ...Object.keys(providers)]),
+	];
 }
 
-function ownOf(
+function configuredSettings(
 	providers: Readonly<Record<string, ProviderSettings>>,
 	name: string,
 ): ProviderSettings | undefined {
@@ -222,11 +227,13 @@ function settingsOf(
 	name: string,
 	own: ProviderSettings | undefined,
 ): ProviderSettings {
-	const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined;
+	const ready = Object.hasOwn(builtInProviders, name)
+		? builtInProviders[name]
+		: undefined;
 	return { ...ready, ...Object(own) };
 }
 
-/** Undefined where it lacks what it cannot be asked without. */
+/** Returns undefined if url, model or key is missing. */
 function describe(
 	name: string,
 	own: ProviderSettings | undefined,
@@ -243,16 +250,19 @@ function describe(
 		model,
 		apiKey,
 		keyVariable: variable,
-		maxTokens: settings.max_tokens ?? byDefault.max_tokens,
-		maxTokensField: settings.max_tokens_field ?? byDefault.max_tokens_field,
+		maxTokens: settings.max_tokens ?? providerDefaults.max_tokens,
+		maxTokensField:
+			settings.max_tokens_field ?? providerDefaults.max_tokens_field,
 		temperature: settings.temperature,
-		timeoutMs: (settings.timeout_seconds ?? byDefault.timeout_seconds) * 1_000,
-		silenceMs: (settings.silence_seconds ?? byDefault.silence_seconds) * 1_000,
+		timeoutMs:
+			(settings.timeout_seconds ?? providerDefaults.timeout_seconds) * 1_000,
+		idleTimeoutMs:
+			(settings.silence_seconds ?? providerDefaults.silence_seconds) * 1_000,
 		extra: settings.extra ?? {},
 	};
 }
 
-/** Whether a URL keeps a key and what people write from strangers' eyes: https, or no further than a private network. */
+/** Whether a URL is safe for keys and messages: https, or a private network. */
 export function isPrivateEnough(url: string): boolean {
 	const { protocol, hostname } = URL.parse(url) ?? {};
 	if (protocol !== "http:") return protocol === "https:";
@@ -271,7 +281,7 @@ function isPrivateHost(hostname: string): boolean {
 	// Unique local and link-local addresses.
 	if (hostname.startsWith("["))
 		return /^\[(::1\]|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/.test(hostname);
-	// A name without a dot is one of this machine, or of a network of containers.
+	// A name without a dot is local or in a container network.
 	return (
 		!hostname.includes(".") ||
 		/\.(localhost|local|internal|lan|home\.arpa)$/.test(hostname)

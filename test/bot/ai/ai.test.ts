@@ -98,7 +98,7 @@ test("a fault of ours is thrown as it is, and not said of the provider", async (
 		throw fault;
 	};
 	expect(await ask(world.ai, { onEnd }).catch((error) => error)).toBe(fault);
-	expect(world.recorded.messages()).not.toContain("an AI provider failed");
+	expect(world.recorded.messages()).not.toContain("AI provider failed");
 });
 
 describe("an answer", () => {
@@ -221,7 +221,7 @@ const failures: Failure[] = [
 	{
 		kind: "401",
 		error: "key",
-		says: /my key\. Please tell those who run me/,
+		says: /my key\. Please tell the people who run this bot/,
 		logs: /HTTP 401, invalid_api_key/,
 	},
 	{ kind: "403", error: "key", says: /my key/, logs: /HTTP 403, forbidden/ },
@@ -229,7 +229,7 @@ const failures: Failure[] = [
 	{
 		kind: "429",
 		error: "limited",
-		says: /asked too much at the moment\. Please try again in 7 seconds\.$/,
+		says: /limiting my requests at the moment\. Please try again in 7 seconds\.$/,
 		logs: /HTTP 429/,
 	},
 	{
@@ -247,31 +247,56 @@ const failures: Failure[] = [
 	{
 		kind: "404",
 		error: "rejected",
-		says: /tell those/,
+		says: /tell the people/,
 		logs: /model_not_found/,
 	},
 	{ kind: "500", error: "unavailable", says: /reached/, logs: /HTTP 500/ },
 	{ kind: "dropped", error: "unavailable", says: /./, logs: /connection/ },
-	{ kind: "redirect", error: "nonsense", says: /no answer/, logs: /HTTP 307/ },
-	{ kind: "html", error: "nonsense", says: /no answer/, logs: /event stream/ },
-	{ kind: "no-stream", error: "nonsense", says: /no an/, logs: /event stream/ },
-	{ kind: "huge", error: "nonsense", says: /no answer/, logs: /256 KiB/ },
-	{ kind: "wrong-types", error: "nonsense", says: /no an/, logs: /no piece/ },
-	{ kind: "empty", error: "nonsense", says: /no answer/, logs: /empty/ },
-	{ kind: "blank", error: "nonsense", says: /no answer/, logs: /empty/ },
+	{
+		kind: "redirect",
+		error: "nonsense",
+		says: /invalid response/,
+		logs: /HTTP 307/,
+	},
+	{
+		kind: "html",
+		error: "nonsense",
+		says: /invalid response/,
+		logs: /event stream/,
+	},
+	{
+		kind: "no-stream",
+		error: "nonsense",
+		says: /invalid response/,
+		logs: /event stream/,
+	},
+	{
+		kind: "huge",
+		error: "nonsense",
+		says: /invalid response/,
+		logs: /256 KiB/,
+	},
+	{
+		kind: "wrong-types",
+		error: "nonsense",
+		says: /invalid response/,
+		logs: /unexpected stream event/,
+	},
+	{ kind: "empty", error: "nonsense", says: /invalid response/, logs: /empty/ },
+	{ kind: "blank", error: "nonsense", says: /invalid response/, logs: /empty/ },
 	{
 		kind: "slow",
 		error: "timeout",
 		settings: { silence_seconds: 0.05 },
 		says: /too long/,
-		logs: /not a byte for 0\.05 seconds/,
+		logs: /no data for 0\.05 seconds/,
 	},
 	{
 		kind: "slow",
 		error: "timeout",
 		settings: { timeout_seconds: 0.05 },
 		says: /too long/,
-		logs: /no whole answer within 0\.05 seconds/,
+		logs: /no complete answer within 0\.05 seconds/,
 	},
 	{
 		kind: "slow-pieces",
@@ -279,7 +304,7 @@ const failures: Failure[] = [
 		midway: true,
 		settings: { silence_seconds: 1.5 },
 		says: /^The answer broke off here\. .*too long/,
-		logs: /not a byte/,
+		logs: /no data/,
 	},
 	{
 		kind: "cut",
@@ -293,14 +318,14 @@ const failures: Failure[] = [
 		error: "cut",
 		midway: true,
 		says: /broke off here/,
-		logs: /without its end/,
+		logs: /ended early/,
 	},
 	{
 		kind: "wrong-json",
 		error: "nonsense",
 		midway: true,
 		says: /broke off here/,
-		logs: /no piece/,
+		logs: /unexpected stream event/,
 	},
 	{
 		kind: "filtered",
@@ -328,7 +353,7 @@ describe("a provider that fails", () => {
 			expect(error?.midway).toBe(row.midway ?? false);
 			expect(error?.message).toMatch(row.says);
 			expect(text).toBe(row.midway ? "I" : "");
-			const [entry] = world.recorded.entries("an AI provider failed");
+			const [entry] = world.recorded.entries("AI provider failed");
 			expect(entry?.reason).toMatch(row.logs);
 			expect(world.registry.text()).toContain(
 				`guildhall_bot_ai_requests_total{provider="first",outcome="${expected}"} 1`,
@@ -435,7 +460,7 @@ describe("after a failure", () => {
 		await using world = await startWorld();
 		const rest = () =>
 			Number(
-				world.recorded.entries("an AI provider failed").at(-1)?.rest_seconds,
+				world.recorded.entries("AI provider failed").at(-1)?.cooldown_seconds,
 			);
 		const rests: number[] = [];
 		world.at(0).misbehave("500");
@@ -460,8 +485,8 @@ describe("after a failure", () => {
 		await world.at(0).close();
 		for (const { error } of await Promise.all(asked))
 			expect(error).toBeDefined();
-		const entries = world.recorded.entries("an AI provider failed");
-		expect(entries.map(({ rest_seconds }) => rest_seconds)).toEqual([
+		const entries = world.recorded.entries("AI provider failed");
+		expect(entries.map(({ cooldown_seconds }) => cooldown_seconds)).toEqual([
 			2, 2, 2, 2,
 		]);
 	});

@@ -41,7 +41,7 @@ async function check(
 
 test("one that answers has its tick, and is asked for a word", async () => {
 	const { passed, shown, requests } = await check();
-	expect(shown).toBe("✓ AI provider mine: simulated answers\n1 passed");
+	expect(shown).toBe("✓ AI provider mine: simulated answered\n1 passed");
 	expect(passed).toBe(true);
 	expect(requests).toHaveLength(1);
 	expect(requests[0]?.body).toMatchObject({ max_tokens: 16 });
@@ -57,7 +57,7 @@ test.each(["empty", "length"] as const)(
 test("one that is asked too often is no fault", async () => {
 	const { passed, shown } = await check("429");
 	expect(passed).toBe(true);
-	expect(shown).toStartWith("! AI provider mine: it is asked too often");
+	expect(shown).toStartWith("! AI provider mine: rate limited");
 });
 
 test.each([
@@ -72,15 +72,15 @@ test.each([
 	],
 	[
 		"html",
-		/does not answer as OpenAI does: .*\n.*before \/chat\/completions; it is URL/,
+		/its response is not OpenAI-compatible: .*\n.*before \/chat\/completions; it is URL/,
 	],
-	["500", /does not answer: HTTP 500\n.*reach URL\?/],
-	["slow", /does not answer: .* 0\.05 seconds\n.*reach URL\?/],
+	["500", /no answer: HTTP 500\n.*reach URL\?/],
+	["slow", /no answer: .* 0\.05 seconds\n.*reach URL\?/],
 ] as const)("%s has a cross, with what to do", async (kind, expected) => {
 	const { passed, shown } = await check(kind);
 	expect(passed).toBe(false);
 	expect(shown).toMatch(expected);
-	expect(shown).toStartWith("✗ AI provider mine: it ");
+	expect(shown).toStartWith("✗ AI provider mine: ");
 });
 
 test("one that wants a key, and has none, says where to name it", async () => {
@@ -88,7 +88,7 @@ test("one that wants a key, and has none, says where to name it", async () => {
 		settings: { api_key_env: undefined },
 	});
 	expect(shown).toMatch(
-		/it wants a key .*\n.*ai\.providers\.mine\.api_key_env/,
+		/it requires a key .*\n.*ai\.providers\.mine\.api_key_env/,
 	);
 });
 

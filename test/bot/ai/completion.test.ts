@@ -22,12 +22,12 @@ test("an answer of more than 8 MiB is no answer, and the log says how much that 
 			maxTokensField: "max_tokens",
 			temperature: undefined,
 			timeoutMs: 60_000,
-			silenceMs: 60_000,
+			idleTimeoutMs: 60_000,
 		},
 		{ messages: [{ role: "user", content: "Hello" }] },
 	);
 	const error = await answer.next().catch((thrown: unknown) => thrown);
 	if (!(error instanceof AiError)) throw new Error("it fails as a provider");
 	expect(error.kind).toBe("nonsense");
-	expect(error.details.detail).toBe("an answer of more than 8 MiB");
+	expect(error.details.detail).toBe("response larger than 8 MiB");
 });

@@ -2,7 +2,7 @@
 
 import { expect, setSystemTime, test } from "bun:test";
 import { AiError, type AiErrorKind } from "../../../src/bot/ai/error.ts";
-import { refusal } from "../../../src/bot/ai/refusal.ts";
+import { toAiError } from "../../../src/bot/ai/refusal.ts";
 
 interface Row {
 	what: string;
@@ -154,7 +154,7 @@ const rows: Row[] = [
 
 for (const { what, status, body, kind, detail } of rows)
 	test(`${what} is "${kind}"`, () => {
-		const error = refusal(status, new Headers(), body);
+		const error = toAiError(status, new Headers(), body);
 		expect(error.kind).toBe(kind);
 		expect(error.details).toEqual({ detail, retryAfterMs: undefined });
 	});
@@ -172,7 +172,7 @@ test.each([
 ] as [Record<string, string>, number | undefined][])(
 	"%j is %p ms",
 	(headers, expected) => {
-		const { retryAfterMs } = refusal(429, new Headers(headers), {});
+		const { retryAfterMs } = toAiError(429, new Headers(headers), {});
 		expect(retryAfterMs).toBe(expected as number);
 	},
 );
@@ -194,7 +194,7 @@ test("a date to come back at is so long from now", () => {
 	setSystemTime(new Date("2026-02-28T23:59:30Z"));
 	try {
 		const headers = { "retry-after": "Sun, 01 Mar 2026 00:00:30 GMT" };
-		const error = refusal(429, new Headers(headers), {});
+		const error = toAiError(429, new Headers(headers), {});
 		expect(error.retryAfterMs).toBe(60_000);
 	} finally {
 		setSystemTime();

@@ -8,9 +8,9 @@ import {
 	type AiSettings,
 	type ApiKeys,
 	apiKeyPattern,
+	builtInProviders,
 	chooseProviders,
 	isPrivateEnough,
-	readyMade,
 } from "../../../src/bot/config/ai-providers.ts";
 import { readConfig } from "../../../src/bot/config/config.ts";
 import { deniableTools } from "../../../src/bot/features/index.ts";
@@ -78,14 +78,14 @@ test("a section overrides what is ready made, field by field", () => {
 		maxTokensField: "max_completion_tokens",
 		temperature: undefined,
 		timeoutMs: 60_000,
-		silenceMs: 30_000,
+		idleTimeoutMs: 30_000,
 		extra: { reasoning_effort: "low" },
 	});
 });
 
 test("what is ready made is complete, and its keys are variables that .env may have", () => {
 	for (const [name, { url = "", model, api_key_env }] of Object.entries(
-		readyMade,
+		builtInProviders,
 	)) {
 		expect(isPrivateEnough(url)).toBe(true);
 		expect(url).not.toEndWith("/");
@@ -153,7 +153,7 @@ test.each([
 	],
 	[
 		'[ai]\norder = ["ollama", "openai"]',
-		"config.toml: ai.order: names openai, whose key is not there: set OPENAI_API_KEY in .env\n    3: order = ",
+		"config.toml: ai.order: names openai, whose key is not set: set OPENAI_API_KEY in .env\n    3: order = ",
 	],
 	[
 		'[ai]\norder = ["ollama", "ollama"]',
@@ -162,7 +162,7 @@ test.each([
 	["[ai]\norder = [3]", "config.toml: ai.order.0: expected text, received 3"],
 	[
 		'[ai.providers.opnai]\nmodel = "next"',
-		"config.toml: ai.providers.opnai: needs url: it is none of the ready-made deepseek, gemini, openai, anthropic, openrouter, ollama; did you mean openai?\n    2: [ai.providers.opnai]",
+		"config.toml: ai.providers.opnai: needs url: it is not one of the built-in deepseek, gemini, openai, anthropic, openrouter, ollama; did you mean openai?\n    2: [ai.providers.opnai]",
 	],
 	[
 		"[ai.providers.mine]",

@@ -179,12 +179,12 @@ describe("a provider that fails", () => {
 	test.each([
 		["500", /^My AI provider cannot be reached/],
 		["401", /does not accept my key/],
-		["429", /asked too much/],
+		["429", /limiting my requests/],
 		["content-filter", /does not want to answer/],
 		["dropped", /provider/],
-		["empty", /no answer/],
-		["html", /no answer/],
-		["huge", /no answer/],
+		["empty", /invalid response/],
+		["html", /invalid response/],
+		["huge", /invalid response/],
 	] as const)("(%s) is one friendly sentence", async (kind, sentence) => {
 		const { ai, mention, reply, stage, write, written } = chat();
 		const { person, channel } = await place();
@@ -197,7 +197,7 @@ describe("a provider that fails", () => {
 		expect(answer.content.split("\n")).toHaveLength(1);
 		expect(written(channel)).toHaveLength(1);
 		const logged = stage.logged.lines.slice(before).join("\n");
-		expect(logged).toContain("an AI provider failed");
+		expect(logged).toContain("AI provider failed");
 		for (const hidden of [ai.key, "top secret", "You are Alpha"])
 			expect(logged).not.toContain(hidden);
 	});
