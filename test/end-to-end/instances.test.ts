@@ -644,7 +644,7 @@ test.concurrent.each<[string, Record<string, string>, string[]]>([
 		const { code, said, folder } = await startFaulty(env);
 		expect(code).toBe(1);
 		expect(said).toStartWith(
-			`${folder} has ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}:\n`,
+			`${folder} has ${faults.length === 1 ? "1 error" : `${faults.length} errors`}:\n`,
 		);
 		for (const fault of faults) expect(said).toContain(fault);
 	},
