@@ -1,4 +1,4 @@
-// The bot as a program: environment in, signals handled, nothing else.
+// Entry point of the bot: command line, environment, signals.
 
 import { healthProgram } from "../lib/health.ts";
 import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";

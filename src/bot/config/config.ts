@@ -1,4 +1,4 @@
-// What an instance's directory and the environment say, as one configuration.
+// Reads the configuration of an instance from its directory and the environment.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -41,58 +41,58 @@ export interface BotConfig {
 	/** The instance's directory. */
 	directory: string;
 	botName: string;
-	/** What people begin a chat command with: prefix and root, such as "!m". */
+	/** Full prefix of chat commands, such as "!m". */
 	command: string;
-	/** The system prompt of AI chat; undefined where there is no personality file. */
+	/** System prompt of AI chat; undefined without a personality file. */
 	personality: string | undefined;
-	/** IANA. */
+	/** IANA name. */
 	timezone: string;
 	discordToken: string;
-	/** The application's id. */
+	/** Application id. */
 	clientId: string | undefined;
-	/** Where Discord's REST API is, without its version. */
+	/** Base URL of Discord's REST API, without its version. */
 	discordApiUrl: string;
-	/** The guild that a tool means when it is told none. */
+	/** Guild of tool calls without guild_id. */
 	guildId: string | undefined;
-	/** PostgreSQL's; it holds a password. Without it the store is an SQLite file. */
+	/** PostgreSQL URL with password. Without it the store is an SQLite file. */
 	databaseUrl: string | undefined;
-	/** This instance's own in the database. */
+	/** This instance's schema in that database. */
 	dbSchema: string | undefined;
-	/** Where the SQLite file goes. */
+	/** Directory of the SQLite file. */
 	dataDirectory: string;
 	mcpPort: number;
 	mcpBindAddress: string;
-	/** Without one, anyone on this machine may call the tools. */
+	/** Without it, any program on this machine can call the tools. */
 	mcpToken: string | undefined;
-	/** The names that callers may use for this bot, beside the loopback's. */
+	/** Host names that callers may use besides the loopback names. */
 	allowedHosts: readonly string[];
-	/** Web pages from elsewhere that may call it. */
+	/** Origins of web pages that may call the bot. */
 	allowedOrigins: readonly string[];
-	/** Where tool calls that change something are told of. */
+	/** Channel for posts about tool calls that change something. */
 	auditChannelId: string | undefined;
-	/** How long tool calls are kept. */
+	/** Days that tool calls are kept. */
 	auditDays: number;
 	gameVerifyUrl: string | undefined;
 	gameVerifySecret: string | undefined;
 	/** By variable, such as OPENAI_API_KEY. */
 	apiKeys: Readonly<Record<string, string>>;
-	/** config.toml as it stands, with its defaults. */
+	/** config.toml with defaults. */
 	toml: TomlSettings;
 	log: LogOptions;
 }
 
-/** What a personality file may hold, in bytes: it is part of every request to a model. */
+/** Maximum size of a personality file: it is part of every request to a model. */
 const maxPersonalityBytes = 64 * 1024;
 
-/** What is said of a bot that has no MCP_AUTH_TOKEN. */
+/** Warning about a missing MCP_AUTH_TOKEN. */
 export const withoutToken =
 	"MCP_AUTH_TOKEN is not set: every program on this machine can call the tools";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-const makesOne = `${runs("bot")} --new-instance <name> makes one`;
+const howToCreate = `${runs("bot")} --new-instance <name> makes one`;
 
-/** The configuration in CONFIG_DIR and `env`; `env` wins over the directory's .env. Throws a ConfigError with every issue. `tools` are those that may be denied, whatever is switched on. */
+/** Reads CONFIG_DIR and `env`, which takes precedence over .env. `tools` are all deniable tools. Throws a ConfigError with all issues. */
 export function readConfig(
 	env: Record<string, string | undefined>,
 	tools: readonly NamedTool[],
@@ -100,11 +100,11 @@ export function readConfig(
 	const directory = env.CONFIG_DIR?.trim();
 	if (!directory)
 		throw new ConfigError("the environment", [
-			`CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; ${makesOne}`,
+			`CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; ${howToCreate}`,
 		]);
 	if (!isDirectory(directory))
 		throw new ConfigError("the environment", [
-			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}${meantDirectory(directory)}`,
+			`CONFIG_DIR: there is no directory ${JSON.stringify(directory)}${suggestDirectory(directory)}`,
 		]);
 
 	const { apiKeys, settings, ...variables } = readVariables(directory, env);
@@ -116,7 +116,9 @@ export function readConfig(
 	const issues = variables.issuesBeside(keyVariables(file.values));
 	const personality = readPersonality(directory, file.values.personality_file);
 	const unmet =
-		file.settings && settings ? unmetNeeds(file.settings, settings) : [];
+		file.settings && settings
+			? missingRequirements(file.settings, settings)
+			: [];
 	if (
 		!file.settings ||
 		!settings ||
@@ -133,7 +135,7 @@ export function readConfig(
 	return {
 		directory,
 		botName: file.settings.bot_name,
-		// "!m" is a prefix with its root in it.
+		// A prefix that ends in a letter, such as "!m", needs no root.
 		command:
 			command_prefix +
 			(command_root ?? (/\p{L}$/u.test(command_prefix) ? "" : "m")),
@@ -162,8 +164,8 @@ export function readConfig(
 }
 
 /**
- * Where the bot with this environment says whether it is ready. Of its directory and of `env` only what says where counts:
- * a ConfigError is about that alone. Without CONFIG_DIR the environment has it all.
+ * The address of the bot's readiness probe. Reads and validates only the variables of the address. Works without
+ * CONFIG_DIR.
  */
 export function readHealthAddress(
 	env: Record<string, string | undefined>,
@@ -179,13 +181,13 @@ export function readHealthAddress(
 	return {
 		hostname: settings.MCP_BIND_ADDR,
 		port: settings.MCP_PORT,
-		// What the gateway's own look at it asks for.
+		// The path that the gateway probes.
 		path: "/mcp",
 		portSetting: "MCP_PORT",
 	};
 }
 
-/** Whether what people write has to be read, for which Discord wants a privileged intent. */
+/** Whether the bot needs the Message Content intent. */
 export function needsMessageContent({
 	toml: { features, game },
 }: Pick<BotConfig, "toml">): boolean {
@@ -193,8 +195,8 @@ export function needsMessageContent({
 	return hasCommands || features.moderation;
 }
 
-/** What config.toml switches on that needs a variable which is not set. Verification says so itself, to whoever asks. */
-function unmetNeeds(
+/** Issues of variables that config.toml requires. Verification without them replies to the user instead. */
+function missingRequirements(
 	{ features, game, mcp }: TomlSettings,
 	settings: v.InferOutput<typeof environment>,
 ): ConfigIssue[] {
@@ -204,10 +206,10 @@ function unmetNeeds(
 		GUILD_ID !== undefined && mcp.guilds?.includes(GUILD_ID) === false
 			? [{ path: ["GUILD_ID"], message }]
 			: [];
-	return [...outside, ...unmetByGame({ features, game }, settings)];
+	return [...outside, ...missingForGame({ features, game }, settings)];
 }
 
-function unmetByGame(
+function missingForGame(
 	{ features, game }: Pick<TomlSettings, "features" | "game">,
 	settings: v.InferOutput<typeof environment>,
 ): ConfigIssue[] {
@@ -221,7 +223,7 @@ function unmetByGame(
 		}));
 }
 
-/** The variables of .env and of the environment, which wins. Each issue names where the value stands. */
+/** Reads the variables of .env and the environment, which takes precedence. Each issue names its source. */
 function readVariables(
 	directory: string,
 	env: Record<string, string | undefined>,
@@ -236,12 +238,12 @@ function readVariables(
 	const apiKeys = Object.fromEntries(
 		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
 	);
-	const ofKeys = checkSettings(v.record(v.string(), secret), apiKeys).issues;
+	const keyIssues = checkSettings(v.record(v.string(), secret), apiKeys).issues;
 	const storage = storeIssues({
 		databaseUrl: all.DATABASE_URL,
 		schema: all.DB_SCHEMA,
 	});
-	/** Faults as lines that begin with the file where each value stands. */
+	/** Formats issues, each with the source of its value. */
 	const named = (issues: readonly ConfigIssue[]) =>
 		namePlaceholders(issues, raw, (...at) =>
 			describePlaceholder(".env", ...at),
@@ -250,13 +252,13 @@ function readVariables(
 		settings,
 		apiKeys,
 		named,
-		/** All of them, where these are the keys of AI providers that somebody asks for. */
+		/** All issues, given the key variables of AI providers. */
 		issuesBeside: (keys: readonly string[]) => [
 			...file.issues,
 			...(file.isAbsent && missing.some(isMissing)
 				? [`.env: ${absent(join(directory, ".env"))}`]
 				: []),
-			...named([...missing, ...ofKeys]),
+			...named([...missing, ...keyIssues]),
 			...storage.map(
 				(issue) => `${sourceOf(issue.split(":", 1)[0] ?? "")}: ${issue}`,
 			),
@@ -265,13 +267,13 @@ function readVariables(
 	};
 }
 
-/** The issue of a missing variable, with the line of .env that names it and sets nothing. */
+/** Adds to the issue of a missing variable the line of .env that names it without setting it. */
 function nameLine({ path, message }: ConfigIssue, text: string): ConfigIssue {
 	const [name = ""] = path;
 	const names = new RegExp(
 		`^(?!\\s*(?:export\\s+)?${name}\\s*[=:]).*\\b${name}\\b`,
 	);
-	const line = text.split("\n").findIndex((one) => names.test(one)) + 1;
+	const line = text.split("\n").findIndex((line) => names.test(line)) + 1;
 	const isNamed = message === "is required" && line > 0;
 	return {
 		path,
@@ -284,7 +286,7 @@ function nameLine({ path, message }: ConfigIssue, text: string): ConfigIssue {
 const isMissing = ({ message }: ConfigIssue) =>
 	message.startsWith("is required");
 
-/** What of these variables in .env nobody reads; `keys` are those that AI providers ask for. */
+/** Issues of unknown variables in .env. `keys` are the key variables of AI providers. */
 function unknownVariables(
 	names: readonly string[],
 	keys: readonly string[],
@@ -294,14 +296,14 @@ function unknownVariables(
 		if (known.includes(name)) return [];
 		const isKey = apiKeyPattern.test(name);
 		const meant = didYouMean(name, isKey ? keys : known);
-		// Whatever looks like a key may be one that config.toml is going to name.
+		// It may be the key of a provider that will be configured later.
 		if (isKey && meant === "") return [];
 		const what = isKey ? "is a key that no AI provider asks for" : unknownKey;
 		return [`.env: ${masked(name)}: ${what}${meant}`];
 	});
 }
 
-/** The variables of a directory's .env, of the environment, and of both together; `raw` is with placeholders. */
+/** Merges a directory's .env with the environment. `raw` includes placeholders. */
 function mergeVariables(
 	directory: string | undefined,
 	env: Record<string, string | undefined>,
@@ -323,14 +325,14 @@ function mergeVariables(
 	return { file, raw, all, sourceOf };
 }
 
-/** A value that was copied from the example was never filled in. */
+/** Drops values that are still placeholders of the example. */
 function withoutPlaceholders(env: Record<string, string>) {
 	return Object.fromEntries(
 		Object.entries(env).filter(([, value]) => !isPlaceholder(value)),
 	);
 }
 
-/** The variables in a file; none where there is no file, for then the environment may have them all. */
+/** The variables in a file; none if it does not exist: the environment may have them all. */
 function readEnvFile(path: string): {
 	variables: Record<string, string | undefined>;
 	issues: string[];
@@ -359,7 +361,7 @@ function readTomlFile(
 	};
 }
 
-/** The text of the personality file: the one that is named, or personality.txt where there is one. */
+/** Reads the configured personality file, or personality.txt if it exists. */
 function readPersonality(directory: string, name: unknown) {
 	const named = typeof name === "string";
 	const path = resolve(directory, named ? name : "personality.txt");
@@ -380,45 +382,47 @@ function readPersonality(directory: string, name: unknown) {
 	};
 }
 
-/** What is said of a file that is not there: some editors write another name than they show. */
+/** The issue of a missing file. Suggests similar names: some editors hide or add an extension. */
 function absent(path: string): string {
 	const visible = path.replace(/\.(?=env$)/, "");
 	const near = [`${path}.txt`, visible, `${visible}.txt`].find(existsSync);
-	return `there is no such file; ${near === undefined ? makesOne : `${basename(near)} is there: rename it`}`;
+	return `there is no such file; ${near === undefined ? howToCreate : `${basename(near)} is there: rename it`}`;
 }
 
-/** The text of a file, or why it cannot be read; neither where there is no such file. */
+/** The text of a file, or why it cannot be read. */
 function readText(path: string): {
 	text?: string | undefined;
 	issue?: string | undefined;
 	isAbsent?: boolean;
 } {
 	try {
-		// Some editors begin a file with a mark for the order of its bytes: it is left out.
+		// The decoder removes a byte order mark.
 		return { text: utf8.decode(readFileSync(path)) };
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
 		if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-			return { issue: "it is no UTF-8 text; save it as UTF-8 in your editor" };
+			return { issue: "it is not UTF-8 text; save it as UTF-8 in your editor" };
 		return code === "ENOENT"
 			? { isAbsent: true }
 			: { issue: unreadable(error) };
 	}
 }
 
-/** "; did you mean …?", where a directory near this path has files of an instance. */
-function meantDirectory(path: string): string {
+/** "; did you mean …?" if a similar path is the directory of an instance. */
+function suggestDirectory(path: string): string {
 	const near = [dirname(path), join("instances", path)];
-	const meant = near.find((one) => existsSync(join(one, "config.toml")));
+	const meant = near.find((candidate) =>
+		existsSync(join(candidate, "config.toml")),
+	);
 	return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 
-/** Whether this is a directory that can be looked into. */
+/** Whether this is a readable directory. */
 function isDirectory(path: string): boolean {
 	try {
 		return statSync(path).isDirectory();
 	} catch {
-		return false; // Whatever is wrong with it, it is none.
+		return false;
 	}
 }
 

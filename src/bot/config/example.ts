@@ -1,5 +1,4 @@
-// The files of instances/example, from which instances are made. They come with the program: an executable has no sources
-// beside it.
+// The files of instances/example, the templates for new instances. They are embedded, since an executable has no sources.
 
 import env from "../../../instances/example/.env" with { type: "text" };
 import config from "../../../instances/example/config.toml" with {
@@ -9,7 +8,7 @@ import personality from "../../../instances/example/personality.txt" with {
 	type: "text",
 };
 
-/** Text by name, in the order in which they are named to the operator. */
+/** Text by file name, in the order in which they are listed to the operator. */
 export const example: ReadonlyMap<string, string> = new Map([
 	[".env", env],
 	["config.toml", config],
@@ -19,8 +18,8 @@ export const example: ReadonlyMap<string, string> = new Map([
 const headerLine = /^(?:# )?\[([\w.]+)\]$/;
 
 /**
- * Which placeholder stands at a key of one of the files, and what belongs there, as the example explains it. A value of
- * one's own may begin so as well, and is not shown.
+ * Describes a placeholder at a key of one of the files, with the example's explanation of the key. Values that are not
+ * in the example may be secrets and are not shown.
  */
 export function describePlaceholder(
 	file: string,
@@ -35,7 +34,7 @@ export function describePlaceholder(
 	return what === "" ? which : `${which}. What belongs there: ${what}`;
 }
 
-/** The comment above a key, on one line; "" where there is no such key. */
+/** The comment above a key, on one line; "" if there is no such key. */
 function explanation(
 	lines: readonly string[],
 	path: readonly string[],
@@ -51,7 +50,7 @@ function explanation(
 	return "";
 }
 
-/** The comment that ends above a line. */
+/** The lines of the comment directly above a line. */
 export function commentAbove(
 	lines: readonly string[],
 	index: number,

@@ -1,9 +1,9 @@
-// Texts of the operator's with placeholders such as {user}: which there are, and what replaces them.
+// Placeholders such as {user} in texts of config.toml.
 
 /** A placeholder: a name in braces. */
 const placeholder = /\{(\w+)\}/g;
 
-/** The placeholders of a text that are none of `known`, with their braces. */
+/** The placeholders of a text that are not in `known`, with their braces. */
 export function unknownPlaceholders(
 	text: string,
 	known: readonly string[],
@@ -13,7 +13,7 @@ export function unknownPlaceholders(
 		.map(([whole]) => whole);
 }
 
-/** Replaces the placeholders that `values` has. A value is not searched for placeholders again. */
+/** Replaces the placeholders that `values` has. Placeholders in values are not replaced. */
 export function fillPlaceholders(
 	text: string,
 	values: Readonly<Record<string, string>>,

@@ -1,5 +1,4 @@
-// What an instance may say about itself: the variables of its .env, and the keys of its config.toml. Each has a
-// description, from which its reference is checked.
+// The settings of an instance: variables in .env and keys in config.toml. Descriptions are checked against the reference.
 
 import * as v from "valibot";
 import {
@@ -43,7 +42,7 @@ const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
 /** A text channel of the bot's guild, by its id. */
 const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
 
-/** Docker keeps quotation marks around a value, and one by itself is part of it everywhere. */
+/** Docker does not strip quotation marks around values. */
 const discordToken = v.pipe(
 	secret,
 	v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"),
@@ -57,7 +56,7 @@ const discordApiUrl = v.pipe(
 	),
 );
 
-/** Where its MCP server listens. */
+/** The address of the MCP server. */
 export const address = {
 	MCP_PORT: v.pipe(
 		v.optional(port, "9090"),
@@ -174,7 +173,7 @@ function text(max: number) {
 	);
 }
 
-/** A message with places to fill in, such as {user}. */
+/** A message with placeholders such as {user}. */
 function templateOf(known: readonly string[]) {
 	return v.pipe(
 		text(2_000),
@@ -197,11 +196,11 @@ function whole(min: number, max: number) {
 	);
 }
 
-const flag = (byDefault: boolean) => v.optional(v.boolean(), byDefault);
+const flag = (defaultValue: boolean) => v.optional(v.boolean(), defaultValue);
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A length of time such as "3d", in milliseconds. */
+/** A duration such as "3d", parsed to milliseconds. */
 const duration = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -225,7 +224,7 @@ const timezone = v.pipe(
 );
 
 function isTimezone(name: string): boolean {
-	// An offset is none: it knows no summer.
+	// Reject offsets: they ignore daylight saving time.
 	if (!/^[A-Za-z]/.test(name)) return false;
 	try {
 		new Intl.DateTimeFormat("en", { timeZone: name });
@@ -235,7 +234,7 @@ function isTimezone(name: string): boolean {
 	}
 }
 
-/** A check of a whole section, whose issue is that of one key. */
+/** A check of a whole section that reports its issue at one key. */
 function needs<Section extends Record<string, unknown>>(
 	key: keyof Section & string,
 	isMet: (section: Section) => boolean,
@@ -259,7 +258,7 @@ function needs<Section extends Record<string, unknown>>(
 	});
 }
 
-/** Where a provider of AI is: the key and what people write go there. */
+/** URL of an AI provider, which receives the key and messages. */
 const providerUrl = v.pipe(
 	baseUrl,
 	v.check(
@@ -269,7 +268,7 @@ const providerUrl = v.pipe(
 	),
 );
 
-/** What stands there may be the key itself, so it is not shown. */
+/** The value may be the key itself by mistake, so it is not shown. */
 const apiKeyName = v.pipe(
 	v.string(),
 	v.regex(
@@ -278,7 +277,7 @@ const apiKeyName = v.pipe(
 	),
 );
 
-/** What a provider of AI is given beside what the bot itself says. */
+/** Additional fields of requests to an AI provider. */
 const extraFields = v.pipe(
 	v.record(v.string(), v.unknown()),
 	v.check(
@@ -388,7 +387,7 @@ const sections = {
 	moderation: v.strictObject({ log_channel: v.optional(channelId) }),
 };
 
-/** The features that have a section of their own. */
+/** The features with a section. */
 export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
 
 /** The keys of config.toml. */
@@ -443,7 +442,7 @@ export const toml = v.strictObject({
 
 export type TomlSettings = v.InferOutput<typeof toml>;
 
-/** The features that are on and have no section, whatever else is wrong with config.toml; `off` are commented out. */
+/** Issues of enabled features without a section. `values` are not validated; `off` are commented-out sections. */
 export function missingSections(
 	values: TomlValues,
 	off: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// config.toml: its text → settings, or issues that show the line.
+// Parses config.toml to settings, or to issues that show the line.
 
 import { parse, TomlError } from "smol-toml";
 import type * as v from "valibot";
@@ -18,13 +18,13 @@ import {
 } from "../../lib/config.ts";
 import { describePlaceholder } from "./example.ts";
 
-/** What stands in a file, whether or not it is what belongs there. */
+/** Unvalidated values. */
 export type TomlValues = Readonly<Record<string, unknown>>;
 
 /**
- * Settings from TOML text, and what stands in it. An issue names its key, and shows its line with a caret. A value that
- * begins "your-" was never filled in, and counts as unset. `check` finds what a schema does not: it is given whatever
- * stands there, so that no issue hides another, and the names of the sections that are commented out.
+ * Parses TOML text. Issues name their key and show its line with a caret. Values that begin with "your-" are placeholders
+ * and count as unset. `check` finds issues beyond the schema, from unvalidated values and the names of commented-out
+ * sections, so that no issue hides another.
  */
 export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
@@ -36,7 +36,7 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 ): Parsed<v.InferOutput<S>> & { values: TomlValues } {
 	let raw: TomlValues;
 	try {
-		// Ids without quotation marks are no numbers that a double can hold; what is wrong with them is said below.
+		// Unquoted ids exceed a double; they are reported below.
 		raw = parse(text, { integersAsBigInt: "asNeeded" });
 	} catch (error) {
 		if (!(error instanceof TomlError)) throw error;
@@ -89,14 +89,14 @@ function withoutPlaceholders(value: unknown): unknown {
 	);
 }
 
-/** The line of a key, with a caret under its value; undefined where it does not stand on a line of its own. */
+/** The line of a key with a caret under its value; undefined if it has no line of its own. */
 function showPlace(text: string, path: readonly string[]): string | undefined {
 	const place = findPlace(text, path);
 	if (!place) return undefined;
 	return showLine(place);
 }
 
-/** A line, with a caret under a column of it. What may be a secret in it is not shown. */
+/** A line with a caret under a column. Possible secrets are hidden. */
 function showLine({ number, line, column }: Place): string {
 	const margin = `    ${number}: `;
 	const shown = holdsSecret(line)
@@ -105,7 +105,7 @@ function showLine({ number, line, column }: Place): string {
 	return `${margin}${shown}\n${" ".repeat(margin.length)}${line.slice(0, column).replace(/[^\t]/g, " ")}^`;
 }
 
-/** The parser shows the lines around an issue, whatever stands in them; here it is the line itself. */
+/** Replaces the parser's excerpt, which may show secrets, with the line itself. */
 function describeSyntaxFault(text: string, error: TomlError): string {
 	const [summary = ""] = error.message.split("\n");
 	const line = text.split(/\r?\n/)[error.line - 1] ?? "";
@@ -117,9 +117,9 @@ function describeSyntaxFault(text: string, error: TomlError): string {
 	return `${masked(summary)}${advice ? `; ${advice}` : ""}\n${showLine(place)}`;
 }
 
-/** What to do about the parser's commonest findings, by its words. */
+/** Advice for common parser errors, by their text. */
 const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
-	[/already defined/, "it stands twice: keep one of the two"],
+	[/already defined/, "duplicate key: keep one of the two"],
 	[/expected comma/, "put a comma between the items of a list"],
 	[
 		/unfinished string|control characters are not allowed in strings/,
@@ -134,12 +134,12 @@ const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 	[/\bkey\b/, "a line is one of these: key = value, [section], # comment"],
 ];
 
-/** A value that is none in TOML, and how to write it; undefined where something else is wrong. */
+/** Explains an invalid TOML value and how to write it; undefined for other errors. */
 function explainValue(text: string, place: Place): string | undefined {
 	const { line, column } = place;
 	const [whole = "", keys] = assignment.exec(line) ?? [];
 	const value = line.slice(whole.length).replace(/\s+#.*$/, "");
-	// One of several: what is around the place.
+	// An item of a list: the token around the position.
 	const isWithin = keys === undefined || /^[[{]/.test(value);
 	const start = isWithin
 		? column - (/[^\s,[{]*$/.exec(line.slice(0, column))?.[0].length ?? 0)
@@ -148,7 +148,7 @@ function explainValue(text: string, place: Place): string | undefined {
 		? (/^[^\s,\]}]*/.exec(line.slice(start)) ?? [])
 		: [value];
 	const isOther = /^'|["[\]{}=]/.test(token) || isValue(token);
-	// What assigns nothing is one item of a list, or no value at all.
+	// A line without "=" is a list item or has no value.
 	const isItem = /^\s*[^\s[]\S*\s*$/.test(line);
 	if (isOther || (keys === undefined && !isItem)) return undefined;
 	const path =
@@ -170,23 +170,23 @@ function isValue(token: string): boolean {
 	}
 }
 
-/** How to write what stands there instead of a value. */
+/** How to write an invalid value. */
 function valueAdvice(token: string, line: string): string {
 	if (token === "" || token.startsWith("#"))
-		return "expected a value behind =; what follows a # is a comment";
+		return "expected a value after =; # starts a comment";
 	if (/^[“”„‟‘’«»`]/.test(token))
 		return 'expected straight quotation marks, such as "text"';
 	if (/^(true|yes|on|false|no|off)$/i.test(token))
 		return `expected true or false, in small letters: ${/^(true|yes|on)$/i.test(token) ? "true" : "false"}`;
 	const quoted = holdsSecret(line) ? "" : `: ${formatValue(token)}`;
-	return `expected a value that TOML knows; put a text in quotation marks${quoted}`;
+	return `expected a TOML value; put text in quotation marks${quoted}`;
 }
 
 interface Place {
-	/** From 1. */
+	/** 1-based. */
 	number: number;
 	line: string;
-	/** Of the value, from 0. */
+	/** Column of the value, 0-based. */
 	column: number;
 }
 
@@ -195,28 +195,28 @@ const keysPattern = String.raw`${keyPattern}(?:\s*\.\s*${keyPattern})*`;
 const header = new RegExp(String.raw`^\s*\[\[?\s*(${keysPattern})\s*\]`);
 const assignment = new RegExp(String.raw`^\s*(${keysPattern})\s*=\s*`);
 
-/** A header that is commented out. */
+/** A commented-out header. */
 const headerOff = new RegExp(
 	String.raw`^\s*#[#\s]*\[\s*(${keysPattern})\s*\]\s*(?:#.*)?$`,
 );
 
 interface Line extends Place {
-	/** Of a header: its table. Of any other line: the one that it stands in. */
+	/** The table of a header, or the table that the line is in. */
 	table: readonly string[];
-	/** The keys in front of "="; undefined where the line assigns nothing. */
+	/** The keys before "="; undefined if there is no assignment. */
 	keys: readonly string[] | undefined;
-	/** The table of the header above it that is commented out, where no other header stands between. */
+	/** The table of a commented-out header directly above, without another header in between. */
 	off: readonly string[] | undefined;
 	isHeader: boolean;
 }
 
-/** The lines that begin a table or assign a value, and headers that are commented out, from the top. */
+/** The lines that start a table or assign a value, and commented-out headers, in order. */
 function* readLines(text: string): Generator<Line> {
 	let table: readonly string[] = [];
 	let off: readonly string[] | undefined;
 	let inText = false;
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
-		// Neither in a comment nor in a text of one line.
+		// Ignore comments and single-line strings.
 		const code = inText
 			? line
 			: line.replace(/"(?!"")(?:[^"\\]|\\.)*"|'(?!'')[^']*'|#.*$/g, "");
@@ -239,28 +239,28 @@ function* readLines(text: string): Generator<Line> {
 	}
 }
 
-/** Where a key stands. Only for text that the parser has accepted. */
+/** The position of a key. Only for valid TOML. */
 function findPlace(text: string, path: readonly string[]): Place | undefined {
 	for (const line of readLines(text)) {
 		const { table, keys, isHeader } = line;
 		if (isHeader && isSame(table.slice(0, path.length), path)) return line;
 		if (keys === undefined) continue;
 		const at = [...table, ...keys];
-		// A value may be a list or a table, with what is meant within it; and what is meant may be a table of the key's.
+		// The path may point into a list or table value, or to a table below the key.
 		const length = Math.min(at.length, path.length);
 		if (isSame(at.slice(0, length), path.slice(0, length))) return line;
 	}
 	return undefined;
 }
 
-/** The table that a line stands in, also where the text as a whole is no TOML. */
+/** The table that a line is in, also in invalid TOML. */
 function tableAt(text: string, { number }: Place): readonly string[] {
 	for (const line of readLines(text))
 		if (line.number === number) return line.table;
 	return [];
 }
 
-/** The sections that are commented out, and stand nowhere else. */
+/** The sections that exist only commented out. */
 function sectionsOff(text: string): ReadonlySet<string> {
 	const off = new Set<string>();
 	const on = new Set<string>();
@@ -271,7 +271,7 @@ function sectionsOff(text: string): ReadonlySet<string> {
 	return off.difference(on);
 }
 
-/** Keys that were switched on while the header above them was not: they stand in another section, or in none. */
+/** Issues of keys whose section header is still commented out. */
 function strayKeys(schema: object, text: string): ConfigIssue[] {
 	return Array.from(readLines(text)).flatMap(({ table, keys, off }) => {
 		const [key] = keys ?? [];
@@ -285,7 +285,7 @@ function strayKeys(schema: object, text: string): ConfigIssue[] {
 	});
 }
 
-/** The issue of an unknown key, with the one section that has such a key. */
+/** Adds to the issue of an unknown key the section where it belongs. */
 function withSection(schema: object, issue: ConfigIssue): ConfigIssue {
 	if (!issue.message.startsWith(unknownKey)) return issue;
 	const key = issue.path.at(-1) ?? "";

@@ -1,4 +1,4 @@
-// Which tools a configuration may choose: the names of toolsets, and the checks of `mcp.toolsets` and `mcp.tools.deny`.
+// Names of toolsets, and validation of `mcp.toolsets` and `mcp.tools.deny`.
 
 import * as v from "valibot";
 import { type ConfigIssue, didYouMean, formatValue } from "../../lib/config.ts";
@@ -25,22 +25,22 @@ export const toolsetNames = [
 
 export type Toolset = (typeof toolsetNames)[number];
 
-/** Stands for what is offered by default, in a list of toolsets. */
+/** The default toolsets, as an entry in a list of toolsets. */
 export const defaultChoice = "default";
 
-/** All that a list of toolsets may name. */
+/** Valid entries in a list of toolsets. */
 const choices = [defaultChoice, ...toolsetNames] as const;
 
-/** The groups of tools that an operator chooses: "all", or a list. */
+/** "all", or a list of toolsets. */
 export const toolsetChoice = v.union(
 	[v.literal("all"), v.array(v.picklist(choices))],
 	({ input }) => {
 		if (typeof input === "string" && isChoice(input))
 			return `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`;
-		const given: unknown[] = Array.isArray(input) ? input : [input];
-		if (given.includes("all"))
+		const entries: unknown[] = Array.isArray(input) ? input : [input];
+		if (entries.includes("all"))
 			return 'expected "all" alone, without brackets: toolsets = "all"';
-		const wrong = given.find((name) => !isChoice(name));
+		const wrong = entries.find((name) => !isChoice(name));
 		const meant = typeof wrong === "string" ? didYouMean(wrong, choices) : "";
 		const next = meant || `; expected "all" or a list of ${choices.join(", ")}`;
 		return `there is no toolset ${formatValue(wrong)}${next}`;
@@ -53,7 +53,7 @@ function isChoice(name: unknown): boolean {
 
 export interface ToolChoice {
 	toolsets: "all" | readonly (Toolset | typeof defaultChoice)[];
-	/** Only tools that change nothing. */
+	/** Offers only read-only tools. */
 	read_only: boolean;
 	tools: { deny: readonly string[] };
 }
@@ -63,7 +63,7 @@ export interface NamedTool {
 	aliases?: readonly string[] | undefined;
 }
 
-/** What is wrong with the names of tools in `mcp.tools.deny`, whatever stands there. */
+/** Issues of the tool names in `mcp.tools.deny`. `values` are not validated. */
 export function denyIssues(
 	values: TomlValues,
 	tools: readonly NamedTool[],
@@ -72,7 +72,7 @@ export function denyIssues(
 	const { deny } = Object(Object(values.mcp).tools) as { deny?: unknown };
 	if (!Array.isArray(deny)) return [];
 	return deny.flatMap((name: unknown) => {
-		// The schema says so.
+		// Reported by the schema.
 		if (typeof name !== "string" || names.includes(name)) return [];
 		const meant = tools.find(({ aliases }) => aliases?.includes(name));
 		const next = meant

@@ -110,38 +110,38 @@ const inToml: [lines: string, said: string, line: number][] = [
 	],
 	[
 		"[mcp]\naudit_channel = general",
-		'mcp.audit_channel: expected a value that TOML knows; put a text in quotation marks: "general", received general',
+		'mcp.audit_channel: expected a TOML value; put text in quotation marks: "general", received general',
 		3,
 	],
 	[
 		"timezone = Europe/Berlin # home",
-		'timezone: expected a value that TOML knows; put a text in quotation marks: "Europe/Berlin", received Europe/Berlin',
+		'timezone: expected a TOML value; put text in quotation marks: "Europe/Berlin", received Europe/Berlin',
 		2,
 	],
 	[
 		"command_prefix = !",
-		'command_prefix: expected a value that TOML knows; put a text in quotation marks: "!"',
+		'command_prefix: expected a TOML value; put text in quotation marks: "!"',
 		2,
 	],
 	[
 		"personality_file = The Cook.txt",
-		'put a text in quotation marks: "The Cook.txt"',
+		'put text in quotation marks: "The Cook.txt"',
 		2,
 	],
 	[
 		"[auto_role]\nmin_age = 3d",
-		'auto_role.min_age: expected a value that TOML knows; put a text in quotation marks: "3d"',
+		'auto_role.min_age: expected a TOML value; put text in quotation marks: "3d"',
 		3,
 	],
-	["command_prefix = 007", 'put a text in quotation marks: "007"', 2],
+	["command_prefix = 007", 'put text in quotation marks: "007"', 2],
 	[
 		"[mcp.tools]\ndeny = [ban, kick]",
-		'mcp.tools.deny: expected a value that TOML knows; put a text in quotation marks: "ban", received ban',
+		'mcp.tools.deny: expected a TOML value; put text in quotation marks: "ban", received ban',
 		3,
 	],
 	[
 		'[mcp.tools]\ndeny = [\n  "ban",\n  kick,\n]',
-		'put a text in quotation marks: "kick", received kick',
+		'put text in quotation marks: "kick", received kick',
 		5,
 	],
 	[
@@ -151,12 +151,12 @@ const inToml: [lines: string, said: string, line: number][] = [
 	],
 	[
 		"timezone = #UTC",
-		"timezone: expected a value behind =; what follows a # is a comment, received #UTC",
+		"timezone: expected a value after =; # starts a comment, received #UTC",
 		2,
 	],
 	[
 		"timezone =",
-		"timezone: expected a value behind =; what follows a # is a comment, received nothing",
+		"timezone: expected a value after =; # starts a comment, received nothing",
 		2,
 	],
 	[
@@ -201,23 +201,23 @@ const inToml: [lines: string, said: string, line: number][] = [
 	],
 	[
 		"discord_token = hunter2",
-		"discord_token: expected a value that TOML knows; put a text in quotation marks\n",
+		"discord_token: expected a TOML value; put text in quotation marks\n",
 		2,
 	],
 	[
 		"bot_name = Cook's bot",
-		'bot_name: expected a value that TOML knows; put a text in quotation marks: "Cook\'s bot"',
+		'bot_name: expected a TOML value; put text in quotation marks: "Cook\'s bot"',
 		2,
 	],
 	// What is wrong with these is not the value.
 	[
 		"[features]\nchat = true\nchat = true",
-		"Invalid TOML document: trying to redefine an already defined table or value; it stands twice: keep one of the two\n",
+		"Invalid TOML document: trying to redefine an already defined table or value; duplicate key: keep one of the two\n",
 		4,
 	],
 	[
 		"[mcp]\naudit_days = 90\n[mcp]\naudit_days = 90",
-		"Invalid TOML document: trying to redefine an already defined table or value; it stands twice: keep one of the two\n",
+		"Invalid TOML document: trying to redefine an already defined table or value; duplicate key: keep one of the two\n",
 		4,
 	],
 	[
@@ -445,9 +445,9 @@ const inFiles: [what: string, files: Files, said: string[]][] = [
 		"UTF-16",
 		{ ".env": utf16(discordToken), "config.toml": utf16(botName) },
 		[
-			".env: it is no UTF-8 text; save it as UTF-8 in your editor",
+			".env: it is not UTF-8 text; save it as UTF-8 in your editor",
 			".env: DISCORD_TOKEN: is required",
-			"config.toml: it is no UTF-8 text; save it as UTF-8 in your editor",
+			"config.toml: it is not UTF-8 text; save it as UTF-8 in your editor",
 		],
 	],
 	[
