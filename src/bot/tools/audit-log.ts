@@ -1,4 +1,4 @@
-// The audit log of a guild, which Discord keeps: who did what there, by whatever means.
+// Discord's audit log of a guild.
 
 import { type RESTGetAPIAuditLogResult, Routes } from "discord.js";
 import * as v from "valibot";
@@ -13,9 +13,9 @@ const actionType = v.pipe(
 	v.check(
 		(name) => auditActions.has(name),
 		({ input }) =>
-			`Discord has no action ${oneLine(JSON.stringify(input))}${didYouMean(input, [...auditActions.keys()])}`,
+			`unknown action ${oneLine(JSON.stringify(input))}${didYouMean(input, [...auditActions.keys()])}`,
 	),
-	v.description("Discord's name of it: MEMBER_BAN_ADD."),
+	v.description("Discord's name: MEMBER_BAN_ADD."),
 );
 
 export const getAuditLog = tool({
@@ -23,12 +23,12 @@ export const getAuditLog = tool({
 	toolset: "audit",
 	title: "Get the audit log",
 	description:
-		"Read a guild's audit log, newest first, 45 days back: what was done, by whom, to what, what changed (old → new) and why.",
+		"Read a guild's audit log of the last 45 days, newest first: action, user, target, changes (old → new), reason.",
 	effect: "read",
 	permissions: ["ViewAuditLog"],
 	input: v.strictObject({
 		guild_id,
-		user_id: v.optional(snowflake("user who did it")),
+		user_id: v.optional(snowflake("user who acted")),
 		action_type: v.optional(actionType),
 		before: v.optional(moment("Only entries before this")),
 		limit: limit(100, 50),
@@ -47,10 +47,10 @@ export const getAuditLog = tool({
 		const entries = log.audit_log_entries;
 		const last = entries.at(-1);
 		if (!last)
-			return "No entry of the audit log fits; Discord keeps them for 45 days.";
+			return "No audit log entry matches; Discord keeps entries for 45 days.";
 		const nameOf = namesIn(log, guild);
 		return [
-			`${entries.length} action(s) in the audit log, newest first, times in UTC:`,
+			`${entries.length} audit log entries, newest first, times in UTC:`,
 			...entries.map((entry) => entryLine(entry, nameOf)),
 			...(entries.length === limit ? [`next_before=${last.id}`] : []),
 		];

@@ -1,4 +1,4 @@
-// AutoMod: rules by which Discord itself moderates a guild.
+// AutoMod rules.
 
 import { type APIAutoModerationRule, Routes } from "discord.js";
 import * as v from "valibot";
@@ -41,19 +41,17 @@ const ruleId = found(automodRule, "rule");
 
 const ruleFields = {
 	keyword_filter: v.optional(
-		list(text(1, 60, ""), 0, 1000, "Words; * at an end matches parts: *cat*."),
+		list(text(1, 60, ""), 0, 1000, "Words; * is a wildcard at an end: *cat*."),
 	),
 	regex_patterns: v.optional(
-		list(text(1, 260, ""), 0, 10, "Patterns, as in Rust."),
+		list(text(1, 260, ""), 0, 10, "Regexes, Rust syntax."),
 	),
 	presets: v.optional(list(choice(presetNames, ""), 1, 3, "Discord's lists.")),
-	allow_list: v.optional(list(text(1, 60, ""), 0, 1000, "Words let through.")),
+	allow_list: v.optional(list(text(1, 60, ""), 0, 1000, "Allowed words.")),
 	mention_total_limit: v.optional(
-		integer(1, 50, "Mentions that a message may have."),
+		integer(1, 50, "Maximum mentions per message."),
 	),
-	mention_raid_protection_enabled: v.optional(
-		flag("Whether to look for raids of mentions."),
-	),
+	mention_raid_protection_enabled: v.optional(flag("Detect mention raids.")),
 };
 
 const actionFields = {
@@ -67,14 +65,14 @@ const actionFields = {
 		integer(1, 2_419_200, "How long timeout lasts, at most 4 weeks."),
 	),
 	exempt_role_ids: v.optional(
-		list(found(role, "role"), 0, 20, "Roles it does not apply to."),
+		list(found(role, "role"), 0, 20, "Exempt roles."),
 	),
 	exempt_channel_ids: v.optional(
-		list(found(channel, "channel"), 0, 50, "Channels it does not apply to."),
+		list(found(channel, "channel"), 0, 50, "Exempt channels."),
 	),
 };
 
-const actionList = list(choice(actionNames, ""), 1, 4, "What it does.");
+const actionList = list(choice(actionNames, ""), 1, 4, "Actions.");
 
 const timeoutNeeds: NeededWith<{ actions?: ActionName[] | undefined }> = {
 	permission: "ModerateMembers",
@@ -96,10 +94,11 @@ export const listAutomodRules = tool({
 		const rules = (await discord.rest.get(
 			Routes.guildAutoModerationRules(guild.id),
 		)) as APIAutoModerationRule[];
-		if (rules.length === 0) return `The guild ${guild.id} has no AutoMod rule.`;
+		if (rules.length === 0)
+			return `The guild ${guild.id} has no AutoMod rules.`;
 		return [
 			`${rules.length} AutoMod rule(s):`,
-			...rules.map((one) => ruleLine(guild, one)),
+			...rules.map((rule) => ruleLine(guild, rule)),
 		];
 	},
 });
@@ -109,13 +108,13 @@ export const createAutomodRule = tool({
 	toolset: "automod",
 	title: "Create an AutoMod rule",
 	description:
-		"Create an AutoMod rule. A guild has at most 6 of trigger_type keyword, and one of each other.",
+		"Create an AutoMod rule. A guild has at most 6 of trigger_type keyword and 1 of each other.",
 	effect: "write",
 	permissions: ["ManageGuild", timeoutNeeds],
 	input: v.strictObject({
 		guild_id,
 		name: text(1, 100, "Name of the rule."),
-		trigger_type: choice(triggerNames, "What sets it off."),
+		trigger_type: choice(triggerNames, "Trigger."),
 		...ruleFields,
 		actions: actionList,
 		...actionFields,
@@ -150,7 +149,7 @@ export const editAutomodRule = tool({
 	toolset: "automod",
 	title: "Edit an AutoMod rule",
 	description:
-		"Change an AutoMod rule; what is not given stays, and a list is replaced as a whole.",
+		"Change an AutoMod rule. Omitted fields stay; lists are replaced as a whole.",
 	effect: "write",
 	idempotent: true,
 	lock: "rule_id",
@@ -172,7 +171,7 @@ export const editAutomodRule = tool({
 		const trigger = triggerOf(rule);
 		if (!trigger)
 			throw new ToolError(
-				`${ruleName(rule)} is of a kind that this tool does not know. Nothing was done.`,
+				`${ruleName(rule)} has a trigger that this tool does not support. Nothing was done.`,
 			);
 		const before = fieldsOf(rule);
 		const changes = changesOf<RuleFields>(
@@ -198,7 +197,7 @@ export const deleteAutomodRule = destructiveTool({
 	toolset: "automod",
 	title: "Delete an AutoMod rule",
 	description:
-		"Delete an AutoMod rule for good; edit_automod_rule switches one off.",
+		"Delete an AutoMod rule permanently; edit_automod_rule can disable it.",
 	permissions: ["ManageGuild"],
 	lock: "rule_id",
 	idempotent: true,

@@ -1,4 +1,4 @@
-// Banning many at once: one request, of which some may be banned and some not.
+// Bulk bans: one request, in which Discord may ban some users and not others.
 
 import {
 	type APIBan,
@@ -12,7 +12,7 @@ import { compareIds } from "../discord/ids.ts";
 import { found, guild_id, integer, list, reason } from "../tool/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import { destructiveTool } from "../tool/define.ts";
-import { describe } from "./members.ts";
+import { memberFields } from "./members.ts";
 
 const previewSize = 5;
 
@@ -22,7 +22,7 @@ export const bulkBan = destructiveTool({
 	extra: true,
 	title: "Ban many users",
 	description:
-		"Ban up to 200 users at once, members or not, and optionally delete what they wrote lately. Answers who was banned and who was not.",
+		"Ban up to 200 users, members or not, and optionally delete their recent messages. Returns who was banned and who was not.",
 	permissions: ["BanMembers", "ManageGuild"],
 	intents: ["GuildMembers"],
 	ranked: true,
@@ -31,9 +31,9 @@ export const bulkBan = destructiveTool({
 	dryRunByDefault: true,
 	input: v.strictObject({
 		guild_id,
-		user_ids: list(found(knownPerson, "user"), 1, 200, "Ids of the users."),
+		user_ids: list(found(knownPerson, "user"), 1, 200, "User ids."),
 		delete_message_seconds: v.optional(
-			integer(0, 604_800, "Delete their messages of so many seconds."),
+			integer(0, 604_800, "Seconds of their messages to delete."),
 			0,
 		),
 		reason,
@@ -43,34 +43,34 @@ export const bulkBan = destructiveTool({
 		const lines = new Map(
 			users.map(({ id, member }) => [
 				id,
-				member ? describe(member) : `not a member | ID: ${id}`,
+				member ? memberFields(member) : `not a member | ID: ${id}`,
 			]),
 		);
 		const line = (id: string) => lines.get(id) ?? `ID: ${id}`;
 		const messages =
 			delete_message_seconds > 0
-				? `, and delete what they wrote in the last ${delete_message_seconds} seconds`
+				? `, and delete their messages of the last ${delete_message_seconds} seconds`
 				: "";
 		return {
 			async preview() {
-				const { banned, all } = await bannedAmong(
+				const { banned, isComplete } = await bannedAmong(
 					guild,
 					users.flatMap(({ id, member }) => (member ? [] : [id])),
 				);
-				const left = user_ids.filter((id) => !banned.has(id));
+				const remaining = user_ids.filter((id) => !banned.has(id));
 				return [
-					`Would ban ${left.length} user(s), ${members.length} of them members${messages}:`,
-					...sample(left, previewSize, line),
+					`Would ban ${remaining.length} user(s), ${members.length} of them members${messages}:`,
+					...sample(remaining, previewSize, line),
 					...(banned.size > 0
 						? [
-								`${banned.size} banned already:`,
+								`${banned.size} already banned:`,
 								...sample([...banned], previewSize, line),
 							]
 						: []),
-					...(all
+					...(isComplete
 						? []
 						: [
-								"Others may be banned already: there are more bans than were read.",
+								"Others may already be banned: the guild has more bans than were read.",
 							]),
 				];
 			},
@@ -84,7 +84,7 @@ export const bulkBan = destructiveTool({
 					...banned_users.map(line),
 					...(failed_users.length > 0
 						? [
-								`${failed_users.length} not banned, because they are already, rank above the bot, or are no users:`,
+								`${failed_users.length} not banned: already banned, ranked above the bot, or not a user:`,
 								...failed_users.map(line),
 							]
 						: []),
@@ -95,20 +95,21 @@ export const bulkBan = destructiveTool({
 });
 
 const pageSize = 1000;
-const mostPages = 10;
+const maxPages = 10;
 
-/** Who of these is banned, and whether all bans were read that could tell. */
+/** Which of these users are banned. Reads at most 10,000 bans; `isComplete` is false if there are more. */
 async function bannedAmong(
 	guild: Guild,
 	ids: readonly string[],
-): Promise<{ banned: ReadonlySet<string>; all: boolean }> {
-	const wanted = ids.toSorted(compareIds);
+): Promise<{ banned: ReadonlySet<string>; isComplete: boolean }> {
+	const sorted = ids.toSorted(compareIds);
 	const banned = new Set<string>();
-	const [first] = wanted;
-	const last = wanted.at(-1);
-	if (first === undefined || last === undefined) return { banned, all: true };
+	const [first] = sorted;
+	const last = sorted.at(-1);
+	if (first === undefined || last === undefined)
+		return { banned, isComplete: true };
 	let after = String(BigInt(first) - 1n);
-	for (let page = 0; page < mostPages; page += 1) {
+	for (let page = 0; page < maxPages; page += 1) {
 		const query = new URLSearchParams({ limit: String(pageSize), after });
 		const bans = (await guild.client.rest.get(Routes.guildBans(guild.id), {
 			query,
@@ -116,7 +117,7 @@ async function bannedAmong(
 		for (const { user } of bans) if (ids.includes(user.id)) banned.add(user.id);
 		after = bans.at(-1)?.user.id ?? last;
 		if (bans.length < pageSize || compareIds(after, last) >= 0)
-			return { banned, all: true };
+			return { banned, isComplete: true };
 	}
-	return { banned, all: false };
+	return { banned, isComplete: false };
 }

@@ -1,4 +1,4 @@
-// Giving a role to many members, or taking it from them.
+// Adding a role to many members, or removing it from them.
 
 import { type GuildMember, Routes, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
@@ -18,7 +18,7 @@ import {
 } from "../tool/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool } from "../tool/define.ts";
-import { describe, pageOf } from "./members.ts";
+import { memberFields, pageOf } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
 const previewSize = 5;
@@ -27,9 +27,9 @@ export const bulkRoleUpdate = destructiveTool({
 	name: "bulk_role_update",
 	toolset: "roles",
 	extra: true,
-	title: "Give or take a role, many members",
+	title: "Add or remove a role in bulk",
 	description:
-		"Give a role to the members whom all given filters fit, or take it from them, in the order of ids. When not all are done in time, `next_after` goes on as `after`.",
+		"Add a role to the members who match all given filters, or remove it, in the order of ids. If time runs out, continue with `next_after` as `after`.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
@@ -39,7 +39,7 @@ export const bulkRoleUpdate = destructiveTool({
 	input: v.strictObject({
 		guild_id,
 		role_id: found(role, "role"),
-		action: choice(["add", "remove"], "Give it, or take it away."),
+		action: choice(["add", "remove"], "Add or remove it."),
 		user_ids: v.optional(
 			list(found(knownMember, "member"), 1, 1000, "Only these members."),
 		),
@@ -47,41 +47,41 @@ export const bulkRoleUpdate = destructiveTool({
 		joined_before: v.optional(moment("Joined before")),
 		joined_after: v.optional(moment("Joined after")),
 		is_bot: v.optional(flag("Only bots, or only people.")),
-		after: v.optional(snowflake("last member of the call before")),
+		after: v.optional(snowflake("previous call's last member")),
 		reason,
 	}),
 	plan({ action, after, ...filter }, { guild, role, connection }) {
 		requireAssignable(role);
-		const fits = fitting(filter);
+		const matches = matcherFor(filter);
 		requireKnownMembers(guild, connection);
-		const fit = [...guild.members.cache.values()].filter(fits);
-		const { shown: members } = pageOf(
-			fit.filter(
+		const matching = [...guild.members.cache.values()].filter(matches);
+		const { page: members } = pageOf(
+			matching.filter(
 				({ roles }) => roles.cache.has(role.id) !== (action === "add"),
 			),
 			after,
-			fit.length,
+			matching.length,
 		);
 		const name = roleName(role);
-		const beyond = after ? ` with an id above ${after}` : "";
-		const how =
+		const range = after ? ` with an id above ${after}` : "";
+		const task = (members: string) =>
 			action === "add"
-				? (count: string) => `give ${count} the role ${name}`
-				: (count: string) => `take the role ${name} from ${count}`;
-		const nothing = `Nothing to do: the filters fit ${fit.length} member(s), and none of them${beyond} ${action === "add" ? "lacks" : "has"} ${name}.`;
+				? `give ${members} the role ${name}`
+				: `take the role ${name} from ${members}`;
+		const nothing = `Nothing to do: ${matching.length} member(s) match the filters, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
 		if (members.length === 0)
 			return { preview: nothing, act: async () => nothing };
 		return {
 			preview: [
-				`Would ${how(`${members.length} of the ${fit.length} member(s) whom the filters fit`)}:`,
-				...sample(members, previewSize, describe),
+				`Would ${task(`${members.length} of the ${matching.length} member(s) who match the filters`)}:`,
+				...sample(members, previewSize, memberFields),
 			],
 			act: (call) =>
 				writeEach(
 					{
 						items: members,
 						idOf: ({ id }) => id,
-						describe,
+						describe: memberFields,
 						write({ id }) {
 							const route = Routes.guildMemberRole(guild.id, id, role.id);
 							const { rest } = guild.client;
@@ -106,8 +106,8 @@ interface Filter {
 	is_bot?: boolean | undefined;
 }
 
-/** Whether all that is asked of a member holds. Throws an RpcError where nothing is. */
-function fitting({
+/** A predicate for members who match all filters. Throws an RpcError if none is given. */
+function matcherFor({
 	user_ids,
 	has_role_id,
 	joined_before,
@@ -115,7 +115,7 @@ function fitting({
 	is_bot,
 }: Filter): (member: GuildMember) => boolean {
 	const given = { user_ids, has_role_id, joined_before, joined_after, is_bot };
-	if (Object.values(given).every((one) => one === undefined))
+	if (Object.values(given).every((value) => value === undefined))
 		throw invalidParameters([
 			`${Object.keys(given).join(", ")}: expected at least one of these`,
 		]);

@@ -1,4 +1,4 @@
-// Channels to other places, one or several at once.
+// Moving channels: their order and their category.
 
 import { ChannelType, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
@@ -24,7 +24,7 @@ import {
 import { writeEach } from "../tool/bulk.ts";
 import { tool } from "../tool/define.ts";
 
-/** A place among others. One that is further down than all of them is the last: the answer says which one that is. */
+/** An index from 0. One beyond the end means the last place. */
 function place(description: string) {
 	return v.pipe(
 		v.number(),
@@ -39,10 +39,10 @@ export const moveChannel = tool({
 	toolset: "channels",
 	title: "Move a channel",
 	description:
-		"Move a channel among its like, or into another category. Voice and stage channels always stand below the others.",
+		"Move a channel within its category or to another one. Voice and stage channels are always below the others.",
 	effect: "write",
 	idempotent: true,
-	// Others make room for it; and it may be given other permissions.
+	// Moving changes the positions of other channels too, and lock_permissions the channel's overwrites.
 	lock: ["guild_id", "channel_id"],
 	permissions: [
 		"ManageChannels",
@@ -53,14 +53,14 @@ export const moveChannel = tool({
 		channel_id: found(find.channel, "channel"),
 		position: v.optional(
 			place(
-				"How many of its like are above it there; the last place in a new category when omitted.",
+				"Index there, from 0, among channels of its kind; last in a new category when omitted.",
 			),
 		),
 		category_id: v.optional(
 			foundOrNone(find.categoryOrNone, "category to move it into"),
 		),
 		lock_permissions: v.optional(
-			flag("Take over the permissions of the new category."),
+			flag("Copy the permissions of the new category."),
 			false,
 		),
 		reason,
@@ -76,38 +76,35 @@ export const moveChannel = tool({
 		const route = Routes.guildChannels(guild.id);
 		const all = (await guild.client.rest.get(route)) as RawChannel[];
 		const raw = all.find(({ id }) => id === channel.id);
-		if (!raw)
-			throw new ToolError(
-				`${channelName(channel)} is gone: it has just been deleted.`,
-			);
+		if (!raw) throw new ToolError(`${channelName(channel)} was just deleted.`);
 		const from = raw.parent_id ?? "";
 		const parentId = category_id ?? from;
 		if (lock_permissions && (parentId === from || parentId === ""))
 			throw invalidParameters([
-				"lock_permissions: expected only with the category_id of another category; sync_channel_permissions does it where the channel is",
+				"lock_permissions: expected only with the category_id of another category; sync_channel_permissions works without moving",
 			]);
 		if (lock_permissions) {
-			const lock = all.find(({ id }) => id === parentId);
-			requireGrantable(guild, channel, differenceOf(raw, lock));
+			const category = all.find(({ id }) => id === parentId);
+			requireGrantable(guild, channel, differenceOf(raw, category));
 		}
-		const like = siblingsIn(raw, all, parentId);
-		const stays = position === undefined && like.includes(raw);
+		const siblings = siblingsIn(raw, all, parentId);
+		const stays = position === undefined && siblings.includes(raw);
 		const { order, moves } = reorder(
 			[raw],
-			like,
-			stays ? like.indexOf(raw) : position,
+			siblings,
+			stays ? siblings.indexOf(raw) : position,
 		);
 		const place = order.indexOf(raw);
 		const parent = guild.channels.cache.get(parentId);
 		const where = parent ? `in ${channelName(parent)}` : "in no category";
 		if (parentId === from && moves.length === 0)
 			throw new ToolError(
-				`Nothing would change: ${channelName(channel)} is at position ${place} ${where} already. Nothing was done.`,
+				`Nothing would change: ${channelName(channel)} is already at position ${place} ${where}. Nothing was done.`,
 			);
 		const own = {
-			...{ id: raw.id },
+			id: raw.id,
 			...moves.find(({ id }) => id === raw.id),
-			// Discord takes one change of category in a request.
+			// Discord accepts one change of category per request.
 			...(parentId !== from && {
 				parent_id: parentId || null,
 				lock_permissions,
@@ -119,7 +116,7 @@ export const moveChannel = tool({
 	},
 });
 
-const categoryRoom = 50;
+const maxChannelsPerCategory = 50;
 
 export const moveChannels = tool({
 	name: "move_channels",
@@ -127,10 +124,10 @@ export const moveChannels = tool({
 	extra: true,
 	title: "Move channels",
 	description:
-		"Move channels to stand one below the other, at a place among their like or last, in their category or another. Each change of category is a request of its own.",
+		"Place channels one below the other, in their category or another, at an index or last. Each change of category takes a request of its own.",
 	effect: "write",
 	idempotent: true,
-	// Others make room for them; and they may be given other permissions.
+	// Moving changes the positions of other channels too, and lock_permissions the channels' overwrites.
 	lock: ["guild_id", "channel_ids"],
 	permissions: [
 		"ManageChannels",
@@ -143,24 +140,24 @@ export const moveChannels = tool({
 			found(find.channel, "channel"),
 			1,
 			50,
-			"Channels, in the order they shall stand.",
+			"Channels in the new order.",
 		),
 		category_id: v.optional(
 			foundOrNone(find.categoryOrNone, "category to move them into"),
 		),
-		position: v.optional(place("How many others of their like stand above.")),
+		position: v.optional(place("Index among others of their kind.")),
 		below_channel_id: v.optional(
-			found(find.channel, "channel to stand right below, instead"),
+			found(find.channel, "channel right above them, instead"),
 		),
 		lock_permissions: v.optional(
-			flag("Take over the permissions of the new category."),
+			flag("Copy the permissions of the new category."),
 			false,
 		),
 		reason,
 	}),
 	async run(args, { guild, channels }, call) {
 		const { channel_ids, lock_permissions } = args;
-		refuseUnclear(args);
+		requireDestination(args);
 		const route = Routes.guildChannels(guild.id);
 		const all = (await guild.client.rest.get(route)) as RawChannel[];
 		const raws = channel_ids.map((id) => rawOf(all, id));
@@ -170,29 +167,32 @@ export const moveChannels = tool({
 				: rawOf(all, args.below_channel_id);
 		const parentId = args.category_id ?? categoryOf(raws, below);
 		const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
-		refuseMisfits(raws, below, parentId, all);
-		if (lock_permissions) requireLockable(guild, arriving, parentId, all);
+		requirePlaceable(raws, below, parentId, all);
+		if (lock_permissions) requireCopyable(guild, arriving, parentId, all);
 		const groups = raws.filter(
-			(raw, index) => raws.findIndex((one) => inSameGroup(one, raw)) === index,
+			(raw, index) =>
+				raws.findIndex((other) => inSameGroup(other, raw)) === index,
 		);
 		const moves = groups.flatMap((first) => {
-			const alike = raws.filter((raw) => inSameGroup(raw, first));
-			const like = siblingsIn(first, all, parentId);
-			const others = like.filter((one) => !alike.includes(one));
+			const group = raws.filter((raw) => inSameGroup(raw, first));
+			const siblings = siblingsIn(first, all, parentId);
+			const others = siblings.filter((raw) => !group.includes(raw));
 			const place = below ? others.indexOf(below) + 1 : args.position;
-			return reorder(alike, like, place).moves;
+			return reorder(group, siblings, place).moves;
 		});
 		const parent = guild.channels.cache.get(parentId);
 		const where = parent ? `in ${channelName(parent)}` : "in no category";
 		if (arriving.length === 0 && moves.length === 0)
 			throw new ToolError(
-				`Nothing would change: the ${raws.length} channel(s) stand so ${where} already. Nothing was done.`,
+				`Nothing would change: the ${raws.length} channel(s) are already in this order ${where}. Nothing was done.`,
 			);
-		const names = new Map(channels.map((one) => [one.id, channelName(one)]));
-		const took =
+		const names = new Map(
+			channels.map((channel) => [channel.id, channelName(channel)]),
+		);
+		const arrivals =
 			arriving.length === 0
 				? ""
-				: `, ${arriving.length} of them from elsewhere${lock_permissions ? " and with the permissions of it" : ""}`;
+				: `, ${arriving.length} of them from elsewhere${lock_permissions ? ", with its permissions" : ""}`;
 		const order = channel_ids.map((id) => names.get(id)).join(", ");
 		return writeEach(
 			{
@@ -203,34 +203,36 @@ export const moveChannels = tool({
 				write: ({ body }) => guild.client.rest.patch(route, { body }),
 				done: (done, of) =>
 					done === of
-						? `${raws.length} channel(s) stand ${where} now${took}, in this order among their like: ${order}. Changed:`
-						: `Did ${done} of ${of} steps for ${raws.length} channel(s) to stand ${where}; their places follow with the last one. Changed:`,
+						? `${raws.length} channel(s) are now ${where}${arrivals}, in this order: ${order}. Changed:`
+						: `Did ${done} of ${of} steps to move ${raws.length} channel(s) ${where}; the last step sets their order. Changed:`,
 			},
 			call,
 		);
 	},
 });
 
-interface Asked {
+interface Destination {
 	channel_ids: string[];
 	category_id?: string | undefined;
 	position?: number | undefined;
 	below_channel_id?: string | undefined;
 }
 
-/** Throws an RpcError for arguments that do not say where to. */
-function refuseUnclear({
+/** Throws an RpcError unless the arguments name one destination. */
+function requireDestination({
 	channel_ids,
 	category_id,
 	position,
 	below_channel_id,
-}: Asked): void {
+}: Destination): void {
 	if (position !== undefined && below_channel_id !== undefined)
 		throw invalidParameters([
 			"position, below_channel_id: expected one of these",
 		]);
 	if (
-		[category_id, position, below_channel_id].every((one) => one === undefined)
+		[category_id, position, below_channel_id].every(
+			(value) => value === undefined,
+		)
 	)
 		throw invalidParameters([
 			"category_id, position, below_channel_id: expected at least one of these",
@@ -242,14 +244,12 @@ function refuseUnclear({
 }
 
 function rawOf(all: readonly RawChannel[], id: string): RawChannel {
-	const raw = all.find((one) => one.id === id);
+	const raw = all.find((channel) => channel.id === id);
 	if (raw) return raw;
-	throw new ToolError(
-		`The channel ${id} is gone: it has just been deleted. Nothing was done.`,
-	);
+	throw new ToolError(`The channel ${id} was just deleted. Nothing was done.`);
 }
 
-/** The category that is meant where none is named. */
+/** The category if `category_id` is not given: that of `below`, or the one that all channels share. */
 function categoryOf(
 	raws: readonly RawChannel[],
 	below: RawChannel | undefined,
@@ -260,12 +260,12 @@ function categoryOf(
 	);
 	if (others.length === 0) return first;
 	throw invalidParameters([
-		"category_id: expected, because the channels stand in several categories",
+		"category_id: required, because the channels are in several categories",
 	]);
 }
 
-/** Throws for channels that cannot stand there. */
-function refuseMisfits(
+/** Throws an RpcError or ToolError if the channels cannot be placed there. */
+function requirePlaceable(
 	raws: readonly RawChannel[],
 	below: RawChannel | undefined,
 	parentId: string,
@@ -281,18 +281,19 @@ function refuseMisfits(
 		]);
 	if (below && raws.some((raw) => !inSameGroup(raw, below)))
 		throw invalidParameters([
-			"below_channel_id: expected channels of one kind; categories stand below voice and stage channels, and those below the others",
+			"below_channel_id: expected channels of one kind; categories are below voice and stage channels, and those below the others",
 		]);
 	const inside = all.filter(
-		(one) => one.parent_id === parentId && !raws.includes(one),
+		(raw) => raw.parent_id === parentId && !raws.includes(raw),
 	);
-	if (parentId && inside.length + raws.length > categoryRoom)
+	if (parentId && inside.length + raws.length > maxChannelsPerCategory)
 		throw new ToolError(
-			`A category has room for ${categoryRoom} channels, and this one would have ${inside.length + raws.length}. Nothing was done.`,
+			`A category holds at most ${maxChannelsPerCategory} channels, and this one would have ${inside.length + raws.length}. Nothing was done.`,
 		);
 }
 
-function requireLockable(
+/** Throws an RpcError without another category, and a ToolError if the bot may not set the category's overwrites. */
+function requireCopyable(
 	guild: Guild,
 	arriving: readonly RawChannel[],
 	parentId: string,
@@ -300,24 +301,24 @@ function requireLockable(
 ): void {
 	if (parentId === "" || arriving.length === 0)
 		throw invalidParameters([
-			"lock_permissions: expected only with another category; sync_channel_permissions does it where a channel is",
+			"lock_permissions: expected only with another category; sync_channel_permissions works without moving",
 		]);
-	const lock = all.find(({ id }) => id === parentId);
+	const category = all.find(({ id }) => id === parentId);
 	for (const raw of arriving)
 		requireGrantable(
 			guild,
 			guild.channels.cache.get(raw.id),
-			differenceOf(raw, lock),
+			differenceOf(raw, category),
 		);
 }
 
 interface Step {
-	/** Whose category it changes, if any one's. */
+	/** The channel whose category it changes, if any. */
 	id?: string;
 	body: object[];
 }
 
-/** Discord takes one change of category in a request, and any number of positions: those go with the last one. */
+/** Discord accepts one change of category per request, and any number of positions: those go into the last request. */
 function stepsFor(
 	arriving: readonly RawChannel[],
 	moves: readonly { id: string; position: number }[],

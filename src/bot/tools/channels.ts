@@ -1,4 +1,4 @@
-// Channels: listing, making, changing and removing them. They are moved in channel-moves.ts. Who may do what in them is in overwrites.ts.
+// Channels: listing, creating, editing, deleting. Moving is in channel-moves.ts, permissions in overwrites.ts.
 
 import {
 	ChannelType,
@@ -49,27 +49,25 @@ export const createChannel = tool({
 	toolset: "channels",
 	title: "Create a channel",
 	description:
-		"Create a channel. With `private_to_role_ids` only these roles and the bot see it, and it takes over no permissions of its category.",
+		"Create a channel. With `private_to_role_ids` only these roles and the bot see it; it then ignores its category's permissions.",
 	effect: "write",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
 		guild_id,
 		name: nameField,
 		channel_type: v.optional(
-			choiceInAnyCase(kindNames, "What kind of channel it is."),
+			choiceInAnyCase(kindNames, "Kind of channel."),
 			"text",
 		),
 		category_id: categoryField,
 		...kindFields,
-		position: v.optional(
-			integer(0, 1000, "Where it stands among its like, from the top."),
-		),
+		position: v.optional(integer(0, 1000, "Index from the top, from 0.")),
 		private_to_role_ids: v.optional(
 			list(
 				found(find.role, "role that can see it"),
 				1,
 				50,
-				"Roles that can see the channel; everyone can when omitted.",
+				"Roles that can see the channel; default: everyone.",
 			),
 		),
 		reason,
@@ -84,17 +82,17 @@ export const createChannel = tool({
 			}),
 		});
 		return private_to_roles
-			? `${made}, seen only by ${private_to_roles.map(roleName).join(", ")} and the bot.`
+			? `${made}, visible only to ${private_to_roles.map(roleName).join(", ")} and the bot.`
 			: `${made}.`;
 	},
 });
 
-/** Nobody but these roles and the bot sees it: without itself, the bot would shut itself out. */
+/** Overwrites for a channel that only these roles and the bot see. Without its own overwrite the bot would lose access. */
 function visibleOnlyTo(guild: Guild, roles: Role[]): OverwriteResolvable[] {
 	const view = PermissionFlagsBits.ViewChannel;
 	if (roles.some(({ id }) => id === guild.id))
 		throw invalidParameters([
-			"private_to_role_ids: everyone has the role @everyone; leave this out for a channel that everyone can see",
+			"private_to_role_ids: @everyone is not a private role; omit this for a channel that everyone can see",
 		]);
 	requireGrantable(guild, undefined, view);
 	return [
@@ -109,7 +107,7 @@ export const editChannel = tool({
 	toolset: "channels",
 	title: "Edit a channel",
 	description:
-		"Change a channel's name, topic, age restriction, slow mode or category; what is not given stays.",
+		"Change a channel's name, topic, age restriction, slow mode or category; omitted fields stay.",
 	effect: "write",
 	idempotent: true,
 	lock: "channel_id",
@@ -128,8 +126,8 @@ export const editChannel = tool({
 	}),
 	run(args, { guild, channel }) {
 		const { name, topic, nsfw, slowmode_seconds, category_id } = args;
-		const asked = { name, topic, nsfw, slowmode_seconds, category_id };
-		return editGuildChannel(guild, channel, asked);
+		const fields = { name, topic, nsfw, slowmode_seconds, category_id };
+		return editGuildChannel(guild, channel, fields);
 	},
 });
 
@@ -138,7 +136,7 @@ export const listChannels = tool({
 	toolset: "channels",
 	title: "List channels",
 	description:
-		"List a guild's channels in the order that people see: name, id, kind, category, topic, slow mode. Threads are not among them.",
+		"List a guild's channels from the top, without threads: name, id, kind, category, topic, slow mode.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
@@ -154,22 +152,24 @@ export const listChannels = tool({
 			)
 			.map(lineOf);
 		if (lines.length === 0) return "The guild has no channels.";
-		const where = category ? ` in ${channelName(category)}, with itself` : "";
+		const where = category
+			? ` in ${channelName(category)}, including itself`
+			: "";
 		return [`${lines.length} channel(s)${where}, from the top:`, ...lines];
 	},
 });
 
-const shownTopic = 80;
+const maxTopicLength = 80;
 
 function lineOf(channel: find.Channel): string {
 	const { topic, nsfw, slowmode_seconds, category_id } = currentFields(channel);
 	const characters = [...topic];
-	const shown = characters.slice(0, shownTopic).join("");
-	const cut = characters.length > shownTopic ? "…" : "";
+	const start = characters.slice(0, maxTopicLength).join("");
+	const ellipsis = characters.length > maxTopicLength ? "…" : "";
 	return [
 		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
 		...(category_id ? [`category: ${category_id}`] : []),
-		...(topic ? [`topic: ${oneField(shown)}${cut}`] : []),
+		...(topic ? [`topic: ${oneField(start)}${ellipsis}`] : []),
 		...(nsfw ? ["nsfw"] : []),
 		...(slowmode_seconds ? [`slow mode: ${slowmode_seconds} s`] : []),
 		...(isVisible(channel) ? [] : ["hidden from the bot"]),
@@ -229,7 +229,6 @@ export const getChannel = tool({
 	},
 });
 
-/** How many things a dry run names. */
 const sampleSize = 5;
 
 export const deleteChannel = destructiveTool({
@@ -237,7 +236,7 @@ export const deleteChannel = destructiveTool({
 	toolset: "channels",
 	title: "Delete a channel",
 	description:
-		"Delete a channel with all messages in it, or a category, whose channels stay. It cannot be brought back.",
+		"Delete a channel with all its messages, or a category, whose channels stay. This cannot be undone.",
 	permissions: ["ManageChannels"],
 	lock: "channel_id",
 	idempotent: true,
@@ -247,48 +246,49 @@ export const deleteChannel = destructiveTool({
 		reason,
 	}),
 	plan(_, { guild, channel }) {
-		refuseRequired(guild, channel);
-		const what = `the ${kindName(channel)} channel ${channelName(channel)}`;
+		requireDeletable(guild, channel);
+		const target = `the ${kindName(channel)} channel ${channelName(channel)}`;
 		const inside = channelsFromTop(guild).filter(
 			({ parentId }) => parentId === channel.id,
 		);
 		const left =
 			inside.length > 0
-				? ` The ${inside.length} channel(s) in it stay, in no category.`
+				? ` The ${inside.length} channel(s) in it stay, without a category.`
 				: "";
 		return {
 			preview: async () => [
 				channel.type === ChannelType.GuildCategory
-					? `Would delete ${what}.${left}`
-					: `Would delete ${what}, with everything in it.${await lostWith(guild, channel)}`,
+					? `Would delete ${target}.${left}`
+					: `Would delete ${target}, with everything in it.${await describeContent(guild, channel)}`,
 				...inside.slice(0, sampleSize).map(lineOf),
 			],
 			async act() {
 				await guild.client.rest.delete(Routes.channel(channel.id));
-				return `Deleted ${what}.${left}`;
+				return `Deleted ${target}.${left}`;
 			},
 		};
 	},
 });
 
-/** Throws the ToolError to show for a channel that Discord deletes in no community. */
-function refuseRequired(guild: Guild, channel: find.Channel): void {
+/** Throws a ToolError for a channel that a community must have: Discord refuses to delete it. */
+function requireDeletable(guild: Guild, channel: find.Channel): void {
 	const required = {
 		rules_channel_id: guild.rulesChannelId,
 		public_updates_channel_id: guild.publicUpdatesChannelId,
 	};
-	const named = Object.entries(required).filter(
-		([, one]) => one === channel.id,
-	);
+	const named = Object.entries(required).filter(([, id]) => id === channel.id);
 	if (named.length === 0 || !guild.features.includes("COMMUNITY")) return;
 	const settings = named.map(([setting]) => setting).join(" and ");
 	throw new ToolError(
-		`${channelName(channel)} is the ${settings} of the guild, which a community cannot be without: edit_guild names another one. Nothing was done.`,
+		`${channelName(channel)} is the ${settings} of the guild, which a community must have: set another one with edit_guild first. Nothing was done.`,
 	);
 }
 
-/** Who and what goes with a channel, as far as it can be counted. */
-async function lostWith(guild: Guild, channel: find.Channel): Promise<string> {
+/** The members and active threads in a channel. */
+async function describeContent(
+	guild: Guild,
+	channel: find.Channel,
+): Promise<string> {
 	const people = find.isVoice(channel) ? channel.members.size : 0;
 	const threads =
 		"threads" in channel ? await activeThreads(guild, { channel }) : [];
@@ -297,7 +297,7 @@ async function lostWith(guild: Guild, channel: find.Channel): Promise<string> {
 			? [` ${people} member(s) in it would be disconnected.`]
 			: []),
 		...(threads.length > 0
-			? [` Of its threads ${threads.length} are active.`]
+			? [` ${threads.length} of its threads are active.`]
 			: []),
 	].join("");
 }
@@ -308,14 +308,14 @@ export const cloneChannel = tool({
 	extra: true,
 	title: "Clone a channel",
 	description:
-		"Make another channel with the fields, permissions and category of one, without its messages.",
+		"Create a copy of a channel: its fields, permissions and category, without messages.",
 	effect: "write",
 	guildPermissions: ["ManageChannels"],
 	permissions: [],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel to clone"),
-		name: v.optional(text(1, 100, "Its name; the same one when omitted.")),
+		name: v.optional(text(1, 100, "Name; default: the same.")),
 		reason,
 	}),
 	async run({ name = "" }, { guild, channel }) {

@@ -1,4 +1,4 @@
-// Taking messages away: one, or many of a channel at once.
+// Deleting messages: one, or many in a channel.
 
 import {
 	type APIMessage,
@@ -35,7 +35,7 @@ export const deleteMessage = destructiveTool({
 	name: "delete_message",
 	toolset: "messages",
 	title: "Delete a message",
-	description: "Delete one message, however old. It cannot be brought back.",
+	description: "Delete one message of any age. This cannot be undone.",
 	permissions: ["ReadMessageHistory"],
 	lock: "message_id",
 	idempotent: true,
@@ -47,27 +47,26 @@ export const deleteMessage = destructiveTool({
 	}),
 	async plan({ message_id }, { guild, channel }) {
 		const message = await fetchMessage(channel, message_id);
-		// Its own a bot may delete anywhere.
+		// The bot may always delete its own messages.
 		if (message.author.id !== guild.client.user.id)
 			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
-		const what = `the message of ${messageHead(message)} from ${channelName(channel)}.`;
+		const target = `the message of ${messageHead(message)} from ${channelName(channel)}.`;
 		return {
-			preview: `Would delete ${what}`,
+			preview: `Would delete ${target}`,
 			async act() {
 				await channel.client.rest.delete(
 					Routes.channelMessage(channel.id, message_id),
 				);
-				return `Deleted ${what}`;
+				return `Deleted ${target}`;
 			},
 		};
 	},
 });
 
-/** What Discord does not tell of a bulk deletion. */
-const passedOver =
-	"Discord passes over ids that name no message there, without a word.";
+const ignoredIds =
+	"Discord silently ignores ids of messages that do not exist there.";
 
-/** How far back messages are looked at for `count`. */
+/** How many messages `count` searches through. */
 const searchDepth = 1000;
 const pageSize = 100;
 const sampleSize = 5;
@@ -77,7 +76,7 @@ export const deleteMessages = destructiveTool({
 	toolset: "messages",
 	title: "Delete messages",
 	description:
-		"Delete messages of one channel for good: those in `message_ids`, or the latest `count` that match. Those over 14 days old are left and named: they can only be deleted one at a time.",
+		"Permanently delete messages of one channel: those in `message_ids`, or the latest `count` that match. Those over 14 days old are only listed: delete_message deletes them one at a time.",
 	permissions: [
 		"ManageMessages",
 		{ permission: "ReadMessageHistory", with: "count" },
@@ -87,21 +86,11 @@ export const deleteMessages = destructiveTool({
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),
-		message_ids: v.optional(
-			list(snowflake("message"), 1, 100, "Ids of the messages."),
-		),
-		count: v.optional(
-			integer(1, 100, "How many of the latest messages to delete."),
-		),
-		author_id: v.optional(
-			snowflake("author whose messages `count` is limited to"),
-		),
+		message_ids: v.optional(list(snowflake("message"), 1, 100, "Message ids.")),
+		count: v.optional(integer(1, 100, "How many of the latest to delete.")),
+		author_id: v.optional(snowflake("author, to filter `count`")),
 		contains: v.optional(
-			text(
-				1,
-				200,
-				"Text that the messages counted by `count` must contain, ignoring case.",
-			),
+			text(1, 200, "Text in the messages, to filter `count`; ignores case."),
 		),
 		reason,
 	}),
@@ -118,21 +107,20 @@ export const deleteMessages = destructiveTool({
 				throw invalidParameters([
 					"author_id, contains: expected only together with count",
 				]);
-			return deletion(channel, message_ids, undefined);
+			return deletionPlan(channel, message_ids, undefined);
 		}
 		if (contains !== undefined)
-			requireContent(discord, "`contains` finds nothing");
-		const wanted = contains?.toLowerCase();
-		const messages = await latest(
+			requireContent(discord, "`contains` matches nothing");
+		const text = contains?.toLowerCase();
+		const messages = await latestMatching(
 			channel,
 			count ?? 0,
 			(message) =>
 				(author_id === undefined || message.author.id === author_id) &&
-				(wanted === undefined ||
-					message.content.toLowerCase().includes(wanted)),
+				(text === undefined || message.content.toLowerCase().includes(text)),
 		);
 		const sample = messages.slice(0, sampleSize).map(messageHead);
-		return deletion(
+		return deletionPlan(
 			channel,
 			messages.map(({ id }) => id),
 			sample,
@@ -140,32 +128,32 @@ export const deleteMessages = destructiveTool({
 	},
 });
 
-/** Without a `sample`, nobody has looked whether there are such messages. */
-function deletion(
+/** `sample` describes the first messages; undefined if none was fetched. */
+function deletionPlan(
 	channel: GuildTextBasedChannel,
 	ids: readonly string[],
 	sample: readonly string[] | undefined,
 ): Plan {
 	const where = channelName(channel);
-	const nothing = `No message in ${where} matches: there is nothing to delete.`;
-	const single = ids.length === 1;
-	const deleted = ids.filter((id) => single || !isTooOldForBulk(id));
-	const left = ids.filter((id) => !single && isTooOldForBulk(id));
+	const nothing = `No message in ${where} matches: nothing to delete.`;
+	const isSingle = ids.length === 1;
+	const deleted = ids.filter((id) => isSingle || !isTooOldForBulk(id));
+	const tooOld = ids.filter((id) => !isSingle && isTooOldForBulk(id));
 	const notes: string[] = [];
-	if (!sample && deleted.length > 1) notes.push(passedOver);
-	if (left.length > 0)
+	if (!sample && deleted.length > 1) notes.push(ignoredIds);
+	if (tooOld.length > 0)
 		notes.push(
-			`${left.length} over 14 days old, to be deleted one at a time: ${left.join(", ")}`,
+			`${tooOld.length} over 14 days old, which delete_message can delete one at a time: ${tooOld.join(", ")}`,
 		);
 	return {
 		async preview() {
 			if (ids.length === 0) return nothing;
-			const looked = sample
+			const lines = sample
 				? [`The latest ${sample.length}:`, ...sample]
 				: await headsOf(channel, deleted.slice(0, sampleSize));
 			return [
 				`Would delete ${deleted.length} message(s) from ${where}.`,
-				...looked,
+				...lines,
 				...notes,
 			];
 		},
@@ -179,7 +167,7 @@ function deletion(
 	};
 }
 
-/** These messages as lines, where the bot may read them; those that are not there say so. */
+/** A line for each of these messages; none without Read Message History. */
 async function headsOf(
 	channel: GuildTextBasedChannel,
 	ids: readonly string[],
@@ -192,28 +180,28 @@ async function headsOf(
 			const found = await absentIf(RESTJSONErrorCodes.UnknownMessage, () =>
 				fetchMessage(channel, id),
 			);
-			return found ? messageHead(found) : `no such message there | ID: ${id}`;
+			return found ? messageHead(found) : `not found | ID: ${id}`;
 		}),
 	);
 	return heads.length > 0 ? [`The first ${heads.length}:`, ...heads] : [];
 }
 
-/** The latest `count` messages for which `matches` holds, newest first, out of the latest 1000. */
-async function latest(
+/** The latest `count` messages that match, newest first, among the latest 1,000. */
+async function latestMatching(
 	channel: GuildTextBasedChannel,
 	count: number,
 	matches: (message: APIMessage) => boolean,
 ): Promise<APIMessage[]> {
-	const taken: APIMessage[] = [];
+	const found: APIMessage[] = [];
 	let before: string | undefined;
 	for (let seen = 0; seen < searchDepth; seen += pageSize) {
 		const page = await fetchPage(channel, { limit: pageSize, before });
 		for (const message of page) {
-			if (matches(message)) taken.push(message);
-			if (taken.length === count) return taken;
+			if (matches(message)) found.push(message);
+			if (found.length === count) return found;
 		}
 		before = page.at(-1)?.id;
 		if (page.length < pageSize) break;
 	}
-	return taken;
+	return found;
 }

@@ -1,4 +1,4 @@
-// Finding out why something does not work: who may do what, who the bot is, and what of its setup is amiss.
+// Diagnostics: effective permissions, facts about the bot, and checks of its setup.
 
 import { GuildMember, type Role } from "discord.js";
 import * as v from "valibot";
@@ -32,7 +32,7 @@ export const checkPermissions = tool({
 	toolset: "diagnostics",
 	title: "Check permissions",
 	description:
-		"What a member, or whoever has one role only, may do in a channel or the guild, and for each permission what decides it: role, channel permissions, time-out. Takes user_id or role_id.",
+		"Effective permissions of a member, or of a role alone, in a channel or the guild, and what decides each: role, channel permissions, timeout. Takes user_id or role_id.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
@@ -49,28 +49,28 @@ export const checkPermissions = tool({
 			throw invalidParameters([
 				"user_id, role_id: expected exactly one of these",
 			]);
-		const asked = readBits(
+		const requested = readBits(
 			["permissions", "permissions"],
 			undefined,
 			permissions,
 		);
 		const effective = effectivePermissions(guild, subject, channel);
-		const shown = shownOf(effective, asked);
-		const allowed = shown.filter((one) => one.allowed).length;
+		const decisions = selectDecisions(effective, requested);
+		const allowed = decisions.filter(({ allowed }) => allowed).length;
 		const where = channel
 			? channelName(channel)
-			: "the guild, channels left aside";
+			: "the guild, without channel permissions";
 		return [
-			`${allowed} permission(s) allowed, ${shown.length - allowed} not, for ${nameOf(subject)} in ${where}; all that is allowed as bits: ${effective.bits}`,
+			`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}; all allowed permissions as bits: ${effective.bits}`,
 			...(effective.reasonForEverything
 				? [`everything is allowed ${effective.reasonForEverything}`]
 				: []),
-			...(effective.reasonForEverything && asked === undefined
+			...(effective.reasonForEverything && requested === undefined
 				? []
-				: shown.map(lineOf)),
+				: decisions.map(lineOf)),
 			...(channel?.isThread()
 				? [
-						"A thread has the permissions of its channel; SEND_MESSAGES_IN_THREADS counts there in place of SEND_MESSAGES. A private one is open only to its members, and to who has MANAGE_THREADS.",
+						"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
 					]
 				: []),
 		];
@@ -79,17 +79,17 @@ export const checkPermissions = tool({
 
 function nameOf(subject: GuildMember | Role): string {
 	if (subject instanceof GuildMember) return memberName(subject);
-	return `whoever has ${roleName(subject)} and no other role`;
+	return `a member with ${roleName(subject)} as the only role`;
 }
 
-/** Those that are asked for; else all that is allowed, or denied by something. */
-function shownOf(
+/** The requested permissions; without any, all that are allowed or explicitly denied. */
+function selectDecisions(
 	{ decisions }: Effective,
-	asked: bigint | undefined,
+	requested: bigint | undefined,
 ): Decision[] {
-	if (asked === undefined)
+	if (requested === undefined)
 		return decisions.filter(({ why }) => why !== undefined);
-	const names = permissionNames(asked);
+	const names = permissionNames(requested);
 	return decisions.filter(({ name }) => names.includes(name));
 }
 
@@ -100,9 +100,9 @@ function lineOf({ name, allowed, why }: Decision): string {
 export const getBotInfo = tool({
 	name: "get_bot_info",
 	toolset: "diagnostics",
-	title: "Get the bot's facts",
+	title: "Get bot info",
 	description:
-		"Who the bot is: names and ids, version, how long it runs, its connection to Discord with latency, privileged intents, database, toolsets and how many guilds it is in.",
+		"The bot's names and ids, version, uptime, connection to Discord with latency, privileged intents, database, toolsets and number of guilds.",
 	effect: "read",
 	input: v.strictObject({}),
 	run(_, { discord, connection, self, mayTouch }) {
@@ -132,7 +132,7 @@ export const runSetupCheck = tool({
 	toolset: "diagnostics",
 	title: "Check the bot's setup",
 	description:
-		"Look for what keeps the bot's tools from working in a guild: intents, permissions, its role's rank, hidden channels, what its configuration names. A line for each: ok, warning or fault, and the next step.",
+		"Check what tools need in a guild: intents, permissions, the rank of the bot's role, hidden channels, ids in the configuration. A line for each: ok, warning or fault, and the next step.",
 	effect: "read",
 	input: v.strictObject({ guild_id }),
 	run(_, { discord, guild, connection, self, mayTouch }) {

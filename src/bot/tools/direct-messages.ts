@@ -1,4 +1,4 @@
-// Direct messages: what the bot and a member of a guild write to each other, where nobody else reads it.
+// Direct messages between the bot and a member of a guild.
 
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
@@ -23,14 +23,14 @@ const withMember = {
 export const sendPrivateMessage = tool({
 	name: "send_private_message",
 	toolset: "direct_messages",
-	title: "Send a private message",
+	title: "Send a DM",
 	description:
-		"Send a private message to a member of a guild, as the bot. Answers with the message's id.",
+		"Send a direct message (DM) to a member of a guild, as the bot. Returns the message's id.",
 	effect: "write",
 	input: v.strictObject({
 		...withMember,
 		content,
-		silent: v.optional(flag("Send without a notification."), false),
+		silent: v.optional(flag("Without a notification."), false),
 	}),
 	async run({ content, silent }, { discord, user }) {
 		const { id } = await directChannel(user);
@@ -41,16 +41,16 @@ export const sendPrivateMessage = tool({
 				flags: silent ? MessageFlags.SuppressNotifications : 0,
 			},
 		})) as APIMessage;
-		return `Private message sent to ${memberName(user)} (ID: ${message.id}).`;
+		return `Direct message sent to ${memberName(user)} (ID: ${message.id}).`;
 	},
 });
 
 export const readPrivateMessages = tool({
 	name: "read_private_messages",
 	toolset: "direct_messages",
-	title: "Read private messages",
+	title: "Read DMs",
 	description:
-		"Read what the bot and a member have written to each other, newest first.",
+		"Read the direct messages between the bot and a member, newest first.",
 	effect: "read",
 	input: v.strictObject({
 		...withMember,
@@ -61,7 +61,7 @@ export const readPrivateMessages = tool({
 		const channel = await directChannel(user);
 		return readPage(
 			channel,
-			`the private messages with ${memberName(user)}`,
+			`the direct messages with ${memberName(user)}`,
 			args,
 		);
 	},
@@ -70,9 +70,9 @@ export const readPrivateMessages = tool({
 export const editPrivateMessage = tool({
 	name: "edit_private_message",
 	toolset: "direct_messages",
-	title: "Edit a private message",
+	title: "Edit a DM",
 	description:
-		"Change the content of a private message that the bot sent. An edit that would change nothing is refused.",
+		"Change the content of a direct message that the bot sent. An edit without a change is refused.",
 	effect: "write",
 	idempotent: true,
 	lock: "message_id",
@@ -84,21 +84,25 @@ export const editPrivateMessage = tool({
 	async run({ message_id, content }, { discord, user }) {
 		const channel = await directChannel(user);
 		const message = await fetchOwnMessage(channel, message_id, "edit");
-		const what = `the private message ${message_id} to ${memberName(user)}`;
-		const changes = changesOf({ content: message.content }, { content }, what);
+		const target = `the direct message ${message_id} to ${memberName(user)}`;
+		const changes = changesOf(
+			{ content: message.content },
+			{ content },
+			target,
+		);
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
 			body: { ...changes, allowed_mentions: allowedMentions("none") },
 		});
-		return `Changed ${what}.`;
+		return `Changed ${target}.`;
 	},
 });
 
 export const deletePrivateMessage = destructiveTool({
 	name: "delete_private_message",
 	toolset: "direct_messages",
-	title: "Delete a private message",
+	title: "Delete a DM",
 	description:
-		"Delete a private message that the bot sent. It cannot be brought back.",
+		"Delete a direct message that the bot sent. This cannot be undone.",
 	lock: "message_id",
 	idempotent: true,
 	input: v.strictObject({
@@ -108,14 +112,14 @@ export const deletePrivateMessage = destructiveTool({
 	async plan({ message_id }, { discord, user }) {
 		const channel = await directChannel(user);
 		const message = await fetchOwnMessage(channel, message_id, "delete");
-		const what = `the private message of ${messageHead(message)} to ${memberName(user)}.`;
+		const target = `the direct message of ${messageHead(message)} to ${memberName(user)}.`;
 		return {
-			preview: `Would delete ${what}`,
+			preview: `Would delete ${target}`,
 			async act() {
 				await discord.rest.delete(
 					Routes.channelMessage(channel.id, message_id),
 				);
-				return `Deleted ${what}`;
+				return `Deleted ${target}`;
 			},
 		};
 	},

@@ -1,4 +1,4 @@
-// The emoji that a guild has of its own.
+// Custom emoji of a guild.
 
 import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
@@ -31,7 +31,7 @@ const role_ids = v.optional(
 		found(role, "role"),
 		0,
 		100,
-		"The roles that alone may use it; none for everyone.",
+		"Roles that may use it; empty for everyone.",
 	),
 );
 
@@ -40,13 +40,13 @@ export const listEmojis = tool({
 	toolset: "expressions",
 	title: "List emoji",
 	description:
-		"List a guild's own emoji, by id: as they are written in messages, id, who made them, which roles may use them.",
+		"List a guild's custom emoji by id: their form in messages, id, creator, roles that may use them.",
 	effect: "read",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild }) {
 		const emojis = await fetchEmojis(guild);
 		if (emojis.length === 0)
-			return `The guild ${guild.id} has no emoji of its own.`;
+			return `The guild ${guild.id} has no custom emoji.`;
 		const sorted = emojis.toSorted((a, b) => compareIds(a.id, b.id));
 		return [`${emojis.length} emoji, by id:`, ...sorted.map(emojiLine)];
 	},
@@ -63,7 +63,7 @@ function emojiLine(emoji: GuildEmoji): string {
 	].join(" | ");
 }
 
-/** An emoji as it is written in a message. */
+/** The emoji in the form that messages use. */
 function inMessages(emoji: GuildEmoji): string {
 	return emoji.animated
 		? emojiName(emoji).replace("<:", "<a:")
@@ -74,7 +74,7 @@ export const createEmoji = tool({
 	name: "create_emoji",
 	toolset: "expressions",
 	title: "Create an emoji",
-	description: "Give a guild an emoji of its own. A GIF moves.",
+	description: "Create a custom emoji. GIFs are animated.",
 	effect: "write",
 	guildPermissions: ["CreateGuildExpressions"],
 	input: v.strictObject({
@@ -97,7 +97,7 @@ export const editEmoji = tool({
 	toolset: "expressions",
 	title: "Edit an emoji",
 	description:
-		"Rename an emoji, or change which roles may use it. Its picture stays.",
+		"Rename an emoji, or change which roles may use it. Its image stays.",
 	effect: "write",
 	idempotent: true,
 	lock: "emoji_id",
@@ -109,12 +109,12 @@ export const editEmoji = tool({
 		reason,
 	}),
 	async run(args, { guild, emoji }) {
-		requireReach(guild, emoji);
-		const what = called(emoji);
+		requireEditable(guild, emoji);
+		const target = emojiLabel(emoji);
 		const changes = changesOf(
-			{ name: emoji.name, role_ids: inOrder(emoji.roles ?? []) },
-			{ name: args.name, role_ids: args.role_ids && inOrder(args.role_ids) },
-			what,
+			{ name: emoji.name, role_ids: sortedIds(emoji.roles ?? []) },
+			{ name: args.name, role_ids: args.role_ids && sortedIds(args.role_ids) },
+			target,
 		);
 		await guild.client.rest.patch(Routes.guildEmoji(guild.id, emoji.id), {
 			body: {
@@ -122,12 +122,12 @@ export const editEmoji = tool({
 				...(changes.role_ids !== undefined && { roles: args.role_ids }),
 			},
 		});
-		return `Changed ${Object.keys(changes).join(", ")} of ${what}.`;
+		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
 	},
 });
 
-/** Ids as one text, which is the same for the same ids. */
-function inOrder(ids: readonly string[]): string {
+/** Ids as one text for comparison, independent of their order. */
+function sortedIds(ids: readonly string[]): string {
 	return ids.toSorted(compareIds).join(" ");
 }
 
@@ -136,7 +136,7 @@ export const deleteEmoji = destructiveTool({
 	toolset: "expressions",
 	title: "Delete an emoji",
 	description:
-		"Delete an emoji of a guild. Messages then show its name, and it cannot be brought back.",
+		"Delete a custom emoji. Messages then show its name. This cannot be undone.",
 	lock: "emoji_id",
 	idempotent: true,
 	input: v.strictObject({
@@ -145,33 +145,33 @@ export const deleteEmoji = destructiveTool({
 		reason,
 	}),
 	plan(_, { guild, emoji }) {
-		requireReach(guild, emoji);
+		requireEditable(guild, emoji);
 		const by = emoji.user
 			? `, made by @${oneField(emoji.user.username)} (ID: ${emoji.user.id})`
 			: "";
-		const what = `${called(emoji)}${by}.`;
+		const target = `${emojiLabel(emoji)}${by}.`;
 		return {
-			preview: `Would delete ${what}`,
+			preview: `Would delete ${target}`,
 			async act() {
 				await guild.client.rest.delete(Routes.guildEmoji(guild.id, emoji.id));
-				return `Deleted ${what}`;
+				return `Deleted ${target}`;
 			},
 		};
 	},
 });
 
-function called(emoji: GuildEmoji): string {
+function emojiLabel(emoji: GuildEmoji): string {
 	return `the emoji ${inMessages(emoji)} (ID: ${emoji.id})`;
 }
 
-/** Its own emoji the bot may change with either permission, those of others with one. */
-function requireReach(guild: Guild, { user }: GuildEmoji): void {
+/** Editing an emoji needs Manage Expressions; for the bot's own, Create Expressions is enough. */
+function requireEditable(guild: Guild, { user }: GuildEmoji): void {
 	const manage = PermissionFlagsBits.ManageGuildExpressions;
 	if ((botPermissions(guild, undefined) & manage) !== 0n) return;
-	const own = user?.id === guild.client.user.id;
+	const isOwn = user?.id === guild.client.user.id;
 	requirePermissions(
 		guild,
 		undefined,
-		own ? PermissionFlagsBits.CreateGuildExpressions : manage,
+		isOwn ? PermissionFlagsBits.CreateGuildExpressions : manage,
 	);
 }

@@ -1,5 +1,5 @@
-// Files that are sent along with a message. A file comes with the call: a URL that a model names could lead into the
-// operator's own network, so none is fetched.
+// Sending files. The content comes with the call: URLs are not fetched, because one chosen by a model could point into the
+// operator's network.
 
 import { type APIMessage, Routes } from "discord.js";
 import * as v from "valibot";
@@ -16,16 +16,16 @@ import {
 import { flag, found, guild_id } from "../tool/arguments.ts";
 import { tool } from "../tool/define.ts";
 
-/** What parts no path. */
+/** No path separators, and no characters that Windows refuses. */
 const plainName = /^[^/\\:*?"<>|]{1,100}$/;
-/** What hides, or is lost where files are kept. */
+/** A leading dot hides a file; file systems drop dots and spaces at the end. */
 const oddEnd = /^[\s.]|[\s.]$/;
 
 const filename = v.pipe(
 	v.string(),
 	v.regex(plainName, notPlain),
 	v.check((name) => !oddEnd.test(name), notPlain),
-	// Nor does it break a line, change the direction of text, or have half a character.
+	// No line breaks, invisible characters or lone surrogates.
 	v.check((name) => oneLine(name) === name && name.isWellFormed(), notPlain),
 	v.description("Such as report.txt."),
 );
@@ -39,20 +39,18 @@ export const sendFile = tool({
 	toolset: "messages",
 	title: "Send a file",
 	description:
-		"Send a file of up to about 45 KB, as text or as bytes. URLs are not fetched.",
+		"Send a file of up to about 45 KB, as text or base64. URLs are not fetched.",
 	effect: "write",
 	permissions: ["SendMessages", "AttachFiles", pingsMany],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread to send to"),
 		filename,
-		text: v.optional(v.pipe(v.string(), v.description("The file as text."))),
-		data_base64: v.optional(
-			v.pipe(v.string(), v.description("The file as bytes.")),
-		),
+		text: v.optional(v.pipe(v.string(), v.description("Content as text."))),
+		data_base64: v.optional(v.pipe(v.string(), v.description("Or as base64."))),
 		content: v.optional(content),
 		mentions,
-		spoiler: v.optional(flag("Hide it until it is clicked."), false),
+		spoiler: v.optional(flag("Hide it until clicked."), false),
 	}),
 	async run(args, { discord, channel }) {
 		const { data, contentType } = readFile(args);
@@ -71,7 +69,7 @@ export const sendFile = tool({
 	},
 });
 
-/** The one that is given of the two. */
+/** The content from `text` or `data_base64`. Throws an RpcError unless exactly one is given. */
 function readFile({
 	text,
 	data_base64,

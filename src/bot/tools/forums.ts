@@ -1,4 +1,4 @@
-// Forums: their posts, which are threads, and the tags that posts have.
+// Forums: posts, which are threads, and tags.
 
 import {
 	type APIGuildForumChannel,
@@ -48,7 +48,7 @@ export const createForumPost = tool({
 	toolset: "threads",
 	title: "Create a forum post",
 	description:
-		"Post in a forum: a thread with its first message. Answers go into it with send_message.",
+		"Create a post in a forum: a thread with its first message. Reply in it with send_message.",
 	effect: "write",
 	permissions: ["SendMessages", pingsMany],
 	input: v.strictObject({
@@ -81,14 +81,14 @@ export const listForumPosts = tool({
 	toolset: "threads",
 	title: "List forum posts",
 	description:
-		"List the active posts of a forum, or those with a tag, and on request the archived ones after them.",
+		"List a forum's active posts, optionally with a tag, and on request the archived ones after them.",
 	effect: "read",
 	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentForum, "forum"),
-		tag_id: v.optional(snowflake("tag that they have")),
-		include_archived: v.optional(flag("Archived ones too."), false),
+		tag_id: v.optional(snowflake("tag to filter by")),
+		include_archived: v.optional(flag("Also archived ones."), false),
 		limit: limit(100, 50),
 		before: threadCursor,
 	}),
@@ -103,7 +103,7 @@ export const listForumTags = tool({
 	name: "list_forum_tags",
 	toolset: "threads",
 	title: "List forum tags",
-	description: "List the tags that the posts of a forum can have.",
+	description: "List a forum's tags.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
@@ -113,9 +113,9 @@ export const listForumTags = tool({
 		const where = channelName(channel);
 		const tags = currentTags(channel);
 		if (tags.length === 0)
-			return `${where} has no tags. set_forum_tags gives it some.`;
+			return `${where} has no tags. set_forum_tags creates some.`;
 		const needed = channel.flags.has(ChannelFlags.RequireTag)
-			? ", one of which every post needs"
+			? "; every post needs at least one"
 			: "";
 		return [
 			`${tags.length} tag(s) of ${where}${needed}:`,
@@ -129,7 +129,7 @@ export const setForumTags = destructiveTool({
 	toolset: "threads",
 	title: "Set forum tags",
 	description:
-		"Set the whole list of a forum's tags, in this order. A tag stays the same by its id, or without one by its name; those not named are deleted.",
+		"Replace a forum's list of tags, in this order. Existing tags are matched by id, or else by name; those not listed are deleted.",
 	permissions: ["ManageChannels"],
 	lock: "channel_id",
 	idempotent: true,
@@ -141,12 +141,12 @@ export const setForumTags = destructiveTool({
 				v.strictObject({
 					id: v.optional(snowflake("tag, to rename it")),
 					name: text(1, 20, "Name of the tag."),
-					moderated: v.optional(flag("Only who manages threads sets it.")),
+					moderated: v.optional(flag("Only moderators can apply it.")),
 					emoji: v.optional(emoji),
 				}),
 			),
 			v.maxLength(20, "expected at most 20"),
-			v.description("All tags from now on."),
+			v.description("The complete list."),
 		),
 		reason,
 	}),
@@ -159,14 +159,14 @@ export const setForumTags = destructiveTool({
 		);
 		if (added.length + changed.length + gone.length === 0 && !moved)
 			throw new ToolError(
-				`Nothing would change: ${where} has these tags already. Nothing was done.`,
+				`Nothing would change: ${where} already has these tags. Nothing was done.`,
 			);
 		const posts =
 			gone.length > 0 ? await activeThreads(guild, { channel }) : [];
-		const using = ({ id = "" }: Tag) =>
+		const postsWith = ({ id = "" }: Tag) =>
 			posts.filter(({ applied_tags }) => applied_tags?.includes(id)).length;
 		const lost = gone.map(
-			(tag) => `deleted: ${tagLine(tag)} | on ${using(tag)} active post(s)`,
+			(tag) => `deleted: ${tagLine(tag)} | on ${postsWith(tag)} active post(s)`,
 		);
 		const count = `${after.length} tag(s) of ${where}: ${added.length} new, ${changed.length} changed, ${gone.length} deleted.`;
 		return {

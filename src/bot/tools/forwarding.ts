@@ -1,4 +1,4 @@
-// Messages passed on: to another channel, or to everyone who follows an announcement channel.
+// Forwarding messages to another channel, and publishing announcements (crossposting).
 
 import {
 	type APIMessage,
@@ -28,7 +28,7 @@ export const forwardMessage = tool({
 	extra: true,
 	title: "Forward a message",
 	description:
-		"Send a copy of a message to another channel of the guild, with a link to where it stands. It pings nobody.",
+		"Send a copy of a message to another channel of the guild, with a link to the original. It pings nobody.",
 	effect: "write",
 	permissions: ["SendMessages"],
 	permissionsIn: "to_channel_id",
@@ -43,10 +43,10 @@ export const forwardMessage = tool({
 		const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
 		const message = await fetchMessage(channel, message_id);
-		const what = `the message ${message_id} of ${channelName(channel)}`;
+		const target = `the message ${message_id} of ${channelName(channel)}`;
 		if (message.poll || !usualKinds.includes(message.type))
 			throw new ToolError(
-				`Discord does not forward ${message.poll ? "polls" : `messages of the kind ${MessageType[message.type] ?? message.type}`}, such as ${what}. Nothing was done.`,
+				`Discord does not forward ${message.poll ? "polls" : `messages of the kind ${MessageType[message.type] ?? message.type}`}, such as ${target}. Nothing was done.`,
 			);
 		const forward = (await discord.rest.post(
 			Routes.channelMessages(to_channel.id),
@@ -61,7 +61,7 @@ export const forwardMessage = tool({
 				},
 			},
 		)) as APIMessage;
-		return `Forwarded ${what} to ${channelName(to_channel)} (message ID: ${forward.id}).`;
+		return `Forwarded ${target} to ${channelName(to_channel)} (message ID: ${forward.id}).`;
 	},
 });
 
@@ -71,7 +71,7 @@ export const crosspostMessage = destructiveTool({
 	extra: true,
 	title: "Publish a message",
 	description:
-		"Publish a message of an announcement channel to all channels that follow it. It cannot be taken back from there.",
+		"Publish a message of an announcement channel to all channels that follow it. This cannot be undone.",
 	idempotent: true,
 	lock: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
@@ -84,7 +84,7 @@ export const crosspostMessage = destructiveTool({
 		const where = channelName(channel);
 		if (channel.type !== ChannelType.GuildAnnouncement)
 			throw new ToolError(
-				`${where} is no announcement channel. list_channels shows which ones are.`,
+				`${where} is not an announcement channel. list_channels shows which ones are.`,
 			);
 		const message = await fetchMessage(channel, message_id);
 		const { author, flags = 0 } = message;
@@ -92,7 +92,7 @@ export const crosspostMessage = destructiveTool({
 			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
 		if ((flags & MessageFlags.Crossposted) !== 0)
 			throw new ToolError(
-				`The message ${message_id} in ${where} is published already. Nothing was done.`,
+				`The message ${message_id} in ${where} is already published. Nothing was done.`,
 			);
 		return {
 			preview: `Would publish the message of ${messageHead(message)} in ${where}, to all channels that follow it.`,

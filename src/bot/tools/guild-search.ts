@@ -1,4 +1,4 @@
-// Looking for messages in a whole guild, by Discord's own search.
+// Searching the messages of a guild with Discord's search.
 // https://discord.com/developers/docs/resources/message#search-guild-messages
 
 import {
@@ -30,45 +30,52 @@ import {
 } from "../tool/arguments.ts";
 import { tool } from "../tool/define.ts";
 
-/** No search is begun later: it may take 10 s, and the tool has 25 s. */
+/** No search starts later: a request may take 10 s, and a tool call 25 s. */
 const lastStartMs = 14_000;
 
-/** Where Discord does not say how long, after a short delay. */
-const shortestWaitSeconds = 0.5;
+/** Discord asks for a short delay if retry_after is 0. */
+const minWaitSeconds = 0.5;
 
-/** Discord shows no more of what it finds. */
-const lastOffset = 9975;
+/** Discord's highest offset. */
+const maxOffset = 9975;
 
-/** Each as it is, and with a "-" before it. */
+/** Each word, and each with "-" in front. */
 function negatable<const Word extends string>(words: readonly Word[]) {
-	return [...words, ...words.map((one) => `-${one}` as const)];
+	return [...words, ...words.map((word) => `-${word}` as const)];
 }
 
 const kind = choice(
 	negatable([
-		...["image", "sound", "video", "file", "sticker"],
-		...["embed", "link", "poll", "snapshot"],
+		"image",
+		"sound",
+		"video",
+		"file",
+		"sticker",
+		"embed",
+		"link",
+		"poll",
+		"snapshot",
 	]),
-	"After a -: without. A snapshot is a forwarded message.",
+	"With -: without it. A snapshot is a forwarded message.",
 );
 
 const authorType = choice(
 	negatable(["user", "bot", "webhook"]),
-	"After a -: not by such.",
+	"With -: not by these.",
 );
 
 const filters = {
-	query: v.optional(text(1, 1024, "Words of the text.")),
+	query: v.optional(text(1, 1024, "Words to find.")),
 	channel_ids: v.optional(
 		list(found(textChannel, "channel"), 1, 100, "Only in these."),
 	),
 	author_ids: v.optional(list(snowflake("author"), 1, 100, "Only by these.")),
 	mentions: v.optional(
-		list(snowflake("user"), 1, 100, "Only what mentions these."),
+		list(snowflake("user"), 1, 100, "Only mentioning these."),
 	),
 	has: v.optional(list(kind, 1, 18, "Only with one of these.")),
-	author_type: v.optional(list(authorType, 1, 6, "Only by such.")),
-	pinned: v.optional(flag("Only pinned ones; false: only others.")),
+	author_type: v.optional(list(authorType, 1, 6, "Only by these.")),
+	pinned: v.optional(flag("Only pinned; false: only others.")),
 	before: v.optional(moment("Only before this")),
 	after: v.optional(moment("Only after this")),
 };
@@ -77,12 +84,12 @@ const input = v.strictObject({
 	guild_id,
 	...filters,
 	sort: v.optional(
-		choice(["timestamp", "relevance"], "By time or by fit."),
+		choice(["timestamp", "relevance"], "By time or match."),
 		"timestamp",
 	),
 	order: v.optional(choice(["desc", "asc"], "Newest or oldest first."), "desc"),
 	limit: limit(25, 25),
-	offset: v.optional(integer(0, lastOffset, "How many to pass over."), 0),
+	offset: v.optional(integer(0, maxOffset, "How many to skip."), 0),
 });
 
 type Args = v.InferOutput<typeof input>;
@@ -92,7 +99,7 @@ export const searchGuildMessages = tool({
 	toolset: "messages",
 	title: "Search a guild's messages",
 	description:
-		"Find messages in all channels that the bot may read, by Discord's own index. Takes at least one filter; `next_offset` goes on as `offset`.",
+		"Search all channels that the bot can read, with Discord's index. Takes at least one filter; continue with `next_offset` as `offset`.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	permissionsIn: "channel_ids",
@@ -104,53 +111,57 @@ export const searchGuildMessages = tool({
 			throw invalidParameters([
 				`${keys.join(", ")}: expected at least one of these`,
 			]);
-		requireContent(discord, "Discord lets it search none");
-		const result = await search(discord, guild, queryOf(args));
+		requireContent(discord, "Discord does not let it search");
+		const result = await search(discord, guild, searchQuery(args));
 		const { total_results: total, threads } = result;
 		const messages = result.messages.flat() as APIMessage[];
 		const nameOf = channelNames(guild, threads ?? []);
 		return [
 			total === 0
-				? "No message that Discord has indexed matches."
+				? "No indexed message matches."
 				: `${total} match(es) in total, ${messages.length} shown${args.offset > 0 ? ` after the first ${args.offset}` : ""}, ${orderOf(args)}, times in UTC:`,
 			...messages.map(
-				(one) => `in: ${nameOf(one.channel_id)} | ${messageLine(one)}`,
+				(message) =>
+					`in: ${nameOf(message.channel_id)} | ${messageLine(message)}`,
 			),
 			...(result.doing_deep_historical_index
 				? ["Discord is still indexing old messages: some may be missing."]
 				: []),
-			...wayOn(total, args),
+			...nextPage(total, args),
 		];
 	},
 });
 
-function queryOf(args: Args): URLSearchParams {
+function searchQuery(args: Args): URLSearchParams {
 	const { query, before, after, pinned, sort, order, limit, offset } = args;
-	const one = {
+	const single = {
 		content: query,
 		max_id: before?.first,
 		min_id: after?.lastBefore,
 		pinned,
-		...{ sort_by: sort, sort_order: order, limit, offset },
-		// Other tools read channels with an age restriction as well.
+		sort_by: sort,
+		sort_order: order,
+		limit,
+		offset,
+		// Other tools read age-restricted channels too.
 		include_nsfw: true,
 	};
-	const many = {
+	const repeated = {
 		channel_id: args.channel_ids,
 		author_id: args.author_ids,
 		mentions: args.mentions,
 		has: args.has,
 		author_type: args.author_type,
 	};
-	const asked = new URLSearchParams();
-	for (const [key, value] of Object.entries(one))
-		if (value !== undefined) asked.set(key, String(value));
-	for (const [key, values = []] of Object.entries(many))
-		for (const value of values) asked.append(key, value);
-	return asked;
+	const params = new URLSearchParams();
+	for (const [key, value] of Object.entries(single))
+		if (value !== undefined) params.set(key, String(value));
+	for (const [key, values = []] of Object.entries(repeated))
+		for (const value of values) params.append(key, value);
+	return params;
 }
 
-/** What Discord finds; while it is still indexing, it is asked again for as long as a call may take. */
+/** Searches; repeats while Discord is still indexing the guild, as long as the call has time. */
 async function search(
 	{ rest }: Client<true>,
 	guild: Guild,
@@ -158,40 +169,40 @@ async function search(
 ): Promise<APIMessageSearchResult> {
 	const startedAt = performance.now();
 	for (;;) {
-		const answer = (await rest.get(Routes.guildMessagesSearch(guild.id), {
+		const result = (await rest.get(Routes.guildMessagesSearch(guild.id), {
 			query,
 		})) as RESTGetAPIGuildMessagesSearchResult;
-		if ("messages" in answer) return answer;
-		const waitSeconds = Math.max(answer.retry_after, shortestWaitSeconds);
+		if ("messages" in result) return result;
+		const waitSeconds = Math.max(result.retry_after, minWaitSeconds);
 		const spentMs = performance.now() - startedAt;
 		if (spentMs + waitSeconds * 1000 > lastStartMs)
 			throw new ToolError(
-				`Discord is still indexing the messages of the guild ${guild.id}, ${answer.documents_indexed} so far, and found nothing yet. Call again in ${Math.ceil(waitSeconds)} seconds, or read one channel with search_messages.`,
+				`Discord is still indexing the messages of the guild ${guild.id}, ${result.documents_indexed} so far, and has no results yet. Call again in ${Math.ceil(waitSeconds)} seconds, or read one channel with search_messages.`,
 			);
 		await Bun.sleep(waitSeconds * 1000);
 	}
 }
 
 function orderOf({ sort, order }: Args): string {
-	if (sort === "relevance") return "the best match first";
+	if (sort === "relevance") return "best match first";
 	return order === "asc" ? "oldest first" : "newest first";
 }
 
-/** Names channels; of threads that are archived only the answer itself knows the names. */
+/** Channel names by id. Archived threads are not cached, so their names come from the search result. */
 function channelNames(guild: Guild, threads: readonly APIThreadChannel[]) {
-	const called = new Map(threads.map(({ id, name }) => [id, name]));
+	const names = new Map(threads.map(({ id, name }) => [id, name]));
 	return (id: string) => {
-		const name = guild.channels.cache.get(id)?.name ?? called.get(id);
+		const name = guild.channels.cache.get(id)?.name ?? names.get(id);
 		return name ? `#${oneField(name)} (ID: ${id})` : `ID: ${id}`;
 	};
 }
 
-/** Pages go by offset: Discord may leave some of a page out. */
-function wayOn(total: number, { offset, limit }: Args): string[] {
+/** The cursor of the next page. Computed from the limit, because Discord may omit messages of a page. */
+function nextPage(total: number, { offset, limit }: Args): string[] {
 	const next = offset + limit;
 	if (next >= total) return [];
-	if (next <= lastOffset) return [`next_offset=${next}`];
+	if (next <= maxOffset) return [`next_offset=${next}`];
 	return [
-		"Discord shows no more of what it finds; narrow the search, such as with `before`.",
+		"Discord shows no further results; narrow the search, such as with `before`.",
 	];
 }

@@ -1,4 +1,4 @@
-// A guild's settings.
+// Editing a guild's settings.
 
 import {
 	type APIGuild,
@@ -26,14 +26,14 @@ import {
 import { tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** Discord's names, in the order of their numbers. */
+/** Discord's names of levels; the index is the value. */
 const levels = {
 	verification_level: ["NONE", "LOW", "MEDIUM", "HIGH", "VERY_HIGH"],
 	default_message_notifications: ["ALL_MESSAGES", "ONLY_MENTIONS"],
 	explicit_content_filter: ["DISABLED", "MEMBERS_WITHOUT_ROLES", "ALL_MEMBERS"],
 } as const;
 
-/** Discord's names of what it leaves out of its notices, with their bits. */
+/** Discord's names of system channel flags, each of which suppresses a kind of notice, with their bits. */
 const noticeFlags = new Map(
 	Object.entries(GuildSystemChannelFlags).flatMap(
 		([name, bit]): [string, number][] =>
@@ -43,24 +43,26 @@ const noticeFlags = new Map(
 
 const afkTimeouts = [60, 300, 900, 1800, 3600];
 
-/** What only communities have. */
-const ofCommunities = [
+/** Settings that require the COMMUNITY feature. */
+const communitySettings = [
 	"rules_channel_id",
 	"public_updates_channel_id",
 	"safety_alerts_channel_id",
 	"preferred_locale",
 ] as const;
 
-const level = <Field extends keyof typeof levels>(field: Field, what: string) =>
-	v.optional(choice(levels[field], what));
-const channel = (what: string) => v.optional(foundOrNone(channelOrNone, what));
+const level = <Field extends keyof typeof levels>(
+	field: Field,
+	description: string,
+) => v.optional(choice(levels[field], description));
+const channel = (noun: string) => v.optional(foundOrNone(channelOrNone, noun));
 
 export const editGuild = tool({
 	name: "edit_guild",
 	toolset: "guild",
 	title: "Edit a guild",
 	description:
-		"Change a guild's settings: only what is given, and not to what it is already. Answers with old and new values.",
+		"Change the given settings of a guild. Returns old and new values; without a change it is refused.",
 	effect: "write",
 	idempotent: true,
 	lock: "guild_id",
@@ -71,20 +73,20 @@ export const editGuild = tool({
 		description: v.optional(text(0, 300, 'New description, or "" for none.')),
 		verification_level: level(
 			"verification_level",
-			"What accounts need before they can write.",
+			"What users need before they can write.",
 		),
 		default_message_notifications: level(
 			"default_message_notifications",
-			"Of what members are notified by default.",
+			"Default notifications of members.",
 		),
 		explicit_content_filter: level(
 			"explicit_content_filter",
 			"Whose media Discord scans.",
 		),
-		afk_channel_id: channel("voice channel for who is idle"),
+		afk_channel_id: channel("voice channel for AFK users"),
 		afk_timeout: v.optional(
 			v.pipe(
-				integer(60, 3600, "Idle seconds: 60, 300, 900, 1800 or 3600."),
+				integer(60, 3600, "AFK seconds: 60, 300, 900, 1800 or 3600."),
 				v.check(
 					(input) => afkTimeouts.includes(input),
 					`expected one of ${afkTimeouts.join(", ")}`,
@@ -94,10 +96,10 @@ export const editGuild = tool({
 		system_channel_id: channel("channel for Discord's notices"),
 		system_channel_flags: v.optional(
 			list(
-				choice([...noticeFlags.keys()], "What is left out."),
+				choice([...noticeFlags.keys()], "Suppressed notice."),
 				0,
 				noticeFlags.size,
-				"All that Discord leaves out of its notices.",
+				"All notices that Discord suppresses.",
 			),
 		),
 		rules_channel_id: channel("channel with the rules (COMMUNITY)"),
@@ -107,7 +109,7 @@ export const editGuild = tool({
 			choice(Object.values(Locale), "Language (COMMUNITY)."),
 		),
 		premium_progress_bar_enabled: v.optional(
-			flag("Show how many boosts are to come."),
+			flag("Show the boost progress bar."),
 		),
 		reason,
 	}),
@@ -116,12 +118,12 @@ export const editGuild = tool({
 		const current = (await guild.client.rest.get(route)) as APIGuild;
 		const before = settingsOf(current);
 		const fields = Object.keys(before) as (keyof Settings)[];
-		const asked = {
+		const requested = {
 			...args,
 			system_channel_flags:
-				args.system_channel_flags && named(args.system_channel_flags),
+				args.system_channel_flags && joinFlags(args.system_channel_flags),
 		};
-		const given = fields.map((field) => [field, asked[field]]);
+		const given = fields.map((field) => [field, requested[field]]);
 		const changes = changesOf(
 			before,
 			Object.fromEntries(given) as Given,
@@ -135,13 +137,13 @@ export const editGuild = tool({
 		const changed = fields.filter((field) => before[field] !== after[field]);
 		if (changed.length === 0)
 			throw new ToolError(
-				`Discord took the edit of the guild ${guild.id} and changed nothing.`,
+				`Discord accepted the edit of the guild ${guild.id} but changed nothing.`,
 			);
 		return [
 			`Changed ${changed.length} setting(s) of the guild ${oneField(edited.name)} (ID: ${guild.id}):`,
 			...changed.map((field) => {
 				const [old, now] = [before, after].map((settings) =>
-					shown(guild, field, settings[field]),
+					formatSetting(guild, field, settings[field]),
 				);
 				return `${field}: ${old} → ${now}`;
 			}),
@@ -152,7 +154,7 @@ export const editGuild = tool({
 type Settings = ReturnType<typeof settingsOf>;
 type Given = { [Field in keyof Settings]: Settings[Field] | undefined };
 
-/** A guild's settings as the tool takes them: levels by name, "" for none. */
+/** A guild's settings as in the tool's arguments: levels by name, "" for none. */
 function settingsOf(guild: APIGuild) {
 	const nameOf = (field: keyof typeof levels) =>
 		levels[field][guild[field]] ?? String(guild[field]);
@@ -165,7 +167,7 @@ function settingsOf(guild: APIGuild) {
 		afk_channel_id: guild.afk_channel_id ?? "",
 		afk_timeout: guild.afk_timeout,
 		system_channel_id: guild.system_channel_id ?? "",
-		system_channel_flags: named(
+		system_channel_flags: joinFlags(
 			[...noticeFlags]
 				.filter(([, bit]) => (guild.system_channel_flags & bit) !== 0)
 				.map(([name]) => name),
@@ -178,14 +180,14 @@ function settingsOf(guild: APIGuild) {
 	};
 }
 
-/** Flags as one text, in Discord's order. */
-function named(flags: readonly string[]): string {
+/** Flags as one text for comparison, in Discord's order. */
+function joinFlags(flags: readonly string[]): string {
 	return [...noticeFlags.keys()]
 		.filter((name) => flags.includes(name))
 		.join(", ");
 }
 
-/** The bits of such a text, and those of `before` that have no name here. */
+/** The bits of flags joined by joinFlags, plus unknown bits of `before`. */
 function bitsOf(flags: string, before: number): number {
 	const names = flags.split(", ");
 	return [...noticeFlags].reduce(
@@ -194,7 +196,7 @@ function bitsOf(flags: string, before: number): number {
 	);
 }
 
-/** The same as Discord takes them. */
+/** The changes in Discord's form. */
 function toBody(
 	changes: Partial<Settings>,
 	{ system_channel_flags }: APIGuild,
@@ -212,20 +214,22 @@ function toBody(
 	);
 }
 
-/** Throws the ToolError to show for settings that only communities have. */
+/** Throws a ToolError for a community setting in a guild without COMMUNITY. */
 function requireCommunity(
 	{ id, features }: APIGuild,
 	changes: Partial<Settings>,
 ): void {
 	if (features.some((feature) => feature === "COMMUNITY")) return;
-	const asked = ofCommunities.filter((field) => changes[field] !== undefined);
-	if (asked.length === 0) return;
+	const refused = communitySettings.filter(
+		(field) => changes[field] !== undefined,
+	);
+	if (refused.length === 0) return;
 	throw new ToolError(
-		`Only communities have ${asked.join(", ")}, and the guild ${id} lacks COMMUNITY. An administrator can enable it in Discord's own server settings. Nothing was done.`,
+		`Only communities have ${refused.join(", ")}, and the guild ${id} lacks COMMUNITY. An administrator can enable it in Discord's server settings. Nothing was done.`,
 	);
 }
 
-function shown(
+function formatSetting(
 	guild: Guild,
 	field: keyof Settings,
 	value: string | number | boolean,

@@ -1,4 +1,4 @@
-// Guilds: the communities that the bot is in.
+// The guilds that the bot is in.
 
 import { type APIGuild, GuildVerificationLevel, Routes } from "discord.js";
 import * as v from "valibot";
@@ -18,10 +18,10 @@ export const listGuilds = tool({
 		const guilds = [...discord.guilds.cache.values()].filter(({ id }) =>
 			mayTouch(id),
 		);
-		// The gateway reads the id at the end of a line: nothing may follow it.
+		// The gateway reads the id at the end of each line: nothing may follow it.
 		return [
 			`${guilds.length} guild(s):`,
-			// discord.js knows no name of one that has been unavailable since the bot started.
+			// A guild that has been unavailable since the start has no name in discord.js.
 			...guilds.map(
 				({ name = "(unavailable)", id }) => `${oneField(name)} | ID: ${id}`,
 			),
@@ -32,29 +32,32 @@ export const listGuilds = tool({
 export const getGuildInfo = tool({
 	name: "get_guild_info",
 	toolset: "core",
-	title: "Get a guild's facts",
+	title: "Get guild info",
 	description:
-		"A guild's name, owner, counts of members, channels and roles, boosts, features and verification level.",
+		"A guild's name, owner, number of members, channels and roles, boosts, features, verification level.",
 	effect: "read",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, discord }) {
-		// Discord counts who is online only when it is asked.
-		const now = (await discord.rest.get(Routes.guild(guild.id), {
+		// Only a request with with_counts returns the number of online members.
+		const current = (await discord.rest.get(Routes.guild(guild.id), {
 			query: new URLSearchParams({ with_counts: "true" }),
 		})) as APIGuild;
-		const owner = guild.members.cache.get(now.owner_id);
-		const online = now.approximate_presence_count;
-		const channels = guild.channels.cache.filter((one) => !one.isThread());
-		const level = GuildVerificationLevel[now.verification_level] ?? "unknown";
+		const owner = guild.members.cache.get(current.owner_id);
+		const online = current.approximate_presence_count;
+		const channels = guild.channels.cache.filter(
+			(channel) => !channel.isThread(),
+		);
+		const level =
+			GuildVerificationLevel[current.verification_level] ?? "unknown";
 		return [
-			`${oneField(now.name)} (ID: ${now.id})`,
-			`description: ${oneField(now.description ?? "") || "none"}`,
-			`owner: ${owner ? memberName(owner) : `ID: ${now.owner_id}`}`,
+			`${oneField(current.name)} (ID: ${current.id})`,
+			`description: ${oneField(current.description ?? "") || "none"}`,
+			`owner: ${owner ? memberName(owner) : `ID: ${current.owner_id}`}`,
 			`members: ${guild.memberCount}${online == null ? "" : `, about ${online} of them online`}`,
 			`channels: ${channels.size}, shown by list_channels`,
-			`roles: ${now.roles.length}, shown by list_roles`,
-			`boosts: ${now.premium_subscription_count ?? 0}, level ${now.premium_tier}`,
-			`features: ${now.features.join(", ") || "none"}`,
+			`roles: ${current.roles.length}, shown by list_roles`,
+			`boosts: ${current.premium_subscription_count ?? 0}, level ${current.premium_tier}`,
+			`features: ${current.features.join(", ") || "none"}`,
 			`verification level: ${level}`,
 			`created: ${time(guild.createdTimestamp)}`,
 		];

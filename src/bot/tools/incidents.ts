@@ -1,4 +1,4 @@
-// What a guild that is raided switches off for a while.
+// Incident actions: pausing invites and direct messages during a raid.
 
 import {
 	type APIGuild,
@@ -13,9 +13,9 @@ import { guild_id, instantOrNone } from "../tool/arguments.ts";
 import { tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-const longestMs = 24 * 60 * 60 * 1000;
+const maxPauseMs = 24 * 60 * 60 * 1000;
 
-/** Until when; empty for what is not switched off. */
+/** ISO 8601 times; empty for what is not paused. */
 interface Incidents {
 	invites_disabled_until: string;
 	dms_disabled_until: string;
@@ -24,9 +24,9 @@ interface Incidents {
 export const setIncidentActions = tool({
 	name: "set_incident_actions",
 	toolset: "guild",
-	title: "Pause invites and private messages",
+	title: "Pause invites and DMs",
 	description:
-		"During a raid: let nobody join by invite, or members write to each other privately, for at most 24 h.",
+		"During a raid: pause invites, or direct messages between members, for at most 24 h.",
 	effect: "write",
 	idempotent: true,
 	lock: "guild_id",
@@ -34,18 +34,18 @@ export const setIncidentActions = tool({
 	input: v.strictObject({
 		guild_id,
 		invites_disabled_until: v.optional(instantOrNone("No invites until")),
-		dms_disabled_until: v.optional(instantOrNone("No messages until")),
+		dms_disabled_until: v.optional(instantOrNone("No DMs until")),
 	}),
 	async run(
 		{ invites_disabled_until, dms_disabled_until },
 		{ guild, discord },
 	) {
-		const asked = { invites_disabled_until, dms_disabled_until };
-		requireSoon(asked);
+		const requested = { invites_disabled_until, dms_disabled_until };
+		requireNextDay(requested);
 		const now = (await discord.rest.get(Routes.guild(guild.id))) as APIGuild;
 		const before = incidentsOf(now.incidents_data);
 		const name = `${oneField(now.name)} (ID: ${guild.id})`;
-		const after = { ...before, ...changesOf(before, asked, name) };
+		const after = { ...before, ...changesOf(before, requested, name) };
 		const set = (await discord.rest.put(Routes.guildIncidentActions(guild.id), {
 			body: {
 				invites_disabled_until: after.invites_disabled_until || null,
@@ -57,37 +57,37 @@ export const setIncidentActions = tool({
 		return [
 			`In ${name}, times in UTC:`,
 			`Invites: ${invites ? `paused until ${time(new Date(invites))}` : "open"}`,
-			`Private messages between members: ${messages ? `paused until ${time(new Date(messages))}` : "open"}`,
+			`Direct messages between members: ${messages ? `paused until ${time(new Date(messages))}` : "open"}`,
 		];
 	},
 });
 
-/** What is switched off still. */
+/** The pauses that have not ended. */
 function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
-	const still = (until: string | null | undefined) =>
+	const ifActive = (until: string | null | undefined) =>
 		until && Date.parse(until) > Date.now()
 			? new Date(until).toISOString()
 			: "";
 	return {
-		invites_disabled_until: still(data?.invites_disabled_until),
-		dms_disabled_until: still(data?.dms_disabled_until),
+		invites_disabled_until: ifActive(data?.invites_disabled_until),
+		dms_disabled_until: ifActive(data?.dms_disabled_until),
 	};
 }
 
-/** Throws an RpcError for times that are over, and for those that are too far away. */
-function requireSoon(
-	asked: {
+/** Throws an RpcError for times in the past or more than 24 hours ahead. */
+function requireNextDay(
+	times: {
 		[Field in keyof Incidents]: string | undefined;
 	},
 ): void {
 	const now = Date.now();
-	const faults = Object.entries(asked).flatMap(([field, until]) => {
+	const issues = Object.entries(times).flatMap(([field, until]) => {
 		const ms = until ? Date.parse(until) - now : 1;
-		return ms > 0 && ms <= longestMs
+		return ms > 0 && ms <= maxPauseMs
 			? []
 			: [
-					`${field}: expected a time in the next 24 h, received ${until}; it is ${time(now)} now`,
+					`${field}: expected a time in the next 24 h, received ${until}; now it is ${time(now)}`,
 				];
 	});
-	if (faults.length > 0) throw invalidParameters(faults);
+	if (issues.length > 0) throw invalidParameters(issues);
 }

@@ -1,4 +1,4 @@
-// Every tool there is. The order is the order of tools/list.
+// All tools, in the order of tools/list.
 
 import { getAuditLog } from "./audit-log.ts";
 import {

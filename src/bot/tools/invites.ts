@@ -1,4 +1,4 @@
-// Invites: the ways into a guild.
+// Invites.
 
 import {
 	type APIExtendedInvite,
@@ -26,7 +26,7 @@ export const listInvites = tool({
 	toolset: "guild",
 	title: "List invites",
 	description:
-		"List the invites to a guild, or to one of its channels, the latest first: code, link, channel, who made it, when it expires, how often it was used.",
+		"List the invites to a guild or one of its channels, newest first: code, link, channel, creator, expiry, uses.",
 	effect: "read",
 	permissions: [
 		{ permission: "ManageChannels", with: "channel_id" },
@@ -39,7 +39,7 @@ export const listInvites = tool({
 	],
 	input: v.strictObject({
 		guild_id,
-		channel_id: v.optional(found(channel, "channel; all when omitted")),
+		channel_id: v.optional(found(channel, "channel; default: all")),
 	}),
 	async run(_, { discord, guild, channel }) {
 		const invites = (await discord.rest.get(
@@ -51,12 +51,10 @@ export const listInvites = tool({
 		if (invites.length === 0) return `There is no invite to ${where}.`;
 		const hidden = invites.some((invite) => !("uses" in invite));
 		return [
-			`${invites.length} invite(s) to ${where}, ${hidden ? "as Discord orders them" : "the latest first"}, times in UTC:`,
+			`${invites.length} invite(s) to ${where}, ${hidden ? "in Discord's order" : "newest first"}, times in UTC:`,
 			...invites.sort((a, b) => createdAt(b) - createdAt(a)).map(inviteLine),
 			...(hidden
-				? [
-						"How often they were used Discord shows to a bot with MANAGE_GUILD only.",
-					]
+				? ["Discord shows the number of uses only with MANAGE_GUILD."]
 				: []),
 		];
 	},
@@ -71,7 +69,7 @@ export const createInvite = tool({
 	toolset: "guild",
 	title: "Create an invite",
 	description:
-		"Make a link by which people join the guild and come to a channel. Without `unique`, Discord may give one of the bot's that is alike. Answers with the link.",
+		"Create an invite link to a channel. Without `unique`, Discord may return an existing invite of the bot with the same settings. Returns the link.",
 	effect: "write",
 	permissions: [
 		"CreateInstantInvite",
@@ -82,29 +80,28 @@ export const createInvite = tool({
 		guild_id,
 		channel_id: found(channel, "channel"),
 		max_age_seconds: v.optional(
-			integer(0, 604_800, "How long it lasts; 0 for ever."),
+			integer(0, 604_800, "Lifetime; 0 for ever."),
 			86_400,
 		),
-		max_uses: v.optional(
-			integer(0, 100, "How many may use it; 0 for any number."),
-			0,
-		),
+		max_uses: v.optional(integer(0, 100, "Maximum uses; 0 for no limit."), 0),
 		temporary: v.optional(
-			flag("Who has no role when they go offline is put out."),
+			flag("Kick users who go offline without a role."),
 			false,
 		),
 		unique: v.optional(flag("Always a new one."), false),
 		role_ids: v.optional(
-			list(found(role, "role"), 1, 100, "Roles for who joins by it."),
+			list(found(role, "role"), 1, 100, "Roles for new members."),
 		),
 		reason,
 	}),
 	async run({ max_age_seconds, ...args }, { discord, channel, roles }) {
 		const { max_uses, temporary, unique, role_ids } = args;
-		for (const one of roles ?? []) requireAssignable(one);
+		for (const role of roles ?? []) requireAssignable(role);
 		const body: RESTPostAPIChannelInviteJSONBody = {
 			max_age: max_age_seconds,
-			...{ max_uses, temporary, unique },
+			max_uses,
+			temporary,
+			unique,
 			...(role_ids && { role_ids }),
 		};
 		const invite = (await discord.rest.post(Routes.channelInvites(channel.id), {
@@ -122,7 +119,7 @@ export const getInvite = tool({
 	toolset: "guild",
 	title: "Get an invite",
 	description:
-		"Show an invite to the guild: channel, who made it, when it expires. list_invites also shows how often it was used.",
+		"Get an invite to the guild: channel, creator, expiry. list_invites also shows its uses.",
 	effect: "read",
 	input: v.strictObject({ guild_id, invite_code: foundInvite }),
 	run(_, { invite: { data } }) {
@@ -139,7 +136,7 @@ export const deleteInvite = destructiveTool({
 	toolset: "guild",
 	title: "Delete an invite",
 	description:
-		"Delete an invite: nobody joins by its link any more. It cannot be brought back.",
+		"Delete an invite, so that its link stops working. This cannot be undone.",
 	permissions: [
 		{
 			permission: "ManageChannels",
@@ -152,7 +149,7 @@ export const deleteInvite = destructiveTool({
 	plan(_, { discord, invite: { data } }) {
 		return {
 			preview: [
-				`Would delete the invite ${data.code}, after which nobody joins by ${inviteLink(data)}:`,
+				`Would delete the invite ${data.code}; ${inviteLink(data)} would stop working:`,
 				inviteLine(data),
 			],
 			async act() {

@@ -1,4 +1,4 @@
-// Locking channels: @everyone can for a while do there no more than read. What was before is kept in the bot's database.
+// Locking channels: denies @everyone to write and speak. The database keeps what unlock_channel restores.
 
 import {
 	ChannelType,
@@ -22,20 +22,21 @@ import type { ChannelLockRow } from "../store/channel-locks.ts";
 import { found, guild_id, reason } from "../tool/arguments.ts";
 import { tool } from "../tool/define.ts";
 
-/** What @everyone may not do in a locked channel, and in one to speak in. */
-const written =
+/** Permissions that a lock denies; in voice channels also `voicePermissions`. */
+const textPermissions =
 	PermissionFlagsBits.SendMessages |
 	PermissionFlagsBits.SendMessagesInThreads |
 	PermissionFlagsBits.CreatePublicThreads |
 	PermissionFlagsBits.CreatePrivateThreads |
 	PermissionFlagsBits.AddReactions;
-const spoken = PermissionFlagsBits.Connect | PermissionFlagsBits.Speak;
+const voicePermissions =
+	PermissionFlagsBits.Connect | PermissionFlagsBits.Speak;
 
-const locked = {
+const input = v.strictObject({
 	guild_id,
 	channel_id: found(find.currentChannel, "channel"),
 	reason,
-};
+});
 
 export const lockChannel = tool({
 	name: "lock_channel",
@@ -43,31 +44,33 @@ export const lockChannel = tool({
 	extra: true,
 	title: "Lock a channel",
 	description:
-		"Deny @everyone to write, react and open threads in a channel, and in voice to connect and speak, until unlock_channel. Whom the channel itself allows it, administrators and the bot still may.",
+		"Deny @everyone to write, react and create threads in a channel, and in voice to connect and speak, until unlock_channel. Exempt: the bot, administrators, and those allowed by overwrites.",
 	effect: "write",
 	idempotent: true,
 	lock: "channel_id",
 	permissions: ["ManageRoles"],
-	input: v.strictObject(locked),
+	input,
 	async run(_, { guild, channel, locks }) {
 		if (channel.type === ChannelType.GuildCategory)
 			throw new ToolError(
-				`${channelName(channel)} is a category: lock the channels in it, which list_channels shows. Nothing was done.`,
+				`${channelName(channel)} is a category: lock its channels instead; list_channels shows them. Nothing was done.`,
 			);
-		const bits = find.isVoice(channel) ? written | spoken : written;
+		const bits = find.isVoice(channel)
+			? textPermissions | voicePermissions
+			: textPermissions;
 		const name = channelName(channel);
-		const earlier = await locks.of(channel.id);
-		if (earlier.length > 0) throw lockedAlready(channel, earlier);
+		const rows = await locks.of(channel.id);
+		if (rows.length > 0) throw alreadyLocked(channel, rows);
 		const { deny } = overwriteOf(channel, guild.id);
 		const denies = bits & ~deny;
 		if (denies === 0n)
 			throw new ToolError(
-				`Nothing would change: ${name} denies @everyone all that a lock would, and unlock_channel undoes only what lock_channel has done. Nothing was done.`,
+				`Nothing would change: ${name} already denies @everyone all that a lock would, and unlock_channel would not undo that. Nothing was done.`,
 			);
 		const own = lostByBot(guild, channel, denies);
 		requireGrantable(guild, channel, denies);
-		// As it is before: the writes change what is known of the channel.
-		const kept = channel.permissionOverwrites.cache.filter(
+		// Read before the writes, which change the cached overwrites.
+		const exempt = channel.permissionOverwrites.cache.filter(
 			({ id, allow }) => id !== guild.id && (allow.bitfield & bits) !== 0n,
 		);
 		await locks.begin(rowsFor(guild, channel, denies, own), (row) =>
@@ -81,18 +84,20 @@ export const lockChannel = tool({
 				: [`Denied before: ${describeBits(bits & deny)}`]),
 			...(own === 0n
 				? []
-				: [`The bot is now allowed by name: ${describeBits(own)}`]),
-			...(kept.size === 0
+				: [`The bot is now explicitly allowed: ${describeBits(own)}`]),
+			...(exempt.size === 0
 				? []
 				: [
-						`The channel itself had allowed some of it to ${kept.size} role(s) and member(s), who still may; list_channel_permissions shows them.`,
+						`The channel itself allows some of it to ${exempt.size} role(s) and member(s), who are exempt; list_channel_permissions shows them.`,
 					]),
-			...(inside === 0 ? [] : [`${inside} member(s) are in it, and stay.`]),
+			...(inside === 0
+				? []
+				: [`${inside} member(s) are in it and stay connected.`]),
 		];
 	},
 });
 
-/** What the channel says of someone once it is locked. */
+/** The overwrite of a role or member in the locked channel. */
 function lockedBits(
 	channel: find.Channel,
 	{ target_id, allows, denies }: ChannelLockRow,
@@ -104,8 +109,8 @@ function lockedBits(
 	};
 }
 
-/** What lock of a channel is noted, and what has become of it, as an error to show. */
-function lockedAlready(
+/** The error for a channel with a stored lock; says which parts are no longer in force. */
+function alreadyLocked(
 	channel: find.Channel,
 	rows: readonly ChannelLockRow[],
 ): ToolError {
@@ -117,12 +122,12 @@ function lockedAlready(
 	const since = time(rows[0]?.locked_at ?? null);
 	return new ToolError(
 		ended === 0n
-			? `${name} is locked already, since ${since}. unlock_channel undoes it. Nothing was done.`
-			: `${name} is noted as locked at ${since}, and of that ${describeBits(ended)} is not in force: somebody has changed it, or it never took effect. unlock_channel undoes the rest; then it can be locked again. Nothing was done.`,
+			? `${name} has been locked since ${since}. unlock_channel unlocks it. Nothing was done.`
+			: `${name} was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. unlock_channel undoes the rest; then it can be locked again. Nothing was done.`,
 	);
 }
 
-/** Of these permissions, those that the bot has in the channel by no permission that the channel itself gives it. */
+/** The permissions that the bot would lose: those it has in the channel without an overwrite that allows them. */
 function lostByBot(
 	guild: Guild,
 	channel: find.Channel,
@@ -139,7 +144,7 @@ function lostByBot(
 		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
 }
 
-/** The bot's own comes first: without CONNECT it could not change the channel any more. */
+/** The bot's own overwrite comes first: without CONNECT it could no longer edit the channel. */
 function rowsFor(
 	guild: Guild,
 	channel: find.Channel,
@@ -148,8 +153,13 @@ function rowsFor(
 ): ChannelLockRow[] {
 	const me = botMember(guild).id;
 	const row = (target_id: string, target_type: OverwriteType) => ({
-		...{ channel_id: channel.id, target_id, target_type },
-		...{ locked_at: Date.now(), allows: "0", denies: "0", allowed: "0" },
+		channel_id: channel.id,
+		target_id,
+		target_type,
+		locked_at: Date.now(),
+		allows: "0",
+		denies: "0",
+		allowed: "0",
 		existed: channel.permissionOverwrites.cache.has(target_id)
 			? (1 as const)
 			: (0 as const),
@@ -173,65 +183,65 @@ export const unlockChannel = tool({
 	extra: true,
 	title: "Unlock a channel",
 	description:
-		"Undo lock_channel: what it has changed is as before again. What somebody has changed since then stays, and is named.",
+		"Undo lock_channel: restore what it changed. Changes that others made since then stay, and are listed.",
 	effect: "write",
 	idempotent: true,
 	lock: "channel_id",
 	permissions: ["ManageRoles"],
-	input: v.strictObject(locked),
+	input,
 	async run(_, { guild, channel, locks }) {
 		const name = channelName(channel);
 		const rows = await locks.of(channel.id);
 		if (rows.length === 0)
 			throw new ToolError(
-				`${name} was not locked by lock_channel. set_channel_permissions changes what it denies. Nothing was done.`,
+				`${name} was not locked by lock_channel. set_channel_permissions changes its permissions. Nothing was done.`,
 			);
 		const restored = rows.map((row) => ({
-			...{ row, still: inForce(channel, row) },
-			whose: row.target_id === guild.id ? "@everyone" : "the bot",
+			row,
+			active: inForce(channel, row),
+			owner: row.target_id === guild.id ? "@everyone" : "the bot",
 		}));
 		requireGrantable(
 			guild,
 			channel,
-			restored.reduce((bits, { still }) => bits | still, 0n),
+			restored.reduce((bits, { active }) => bits | active, 0n),
 		);
-		// As it is before: the writes change what is known of the channel.
-		const left = restored.flatMap(({ row, still, whose }) => {
-			const changed = bitsOf(row) & ~still;
+		// Read before the writes, which change the cached overwrites.
+		const left = restored.flatMap(({ row, active, owner }) => {
+			const changed = bitsOf(row) & ~active;
 			if (changed === 0n) return [];
 			const state = stateOf(channel, row, changed);
-			return `Not as the lock had set it for ${whose}, and left: ${state}`;
+			return `Changed since the lock for ${owner}, and left as it is: ${state}`;
 		});
-		for (const { row, still } of restored) await restore(channel, row, still);
+		for (const { row, active } of restored) await restore(channel, row, active);
 		const forgotten = await locks.forget(channel.id);
 		return [
 			`Unlocked ${name}.`,
 			...restored.map(
-				({ still, whose }) =>
-					`As before again for ${whose}: ${describeBits(still)}`,
+				({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`,
 			),
 			...left,
 			...(forgotten
 				? []
 				: [
-						"The bot's database is away, and still has the lock: call unlock_channel again in a minute.",
+						"The database is unavailable and still has the lock: call unlock_channel again in a minute.",
 					]),
 		];
 	},
 });
 
-/** All that a lock changes for someone. */
+/** All permissions that a lock changes for a role or member. */
 function bitsOf({ allows, denies }: ChannelLockRow): bigint {
 	return BigInt(allows) | BigInt(denies);
 }
 
-/** What of it is still as the lock set it. */
+/** The permissions that are still as the lock set them. */
 function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
 }
 
-/** These permissions, by whether the channel allows or denies them, or neither. */
+/** These permissions, grouped by allowed, denied or neither. */
 function stateOf(
 	channel: find.Channel,
 	{ target_id }: ChannelLockRow,
@@ -243,22 +253,22 @@ function stateOf(
 		["denied", bits & deny] as const,
 		["neither allowed nor denied", bits & ~(allow | deny)] as const,
 	]
-		.filter(([, some]) => some !== 0n)
-		.map(([word, some]) => `${describeBits(some)} (${word})`)
+		.filter(([, group]) => group !== 0n)
+		.map(([state, group]) => `${describeBits(group)} (${state})`)
 		.join(", ");
 }
 
-/** Undoes what of a lock is still in force. What the channel says for nothing else any more is removed, if it is new. */
+/** Undoes the active part of a lock. Deletes the overwrite if the lock created it and nothing else is left in it. */
 async function restore(
 	channel: find.Channel,
 	row: ChannelLockRow,
-	still: bigint,
+	active: bigint,
 ): Promise<void> {
-	if (still === 0n) return;
+	if (active === 0n) return;
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	const after = {
-		allow: (allow & ~still) | (BigInt(row.allowed) & still),
-		deny: deny & ~still,
+		allow: (allow & ~active) | (BigInt(row.allowed) & active),
+		deny: deny & ~active,
 	};
 	if (row.existed === 0 && (after.allow | after.deny) === 0n)
 		await channel.client.rest.delete(

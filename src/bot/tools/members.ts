@@ -1,4 +1,4 @@
-// Members: people in a guild, and what they are called there.
+// Members of a guild, and their nicknames.
 
 import { type Guild, type GuildMember, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
@@ -35,25 +35,23 @@ export const listMembers = tool({
 	input: v.strictObject({
 		guild_id,
 		limit: limit(1000, 100),
-		// Programs that were written for other servers ask for the first page with an empty id.
+		// Clients written for other servers send an empty id for the first page.
 		after: v.optional(
-			snowflakeOrEmpty(
-				"Id of the last member of the page before; the first page when omitted.",
-			),
+			snowflakeOrEmpty("Id of the previous page's last member."),
 		),
 	}),
-	run({ limit, after: border }, { guild, connection }) {
-		const after = border || undefined;
-		const { shown, next } = pageOf(
+	run({ limit, after: cursor }, { guild, connection }) {
+		const after = cursor || undefined;
+		const { page, next } = pageOf(
 			[...guild.members.cache.values()],
 			after,
 			limit,
 		);
 		return [
-			shown.length > 0
-				? `${shown.length} of ${guild.members.cache.size} member(s):`
+			page.length > 0
+				? `${page.length} of ${guild.members.cache.size} member(s):`
 				: `No member has an id above ${after}.`,
-			...shown.map(memberLine),
+			...page.map(memberLine),
 			...stillLoading(guild, connection),
 			...next,
 		];
@@ -61,27 +59,27 @@ export const listMembers = tool({
 });
 
 function memberLine(member: GuildMember): string {
-	return `${describe(member)} | roles: ${roleIds(member)} | joined: ${time(member.joinedAt)}`;
+	return `${memberFields(member)} | roles: ${roleIds(member)} | joined: ${time(member.joinedAt)}`;
 }
 
-/** The first members after an id, in the order of their ids, and the line that says where the next page begins. */
+/** The first members after an id, by id, and the line with the cursor of the next page. */
 export function pageOf(
 	members: readonly GuildMember[],
 	after: string | undefined,
 	limit: number,
-): { shown: GuildMember[]; next: string[] } {
+): { page: GuildMember[]; next: string[] } {
 	const rest = members
 		.filter(({ id }) => after === undefined || compareIds(id, after) > 0)
 		.sort((a, b) => compareIds(a.id, b.id));
-	const shown = rest.slice(0, limit);
-	const last = shown.at(-1);
+	const page = rest.slice(0, limit);
+	const last = page.at(-1);
 	return {
-		shown,
+		page,
 		next: last && rest.length > limit ? [`next_after=${last.id}`] : [],
 	};
 }
 
-/** The ids of a member's roles; everyone has the one that is called like the guild. */
+/** The ids of a member's roles without @everyone, whose id is the guild's. */
 function roleIds(member: GuildMember): string {
 	const ids = [...member.roles.cache.keys()].filter(
 		(id) => id !== member.guild.id,
@@ -89,11 +87,11 @@ function roleIds(member: GuildMember): string {
 	return ids.sort(compareIds).join(", ") || "none";
 }
 
-/** A line that says so while not all members are known. */
+/** A note while members are still being loaded. */
 export function stillLoading(guild: Guild, connection: Connection): string[] {
 	if (connection.knowsMembers(guild)) return [];
 	return [
-		`The members are still being loaded (${guild.members.cache.size} of ${guild.memberCount}): some are missing here. Call again in a moment.`,
+		`Members are still being loaded (${guild.members.cache.size} of ${guild.memberCount}), so some are missing. Call again in a moment.`,
 	];
 }
 
@@ -102,7 +100,7 @@ export const lookupUserByName = tool({
 	toolset: "core",
 	title: "Look up a user by name",
 	description:
-		"Find members by part of a nickname, display name or username, ignoring case and accents; the best matches first.",
+		"Find members by part of a nickname, display name or username, ignoring case and accents; best matches first.",
 	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
@@ -116,35 +114,35 @@ export const lookupUserByName = tool({
 	}),
 	run({ query, limit }, { guild, connection }) {
 		const found = memberIndex(guild).find(foldedName(query), limit);
-		const shown = membersOf(guild, found.ids);
+		const members = membersOf(guild, found.ids);
 		const lines =
 			found.total === 0
 				? [`No member's name contains "${oneField(query)}".`]
 				: [
-						shown.length < found.total
-							? `${found.total} match(es), the first ${shown.length}:`
+						members.length < found.total
+							? `${found.total} match(es), the first ${members.length}:`
 							: `${found.total} match(es):`,
-						...shown.map(describe),
+						...members.map(memberFields),
 					];
 		return [...lines, ...stillLoading(guild, connection)];
 	},
 });
 
-/** What is looked for in names. Throws an RpcError where nothing of it is left. */
+/** The query in the form of the name index. Throws an RpcError if nothing is left of it. */
 function foldedName(query: string): string {
-	const wanted = fold(query.replace(/^@(?=.)/, ""));
-	if (wanted === "")
+	const folded = fold(query.replace(/^@(?=.)/, ""));
+	if (folded === "")
 		throw invalidParameters(["query: expected more than accents"]);
-	return wanted;
+	return folded;
 }
 
 const memberFilters = {
 	query: v.optional(
-		text(1, 100, "What a nickname, display name or username begins with."),
+		text(1, 100, "Start of a nickname, display name or username."),
 	),
 	role_id: v.optional(found(role, "role")),
-	joined_before: v.optional(moment("Only who joined before")),
-	joined_after: v.optional(moment("Only who joined after")),
+	joined_before: v.optional(moment("Joined before")),
+	joined_after: v.optional(moment("Joined after")),
 	is_bot: v.optional(flag("Only bots; false: only people.")),
 };
 
@@ -154,21 +152,21 @@ export const searchMembers = tool({
 	extra: true,
 	title: "Search members",
 	description:
-		"List the members who fit all that is given, by id: names, id, role ids, when they joined. Takes at least one filter.",
+		"List the members who match all filters, by id: names, id, role ids, when they joined. Takes at least one filter.",
 	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
 		...memberFilters,
 		limit: limit(1000, 100),
-		after: v.optional(snowflake("last member of the page before")),
+		after: v.optional(snowflake("previous page's last member")),
 	}),
 	run(args, { guild, connection }) {
 		const { query, role_id, joined_before, joined_after, is_bot } = args;
 		const keys = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
 		if (keys.every((key) => args[key] === undefined))
 			throw invalidParameters([
-				`${keys.join(", ")}: expected at least one of these; list_members lists everyone`,
+				`${keys.join(", ")}: expected at least one of these; list_members lists all members`,
 			]);
 		const candidates =
 			query === undefined
@@ -185,19 +183,19 @@ export const searchMembers = tool({
 				(until === undefined || (joined !== null && joined < until))
 			);
 		});
-		const { shown, next } = pageOf(matches, args.after, args.limit);
+		const { page, next } = pageOf(matches, args.after, args.limit);
 		return [
-			shown.length > 0
-				? `${shown.length} of ${matches.length} member(s) that fit, by id:`
-				: `No member${args.after ? ` with an id above ${args.after}` : ""} fits.`,
-			...shown.map(memberLine),
+			page.length > 0
+				? `${page.length} of ${matches.length} matching member(s), by id:`
+				: `No member${args.after ? ` with an id above ${args.after}` : ""} matches.`,
+			...page.map(memberLine),
 			...stillLoading(guild, connection),
 			...next,
 		];
 	},
 });
 
-/** A moment in milliseconds since 1970. */
+/** In epoch milliseconds. */
 function timeOf(at: Moment | undefined): number | undefined {
 	return at && SnowflakeUtil.timestampFrom(at.first);
 }
@@ -207,7 +205,7 @@ export const getMember = tool({
 	toolset: "core",
 	title: "Get a member",
 	description:
-		"A member's names, dates, time-out, boost, roles from the highest down, and permissions in the guild.",
+		"A member's names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
 	effect: "read",
 	input: v.strictObject({ guild_id, user_id: found(member, "member") }),
 	run(_, { guild, user: member }) {
@@ -215,7 +213,7 @@ export const getMember = tool({
 		const roles = [...member.roles.cache.values()]
 			.filter(({ id }) => id !== guild.id)
 			.sort((a, b) => b.comparePositionTo(a));
-		const marks = [
+		const labels = [
 			...(user.id === guild.ownerId ? ["owner of the guild"] : []),
 			...(user.bot ? ["bot"] : []),
 			...(member.pending ? ["has not yet accepted the rules"] : []),
@@ -223,13 +221,13 @@ export const getMember = tool({
 		return [
 			memberName(member),
 			`Nickname: ${nickname ? oneField(nickname) : "none"}`,
-			`Display name outside: ${user.globalName ? oneField(user.globalName) : "none"}`,
-			`Is: ${marks.join(", ") || "a member"}`,
+			`Global display name: ${user.globalName ? oneField(user.globalName) : "none"}`,
+			`Is: ${labels.join(", ") || "a member"}`,
 			`Joined: ${time(member.joinedAt)}`,
 			`Registered: ${time(user.createdAt)}`,
 			`Timed out until: ${member.isCommunicationDisabled() ? time(until) : "not timed out"}`,
 			`Boosts since: ${member.premiumSince ? time(member.premiumSince) : "does not boost"}`,
-			`May in the guild: ${describeBits(member.permissions.bitfield)}`,
+			`Permissions in the guild: ${describeBits(member.permissions.bitfield)}`,
 			`${roles.length} role(s), the highest first:`,
 			...roles.map(roleName),
 		];
@@ -241,7 +239,7 @@ export const setNickname = tool({
 	toolset: "moderation",
 	title: "Set a nickname",
 	description:
-		"Set what a member or the bot is called; without `nickname`, or with an empty one, their own name counts again.",
+		"Set the nickname of a member or the bot; without `nickname`, or with an empty one, remove it.",
 	effect: "write",
 	idempotent: true,
 	permissions: [
@@ -266,11 +264,11 @@ export const setNickname = tool({
 	}),
 	async run({ nickname }, { guild, user: member }) {
 		const before = member.nickname ?? "";
-		const called = (name: string) =>
+		const describeNick = (name: string) =>
 			name === "" ? "no nickname" : `the nickname "${oneField(name)}"`;
 		if (before === nickname)
 			throw new ToolError(
-				`Nothing would change: ${memberName(member)} has ${called(before)} already. Nothing was done.`,
+				`Nothing would change: ${memberName(member)} already has ${describeNick(before)}. Nothing was done.`,
 			);
 		const nick = nickname || null;
 		const { members } = guild;
@@ -278,12 +276,12 @@ export const setNickname = tool({
 		const edited = await (isBot
 			? members.editMe({ nick })
 			: members.edit(member.id, { nick }));
-		// An empty answer (204) does not say how Discord writes it.
+		// A 204 response does not contain the nickname.
 		const now = edited.nickname ?? "";
-		return `${memberName(edited)} now has ${called(now === before ? nickname : now)}, and had ${called(before)}.`;
+		return `${memberName(edited)} now has ${describeNick(now === before ? nickname : now)}, and had ${describeNick(before)}.`;
 	},
 });
 
-export function describe({ displayName, user, id }: GuildMember): string {
+export function memberFields({ displayName, user, id }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
 }

@@ -1,4 +1,4 @@
-// Messages: writing in channels and threads, and changing what the bot wrote.
+// Sending messages to channels and threads, and editing messages of the bot.
 
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
@@ -35,9 +35,9 @@ export const sendMessage = tool({
 		content,
 		reply_to: v.optional(snowflake("message to reply to, in the same channel")),
 		mentions,
-		silent: v.optional(flag("Send without a notification."), false),
+		silent: v.optional(flag("Without a notification."), false),
 		embeds: v.optional(embeds, []),
-		suppress_embeds: v.optional(flag("Show no previews of links."), false),
+		suppress_embeds: v.optional(flag("Without link previews."), false),
 	}),
 	async run(args, { discord, channel }) {
 		const flags =
@@ -69,7 +69,7 @@ export const editMessage = tool({
 	toolset: "messages",
 	title: "Edit a message",
 	description:
-		"Change the content or the embeds of a message that the bot wrote; what is not given stays.",
+		"Change the content or embeds of a message that the bot sent; omitted fields stay.",
 	effect: "write",
 	idempotent: true,
 	lock: "message_id",
@@ -86,12 +86,16 @@ export const editMessage = tool({
 		const { message_id } = args;
 		const given = { content: args.content, embeds: args.embeds };
 		const message = await fetchOwnMessage(channel, message_id, "edit");
-		const what = `the message ${message_id} in ${channelName(channel)}`;
+		const target = `the message ${message_id} in ${channelName(channel)}`;
 		const { content, embeds } = message;
-		const changes = changesOf<MessageFields>({ content, embeds }, given, what);
+		const changes = changesOf<MessageFields>(
+			{ content, embeds },
+			given,
+			target,
+		);
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
 			body: { ...changes, allowed_mentions: allowedMentions(args.mentions) },
 		});
-		return `Changed ${Object.keys(changes).join(", ")} of ${what}.`;
+		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
 	},
 });

@@ -1,4 +1,4 @@
-// Moderation: keeping people out, and letting them in again.
+// Bans and kicks.
 
 import {
 	type APIBan,
@@ -31,10 +31,10 @@ export const ban = destructiveTool({
 	aliases: ["ban_member"],
 	title: "Ban a user",
 	description:
-		"Ban a user, member or not, and optionally delete what they wrote lately.",
+		"Ban a user, member or not, and optionally delete their recent messages.",
 	permissions: ["BanMembers"],
 	ranked: true,
-	// Of two at once, the second is told that they are banned already.
+	// Of two calls at once, the second finds the user already banned.
 	lock: "user_id",
 	idempotent: true,
 	input: v.strictObject({
@@ -44,7 +44,7 @@ export const ban = destructiveTool({
 			integer(
 				0,
 				7 * daySeconds,
-				"Delete their messages of so many seconds, up to 7 days.",
+				"Seconds of their messages to delete, up to 7 days.",
 			),
 		),
 		delete_message_days: v.optional(
@@ -66,17 +66,17 @@ export const ban = destructiveTool({
 		const name = member ? memberName(member) : userName(user);
 		if (await banOf(guild, user.id))
 			throw new ToolError(
-				`${name} is banned from the guild already. Nothing was done.`,
+				`${name} is already banned from the guild. Nothing was done.`,
 			);
 		const deleteMessageSeconds =
 			delete_message_seconds ?? (delete_message_days ?? 0) * daySeconds;
 		const deleted =
 			deleteMessageSeconds > 0
-				? `, and delete what they wrote in the last ${deleteMessageSeconds} seconds`
+				? `, and delete their messages of the last ${deleteMessageSeconds} seconds`
 				: "";
-		const who = member ? "" : ", who is not a member";
+		const note = member ? "" : ", who is not a member";
 		return {
-			preview: `Would ban ${name}${who}${deleted}.`,
+			preview: `Would ban ${name}${note}${deleted}.`,
 			async act() {
 				await guild.bans.create(user.id, { deleteMessageSeconds });
 				return `Banned ${name}.`;
@@ -85,7 +85,7 @@ export const ban = destructiveTool({
 	},
 });
 
-/** A ban as it is now, asked for; undefined for someone who is not banned. */
+/** A user's ban, fetched from Discord; undefined if the user is not banned. */
 async function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
 	try {
 		return await guild.bans.fetch({ user: id, force: true });
@@ -118,7 +118,7 @@ export const unban = tool({
 		const ban = await banOf(guild, user_id);
 		if (!ban)
 			throw new ToolError(
-				`The user ${user_id} is not banned from the guild ${guild.id}. Nothing was done; get_bans lists who is.`,
+				`The user ${user_id} is not banned from the guild ${guild.id}. Nothing was done; get_bans lists the bans.`,
 			);
 		await guild.bans.remove(user_id);
 		return `Lifted the ban of ${userName(ban.user)}.`;
@@ -129,13 +129,13 @@ export const getBans = tool({
 	name: "get_bans",
 	toolset: "moderation",
 	title: "Get bans",
-	description: "List who is banned, by id, with the reasons.",
+	description: "List bans by user id, with reasons.",
 	effect: "read",
 	permissions: ["BanMembers"],
 	input: v.strictObject({
 		guild_id,
 		limit: limit(1000, 100),
-		after: v.optional(snowflake("last user of the page before")),
+		after: v.optional(snowflake("previous page's last user")),
 	}),
 	async run({ limit, after }, { discord, guild }) {
 		const query = new URLSearchParams({
@@ -151,7 +151,7 @@ export const getBans = tool({
 				? `Nobody is banned from the guild ${guild.id}.`
 				: `Nobody with an id above ${after} is banned from the guild ${guild.id}.`;
 		return [
-			`${bans.length} ban(s), in the order of the users' ids:`,
+			`${bans.length} ban(s), by user id:`,
 			...bans.map(
 				({ user, reason }) =>
 					`@${oneField(user.username)} | ID: ${user.id} | ${reason ? `reason: ${oneField(reason)}` : "no reason given"}`,
@@ -167,7 +167,7 @@ export const kick = destructiveTool({
 	aliases: ["kick_member"],
 	title: "Kick a member",
 	description:
-		"Remove a member from a guild. They lose their roles, and can join again with an invite; ban keeps them out.",
+		"Remove a member from a guild. They lose their roles and can rejoin with an invite; ban keeps them out.",
 	permissions: ["KickMembers"],
 	ranked: true,
 	lock: "user_id",

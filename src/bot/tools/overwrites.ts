@@ -1,4 +1,4 @@
-// Overwrites: what a channel allows and denies to a role or a member, whatever their roles say.
+// Permission overwrites: what a channel allows and denies to roles and members.
 
 import { type Guild, OverwriteType, Routes } from "discord.js";
 import * as v from "valibot";
@@ -39,7 +39,7 @@ export const setChannelPermissions = tool({
 	toolset: "channels",
 	title: "Set channel permissions",
 	description:
-		"Set what a role or member is allowed and denied in a channel, in place of what the channel says of them; with `merge` only the permissions named change.",
+		"Set what a role or member is allowed and denied in a channel, replacing their overwrite; with `merge`, change only the given permissions.",
 	effect: "write",
 	idempotent: true,
 	lock: "channel_id",
@@ -51,15 +51,12 @@ export const setChannelPermissions = tool({
 			["role", "member"],
 			"What target_id is the id of.",
 		),
-		target_id: snowflake("role or the member"),
+		target_id: snowflake("role or member"),
 		allow: permissionBits("What to allow"),
 		allow_names: permissionNames("What to allow"),
 		deny: permissionBits("What to deny"),
 		deny_names: permissionNames("What to deny"),
-		merge: v.optional(
-			flag("Keep what the channel says of other permissions."),
-			false,
-		),
+		merge: v.optional(flag("Keep other permissions of the overwrite."), false),
 		reason,
 	}),
 	async run(args, { guild, channel, connection }) {
@@ -74,7 +71,7 @@ export const setChannelPermissions = tool({
 			args.allow_names,
 		);
 		const deny = readBits(["deny", "deny_names"], args.deny, args.deny_names);
-		// Without `merge`, what is not given is neither allowed nor denied.
+		// Without `merge`, omitted permissions become neither allowed nor denied.
 		if (args.merge && allow === undefined && deny === undefined)
 			throw invalidParameters([
 				"allow, allow_names, deny, deny_names: expected at least one of these with merge",
@@ -85,7 +82,7 @@ export const setChannelPermissions = tool({
 		const denied = after.deny ^ before.deny;
 		if ((allowed | denied) === 0n)
 			throw new ToolError(
-				`Nothing would change: ${channelName(channel)} says exactly this of ${name} already. Nothing was done.`,
+				`Nothing would change: ${channelName(channel)} already has this overwrite for ${name}. Nothing was done.`,
 			);
 		requireGrantable(guild, channel, allowed | denied);
 		await guild.client.rest.put(
@@ -108,7 +105,7 @@ export const setChannelPermissions = tool({
 	},
 });
 
-/** What it will say. Throws an RpcError where the same permission is allowed and denied. */
+/** The resulting overwrite. Throws an RpcError if a permission is both allowed and denied. */
 function overwriteAfter(
 	before: Bits,
 	allow: bigint,
@@ -132,8 +129,7 @@ export const listChannelPermissions = tool({
 	toolset: "channels",
 	extra: true,
 	title: "List channel permissions",
-	description:
-		"List what a channel itself allows and denies to roles and members.",
+	description: "List a channel's permission overwrites for roles and members.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
@@ -156,15 +152,17 @@ export const listChannelPermissions = tool({
 		const name = channelName(channel);
 		return [
 			lines.length === 0
-				? `${name} has no permissions of its own: those of the roles apply.`
-				: `${name} has its own permissions for ${lines.length} role(s) and member(s), roles from the top:`,
+				? `${name} has no overwrites: the permissions of the roles apply.`
+				: `${name} has overwrites for ${lines.length} role(s) and member(s), roles from the top:`,
 			...lines,
-			...(channel.permissionsLocked ? ["They are those of its category."] : []),
+			...(channel.permissionsLocked
+				? ["They are the same as in its category."]
+				: []),
 		];
 	},
 });
 
-/** Where a role stands; members stand below all roles. */
+/** The position of a role; members sort below all roles. */
 function rankOf(guild: Guild, id: string): number {
 	return guild.roles.cache.get(id)?.position ?? -1;
 }
@@ -175,36 +173,36 @@ export const removeChannelPermissions = destructiveTool({
 	extra: true,
 	title: "Remove channel permissions",
 	description:
-		"Remove what a channel itself allows and denies to a role or member, who may have left.",
+		"Remove a channel's overwrite for a role or member, who may have left.",
 	lock: "channel_id",
 	idempotent: true,
 	permissions: ["ManageRoles"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
-		target_id: snowflake("role or the member"),
+		target_id: snowflake("role or member"),
 		reason,
 	}),
 	plan({ target_id }, { guild, channel }) {
 		const overwrite = channel.permissionOverwrites.cache.get(target_id);
 		if (!overwrite)
 			throw new ToolError(
-				`${channelName(channel)} has no permissions for ${target_id}. list_channel_permissions shows for whom it has. Nothing was done.`,
+				`${channelName(channel)} has no overwrite for ${target_id}. list_channel_permissions lists its overwrites. Nothing was done.`,
 			);
 		const { allow, deny } = overwriteOf(channel, target_id);
 		requireGrantable(guild, channel, allow | deny);
-		const whose = `the permissions for ${overwriteName(guild, overwrite)} (ID: ${target_id}) in ${channelName(channel)}`;
+		const target = `the overwrite for ${overwriteName(guild, overwrite)} (ID: ${target_id}) in ${channelName(channel)}`;
 		const lines = [
 			`Allowed: ${describeBits(allow)}`,
 			`Denied: ${describeBits(deny)}`,
 		];
 		return {
-			preview: [`Would remove ${whose}.`, ...lines],
+			preview: [`Would remove ${target}.`, ...lines],
 			async act() {
 				await guild.client.rest.delete(
 					Routes.channelPermission(channel.id, target_id),
 				);
-				return [`Removed ${whose}.`, ...lines];
+				return [`Removed ${target}.`, ...lines];
 			},
 		};
 	},
@@ -216,7 +214,7 @@ export const syncChannelPermissions = destructiveTool({
 	extra: true,
 	title: "Sync channel permissions",
 	description:
-		"Give a channel exactly the permissions of its category, in place of its own, which are gone.",
+		"Replace a channel's permission overwrites with those of its category.",
 	idempotent: true,
 	lock: "channel_id",
 	permissions: ["ManageChannels", "ManageRoles"],
@@ -228,13 +226,13 @@ export const syncChannelPermissions = destructiveTool({
 	async plan(_, { guild, channel }) {
 		if (!channel.parentId)
 			throw new ToolError(
-				`${channelName(channel)} is in no category. move_channel puts it into one. Nothing was done.`,
+				`${channelName(channel)} is in no category. move_channel can move it into one. Nothing was done.`,
 			);
 		const parent = await find.currentChannel(guild, channel.parentId);
 		const changed = differingOverwrites(channel, parent);
 		if (changed.length === 0)
 			throw new ToolError(
-				`Nothing would change: ${channelName(channel)} has the permissions of ${channelName(parent)} already. Nothing was done.`,
+				`Nothing would change: ${channelName(channel)} already has the permissions of ${channelName(parent)}. Nothing was done.`,
 			);
 		requireGrantable(
 			guild,
@@ -242,25 +240,25 @@ export const syncChannelPermissions = destructiveTool({
 			differenceOf(rawOverwrites(channel), rawOverwrites(parent)),
 		);
 		const { permission_overwrites } = rawOverwrites(parent);
-		const them = `${channelName(channel)} the permissions of ${channelName(parent)}`;
-		const whom = `for ${changed.length} role(s) and member(s):`;
-		// As it is before: the write changes what is known of the channel.
+		const change = `${channelName(channel)} the permissions of ${channelName(parent)}`;
+		const count = `${changed.length} role(s) and member(s):`;
+		// Read before the write, which changes the cached overwrites.
 		const lines = changed.map((overwrite) =>
 			changeLine(channel, parent, overwrite),
 		);
 		return {
-			preview: [`Would give ${them}; that would change them ${whom}`, ...lines],
+			preview: [`Would give ${change}; changes for ${count}`, ...lines],
 			async act() {
 				await guild.client.rest.patch(Routes.channel(channel.id), {
 					body: { permission_overwrites },
 				});
-				return [`Gave ${them}; that changed them ${whom}`, ...lines];
+				return [`Gave ${change}; changes for ${count}`, ...lines];
 			},
 		};
 	},
 });
 
-/** How many of those that change are named for a channel. */
+/** How many changed overwrites are shown for each channel. */
 const sampleSize = 5;
 
 export const copyChannelPermissions = destructiveTool({
@@ -269,7 +267,7 @@ export const copyChannelPermissions = destructiveTool({
 	extra: true,
 	title: "Copy channel permissions",
 	description:
-		"Give channels exactly the permissions of another one; those they have are gone. Those that have them already are left alone.",
+		"Replace the permission overwrites of channels with those of another one. Channels that already have them are skipped.",
 	idempotent: true,
 	dryRunByDefault: true,
 	lock: ["channel_id", "target_channel_ids"],
@@ -296,7 +294,7 @@ export const copyChannelPermissions = destructiveTool({
 			.filter(({ changed }) => changed.length > 0);
 		if (changes.length === 0)
 			throw new ToolError(
-				`Nothing would change: the ${target_channels.length} channel(s) have the permissions of ${channelName(channel)} already. Nothing was done.`,
+				`Nothing would change: the ${target_channels.length} channel(s) already have the permissions of ${channelName(channel)}. Nothing was done.`,
 			);
 		for (const { target } of changes)
 			requireGrantable(
@@ -306,14 +304,14 @@ export const copyChannelPermissions = destructiveTool({
 			);
 		const count = `${changes.length} of ${target_channels.length} channel(s)`;
 		const lines = changes.flatMap(({ target, changed }) => [
-			`${channelName(target)}: changes for ${changed.length} role(s) and member(s)${changed.length > sampleSize ? `, of whom ${sampleSize} are` : ""}`,
+			`${channelName(target)}: changes for ${changed.length} role(s) and member(s)${changed.length > sampleSize ? `, the first ${sampleSize}` : ""}`,
 			...changed
 				.slice(0, sampleSize)
 				.map((overwrite) => `- ${changeLine(target, channel, overwrite)}`),
 		]);
-		const them = `the permissions of ${channelName(channel)}`;
+		const source = `the permissions of ${channelName(channel)}`;
 		return {
-			preview: [`Would give ${count} ${them}:`, ...lines],
+			preview: [`Would give ${count} ${source}:`, ...lines],
 			act: (call) =>
 				writeEach(
 					{
@@ -326,8 +324,7 @@ export const copyChannelPermissions = destructiveTool({
 							guild.client.rest.patch(Routes.channel(target.id), {
 								body: { permission_overwrites },
 							}),
-						done: (done, of) =>
-							`Gave ${done} of ${of} channel(s) that had others ${them}:`,
+						done: (done, of) => `Gave ${done} of ${of} channel(s) ${source}:`,
 					},
 					call,
 				),

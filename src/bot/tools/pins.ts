@@ -1,4 +1,4 @@
-// Pins: the messages that a channel keeps at hand.
+// Pinned messages.
 
 import { type RESTGetAPIChannelMessagesPinsResult, Routes } from "discord.js";
 import * as v from "valibot";
@@ -29,7 +29,7 @@ export const pinMessage = tool({
 	toolset: "messages",
 	title: "Pin a message",
 	description:
-		"Pin a message to its channel, which has room for 250. A notice in the channel tells of it.",
+		"Pin a message to its channel (at most 250 pins). Discord posts a notice in the channel.",
 	effect: "write",
 	idempotent: true,
 	lock: "message_id",
@@ -40,7 +40,7 @@ export const pinMessage = tool({
 		const where = channelName(channel);
 		if (message.pinned)
 			throw new ToolError(
-				`The message ${message_id} is pinned in ${where} already. Nothing was done.`,
+				`The message ${message_id} is already pinned in ${where}. Nothing was done.`,
 			);
 		await discord.rest.put(Routes.channelMessagesPin(channel.id, message_id));
 		return `Pinned the message ${message_id} in ${where}.`;
@@ -51,7 +51,7 @@ export const unpinMessage = tool({
 	name: "unpin_message",
 	toolset: "messages",
 	title: "Unpin a message",
-	description: "Take a message from the pins of its channel; it stays there.",
+	description: "Unpin a message; the message itself stays.",
 	effect: "write",
 	idempotent: true,
 	lock: "message_id",
@@ -62,7 +62,7 @@ export const unpinMessage = tool({
 		const where = channelName(channel);
 		if (!message.pinned)
 			throw new ToolError(
-				`The message ${message_id} is not pinned in ${where}. Nothing was done; list_pins shows those that are.`,
+				`The message ${message_id} is not pinned in ${where}. Nothing was done; list_pins lists the pins.`,
 			);
 		await discord.rest.delete(
 			Routes.channelMessagesPin(channel.id, message_id),
@@ -88,9 +88,9 @@ export const listPins = tool({
 				v.string(),
 				v.regex(
 					/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/,
-					"expected a time such as 2026-01-31T12:00:00.000Z, as next_before gives it",
+					"expected a time such as 2026-01-31T12:00:00.000Z, as in next_before",
 				),
-				v.description("Only pins from before this time (ISO 8601)."),
+				v.description("Only pins before this time (ISO 8601)."),
 			),
 		),
 	}),

@@ -1,4 +1,4 @@
-// Polls: asking, ending, and who voted for what. get_message shows how a poll stands.
+// Polls: creating, ending, listing voters. get_message shows the votes.
 
 import {
 	type APIMessage,
@@ -44,13 +44,13 @@ export const createPoll = tool({
 	extra: true,
 	title: "Create a poll",
 	description:
-		"Ask people in a channel to vote, as the bot. A poll cannot be edited; it ends by itself.",
+		"Create a poll in a channel, as the bot. It cannot be edited, and ends by itself.",
 	effect: "write",
 	permissions: ["SendMessages", "SendPolls"],
 	input: v.strictObject({
 		guild_id,
-		channel_id: found(textChannel, "channel or thread to ask in"),
-		question: text(1, 300, "What is asked."),
+		channel_id: found(textChannel, "channel or thread"),
+		question: text(1, 300, "The question."),
 		answers: list(
 			v.strictObject({
 				text: text(1, 55, "The answer."),
@@ -58,10 +58,10 @@ export const createPoll = tool({
 			}),
 			2,
 			10,
-			"What can be voted for.",
+			"The answers.",
 		),
-		duration: v.optional(integer(1, 768, "Hours that it is open."), 24),
-		allow_multiselect: v.optional(flag("Several answers per person."), false),
+		duration: v.optional(integer(1, 768, "Hours until it ends."), 24),
+		allow_multiselect: v.optional(flag("Several answers per user."), false),
 	}),
 	async run(args, { discord, guild, channel }) {
 		const { question, duration, allow_multiselect } = args;
@@ -72,7 +72,7 @@ export const createPoll = tool({
 		const answers = args.answers.map(({ text, emoji }) => ({
 			poll_media: {
 				text,
-				// Discord wants one of the two.
+				// Discord accepts only one of id and name.
 				...(emoji && {
 					emoji: emoji.id ? { id: emoji.id } : { name: emoji.name },
 				}),
@@ -105,26 +105,28 @@ export const endPoll = destructiveTool({
 	extra: true,
 	title: "End a poll",
 	description:
-		"End a poll that the bot asked, at once. It cannot be opened again. Answers with the votes.",
+		"End a poll of the bot at once. It cannot be reopened. Returns the votes.",
 	idempotent: true,
 	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject(onPoll),
 	async plan({ message_id }, { discord, channel }) {
 		const message = await fetchOwnMessage(channel, message_id, "end");
-		const what = `the poll ${message_id} in ${channelName(channel)}`;
+		const target = `the poll ${message_id} in ${channelName(channel)}`;
 		const before = pollOf(message, discord);
 		if (hasEnded(before))
 			throw new ToolError(
-				`Nothing would change: ${what} has ended. Nothing was done; get_message shows its result.`,
+				`Nothing would change: ${target} has ended. Nothing was done; get_message shows its result.`,
 			);
 		return {
-			preview: [`Would end ${what}, now`, ...pollFields(before)].join(" | "),
+			preview: [`Would end ${target}, now`, ...pollFields(before)].join(" | "),
 			async act() {
 				const { poll } = (await discord.rest.post(
 					Routes.expirePoll(channel.id, message_id),
 				)) as APIMessage;
-				return [`Ended ${what}`, ...(poll ? pollFields(poll) : [])].join(" | ");
+				return [`Ended ${target}`, ...(poll ? pollFields(poll) : [])].join(
+					" | ",
+				);
 			},
 		};
 	},
@@ -135,7 +137,7 @@ export const getPollVoters = tool({
 	toolset: "messages",
 	extra: true,
 	title: "List a poll's voters",
-	description: "List who voted for an answer of a poll, by id.",
+	description: "List the voters for an answer of a poll, by id.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
@@ -143,16 +145,18 @@ export const getPollVoters = tool({
 		...onPoll,
 		answer_id: integer(1, 1000, "As get_message shows it."),
 		limit: limit(100, 100),
-		after: v.optional(snowflake("last user of the page before")),
+		after: v.optional(snowflake("previous page's last user")),
 	}),
 	async run(args, { discord, channel }) {
 		const { message_id, answer_id, limit, after } = args;
 		const message = await fetchMessage(channel, message_id);
 		const { answers } = pollOf(message, discord);
-		const answer = answers.find((one) => one.answer_id === answer_id);
+		const answer = answers.find(
+			(candidate) => candidate.answer_id === answer_id,
+		);
 		if (!answer)
 			throw new ToolError(
-				`The poll ${message_id} has no answer ${answer_id}; there is ${answers.map((one) => one.answer_id).join(", ")}. get_message shows them.`,
+				`The poll ${message_id} has no answer ${answer_id}. Its answers are ${answers.map(({ answer_id }) => answer_id).join(", ")}; get_message shows them.`,
 			);
 		const query = new URLSearchParams({
 			limit: String(limit),
@@ -163,23 +167,23 @@ export const getPollVoters = tool({
 			{ query },
 		)) as RESTGetAPIPollAnswerVotersResult;
 		const last = users.at(-1);
-		const what = `answer ${answer_id} (${oneField(answer.poll_media.text ?? "")}) of the poll ${message_id}`;
+		const target = `answer ${answer_id} (${oneField(answer.poll_media.text ?? "")}) of the poll ${message_id}`;
 		if (!last)
-			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has voted for ${what}.`;
+			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has voted for ${target}.`;
 		return [
-			`${users.length} voter(s) for ${what}, by id:`,
+			`${users.length} voter(s) for ${target}, by id:`,
 			...users.map(({ username, id }) => `@${oneField(username)} | ID: ${id}`),
 			...(users.length === limit ? [`next_after=${last.id}`] : []),
 		];
 	},
 });
 
-/** The poll of a message; throws the ToolError to show where there is none to be seen. */
+/** The poll of a message. Throws a ToolError if it has none, or if Discord hides it. */
 function pollOf(message: APIMessage, discord: Client<true>): APIPoll {
 	if (message.poll) return message.poll;
 	throw new ToolError(
 		[
-			`The message ${message.id} has no poll. Nothing was done; get_recent_messages shows which have one.`,
+			`The message ${message.id} has no poll. Nothing was done; get_recent_messages shows which messages have one.`,
 			...hiddenContent(discord, [message]),
 		].join(" "),
 	);

@@ -1,4 +1,4 @@
-// Pruning: removing members who have been away for long. Who they are, Discord does not tell before.
+// Pruning inactive members. Discord returns their number, but not who they are.
 
 import {
 	type Guild,
@@ -22,13 +22,13 @@ import { destructiveTool, tool } from "../tool/define.ts";
 
 const fields = {
 	guild_id,
-	days: v.optional(integer(1, 30, "How long they have been away."), 7),
+	days: v.optional(integer(1, 30, "Days of inactivity."), 7),
 	include_role_ids: v.optional(
 		list(
 			found(role, "role"),
 			1,
 			100,
-			"Take in who has these roles, and no others.",
+			"Also members whose roles are all among these.",
 		),
 	),
 };
@@ -37,15 +37,15 @@ export const getPruneCount = tool({
 	name: "get_prune_count",
 	toolset: "moderation",
 	extra: true,
-	title: "Count who would be pruned",
+	title: "Count prunable members",
 	description:
-		"Count the members that prune_members would remove: those away for some days who have no roles.",
+		"Count the members that prune_members would remove: inactive for some days and without roles.",
 	effect: "read",
 	permissions: ["ManageGuild", "KickMembers"],
 	input: v.strictObject(fields),
 	async run({ days }, { guild, include_roles }) {
 		const count = await pruneCount(guild, days, include_roles);
-		return `${count} member(s) of the guild ${guild.id} ${whoIs(days, include_roles)}.`;
+		return `${count} member(s) of the guild ${guild.id} ${pruneCriteria(days, include_roles)}.`;
 	},
 });
 
@@ -55,38 +55,39 @@ export const pruneMembers = destructiveTool({
 	extra: true,
 	title: "Prune members",
 	description:
-		"Remove all members who have been away for some days and have no roles; they can join again. Discord does not tell who they are.",
+		"Kick all members who have been inactive for some days and have no roles; they can rejoin. Discord does not say who they are.",
 	permissions: ["ManageGuild", "KickMembers"],
 	lock: "guild_id",
 	dryRunByDefault: true,
 	input: v.strictObject({
 		...fields,
 		compute_prune_count: v.optional(
-			flag("Answer how many; false for large guilds."),
+			flag("Return the number; false for large guilds."),
 			true,
 		),
 		reason,
 	}),
 	plan({ days, compute_prune_count }, { guild, include_roles }) {
-		const who = whoIs(days, include_roles);
+		const criteria = pruneCriteria(days, include_roles);
 		return {
 			async preview() {
 				const count = await pruneCount(guild, days, include_roles);
-				return `Would remove ${count} member(s) of the guild ${guild.id} who ${who}.`;
+				return `Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`;
 			},
 			async act() {
 				const { pruned } = (await guild.client.rest.post(
 					Routes.guildPrune(guild.id),
 					{
 						body: {
-							...{ days, compute_prune_count },
+							days,
+							compute_prune_count,
 							include_roles: include_roles?.map(({ id }) => id) ?? [],
 						},
 					},
 				)) as RESTPostAPIGuildPruneResult;
 				return pruned === null
-					? `Discord removes the members who ${who}; how many they are was not asked for.`
-					: `Removed ${pruned} member(s) who ${who}.`;
+					? `Discord removes the members who ${criteria}; their number was not requested.`
+					: `Removed ${pruned} member(s) who ${criteria}.`;
 			},
 		};
 	},
@@ -105,7 +106,10 @@ async function pruneCount(
 	return pruned;
 }
 
-function whoIs(days: number, roles: readonly Role[] | undefined): string {
-	const others = roles ? ` but ${roles.map(roleName).join(", ")}` : "";
-	return `have been away for ${days} day(s) and have no roles${others}`;
+function pruneCriteria(
+	days: number,
+	roles: readonly Role[] | undefined,
+): string {
+	const exceptions = roles ? ` except ${roles.map(roleName).join(", ")}` : "";
+	return `have been inactive for ${days} day(s) and have no roles${exceptions}`;
 }

@@ -1,4 +1,4 @@
-// Reactions: emoji that people put on messages.
+// Reactions to messages.
 
 import {
 	type APIMessage,
@@ -35,7 +35,7 @@ export const addReaction = tool({
 	name: "add_reaction",
 	toolset: "messages",
 	title: "Add a reaction",
-	description: "Put an emoji on a message, as the bot.",
+	description: "React to a message, as the bot.",
 	effect: "write",
 	idempotent: true,
 	lock: "message_id",
@@ -43,14 +43,14 @@ export const addReaction = tool({
 	input: v.strictObject({ ...onMessage, emoji }),
 	async run({ message_id, emoji }, { discord, guild, channel }) {
 		const message = await fetchMessage(channel, message_id);
-		const there = reactionWith(message.reactions, emoji);
-		const where = nameOf(message_id, channel);
-		if (there?.me)
+		const existing = reactionWith(message.reactions, emoji);
+		const where = messageName(message_id, channel);
+		if (existing?.me)
 			throw new ToolError(
-				`The bot has put ${emojiName(emoji)} on ${where} already. Nothing was done.`,
+				`The bot has already put ${emojiName(emoji)} on ${where}. Nothing was done.`,
 			);
-		// Whoever joins in an emoji that is there needs no permission.
-		if (!there) {
+		// Only the first reaction with an emoji needs Add Reactions.
+		if (!existing) {
 			requirePermissions(guild, channel, PermissionFlagsBits.AddReactions);
 			await requireOwnEmoji(guild, [emoji]);
 		}
@@ -58,10 +58,10 @@ export const addReaction = tool({
 			Routes.channelMessageOwnReaction(
 				channel.id,
 				message_id,
-				emojiPath(there ? wholeOf(there.emoji, emoji) : emoji, guild),
+				emojiPath(existing ? fromMessage(existing.emoji, emoji) : emoji, guild),
 			),
 		);
-		return `Put ${emojiName(there?.emoji ?? emoji)} on ${where}.`;
+		return `Put ${emojiName(existing?.emoji ?? emoji)} on ${where}.`;
 	},
 });
 
@@ -70,7 +70,7 @@ export const removeReaction = tool({
 	toolset: "messages",
 	title: "Remove a reaction",
 	description:
-		"Take an emoji off a message: the bot's own, or with `user_id` that of someone else.",
+		"Remove a reaction from a message: the bot's own, or with `user_id` another user's.",
 	effect: "write",
 	idempotent: true,
 	lock: "message_id",
@@ -81,25 +81,25 @@ export const removeReaction = tool({
 	input: v.strictObject({
 		...onMessage,
 		emoji,
-		user_id: v.optional(snowflake("person whose reaction it is")),
+		user_id: v.optional(snowflake("user whose reaction it is")),
 	}),
 	async run({ message_id, emoji, user_id }, { discord, guild, channel }) {
 		const message = await fetchMessage(channel, message_id);
-		const there = reactionWith(message.reactions, emoji);
-		const own = user_id === undefined || user_id === discord.user.id;
-		const whole = there ? wholeOf(there.emoji, emoji) : emoji;
-		const path = emojiPath(whole, guild);
-		const has = own
-			? there?.me
-			: there && (await hasReacted(channel, message_id, path, user_id));
-		const who = own ? "The bot" : `The user ${user_id}`;
-		const where = nameOf(message_id, channel);
-		if (!has)
+		const existing = reactionWith(message.reactions, emoji);
+		const isOwn = user_id === undefined || user_id === discord.user.id;
+		const asWritten = existing ? fromMessage(existing.emoji, emoji) : emoji;
+		const path = emojiPath(asWritten, guild);
+		const isThere = isOwn
+			? existing?.me
+			: existing && (await hasReacted(channel, message_id, path, user_id));
+		const who = isOwn ? "The bot" : `The user ${user_id}`;
+		const where = messageName(message_id, channel);
+		if (!isThere)
 			throw new ToolError(
-				`${who} has not put ${emojiName(whole)} on ${where}. Nothing was done; get_reactions shows who has.`,
+				`${who} has not put ${emojiName(asWritten)} on ${where}. Nothing was done; get_reactions shows who has.`,
 			);
 		await discord.rest.delete(
-			own
+			isOwn
 				? Routes.channelMessageOwnReaction(channel.id, message_id, path)
 				: Routes.channelMessageUserReaction(
 						channel.id,
@@ -108,7 +108,7 @@ export const removeReaction = tool({
 						user_id,
 					),
 		);
-		return `Took ${emojiName(whole)} of ${own ? "the bot" : `the user ${user_id}`} off ${where}.`;
+		return `Removed ${emojiName(asWritten)} of ${isOwn ? "the bot" : `the user ${user_id}`} from ${where}.`;
 	},
 });
 
@@ -116,28 +116,28 @@ export const getReactions = tool({
 	name: "get_reactions",
 	toolset: "messages",
 	title: "Get reactions",
-	description: "List who put an emoji on a message, by id.",
+	description: "List who reacted with an emoji, by id.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({
 		...onMessage,
 		emoji,
 		limit: limit(100, 100),
-		after: v.optional(snowflake("last user of the page before")),
+		after: v.optional(snowflake("previous page's last user")),
 	}),
 	async run({ message_id, emoji, limit, after }, { guild, channel }) {
-		const users = await whoReacted(
+		const users = await fetchReactions(
 			channel,
 			message_id,
 			emojiPath(emoji, guild),
 			{ limit, after },
 		);
 		const last = users.at(-1);
-		const what = `${emojiName(emoji)} on ${nameOf(message_id, channel)}`;
+		const target = `${emojiName(emoji)} on ${messageName(message_id, channel)}`;
 		if (!last)
-			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has put ${what}.`;
+			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has put ${target}.`;
 		return [
-			`${users.length} user(s) with ${what}, in the order of their ids:`,
+			`${users.length} user(s) with ${target}, by id:`,
 			...users.map(({ username, id }) => `@${oneField(username)} | ID: ${id}`),
 			...(users.length === limit ? [`next_after=${last.id}`] : []),
 		];
@@ -149,55 +149,58 @@ export const clearReactions = destructiveTool({
 	toolset: "messages",
 	title: "Clear reactions",
 	description:
-		"Take everyone's reactions off a message: all of them, or those with one emoji.",
+		"Remove everyone's reactions from a message: all, or those with one emoji.",
 	permissions: ["ReadMessageHistory", "ManageMessages"],
 	lock: "message_id",
 	idempotent: true,
 	input: v.strictObject({ ...onMessage, emoji: v.optional(emoji) }),
 	async plan({ message_id, emoji }, { discord, guild, channel }) {
 		const { reactions = [] } = await fetchMessage(channel, message_id);
-		const one = emoji && reactionWith(reactions, emoji);
-		const gone = emoji ? (one ? [one] : []) : reactions;
-		const where = nameOf(message_id, channel);
-		if (gone.length === 0)
+		const existing = emoji && reactionWith(reactions, emoji);
+		const removed = emoji ? (existing ? [existing] : []) : reactions;
+		const where = messageName(message_id, channel);
+		if (removed.length === 0)
 			throw new ToolError(
 				`Nobody has put ${emoji ? emojiName(emoji) : "an emoji"} on ${where}. Nothing was done.`,
 			);
-		const count = gone.reduce((sum, { count }) => sum + count, 0);
-		const shown = gone.map(
+		const count = removed.reduce((sum, { count }) => sum + count, 0);
+		const labels = removed.map(
 			({ emoji, count }) => `${emojiName(emoji)} ${count}`,
 		);
-		const what = `${count} reaction(s) off ${where}: ${shown.join(", ")}`;
+		const target = `${count} reaction(s) from ${where}: ${labels.join(", ")}`;
 		return {
-			preview: `Would take ${what}`,
+			preview: `Would remove ${target}`,
 			async act() {
 				await discord.rest.delete(
-					emoji && one
+					emoji && existing
 						? Routes.channelMessageReaction(
 								channel.id,
 								message_id,
-								emojiPath(wholeOf(one.emoji, emoji), guild),
+								emojiPath(fromMessage(existing.emoji, emoji), guild),
 							)
 						: Routes.channelMessageAllReactions(channel.id, message_id),
 				);
-				return `Took ${what}`;
+				return `Removed ${target}`;
 			},
 		};
 	},
 });
 
-function nameOf(messageId: string, channel: GuildTextBasedChannel): string {
+function messageName(
+	messageId: string,
+	channel: GuildTextBasedChannel,
+): string {
 	return `the message ${messageId} in ${channelName(channel)}`;
 }
 
-type Reacted = NonNullable<APIMessage["reactions"]>[number]["emoji"];
+type ReactionEmoji = NonNullable<APIMessage["reactions"]>[number]["emoji"];
 
-/** An emoji as the message has it: with its name, and written as there. */
-function wholeOf(there: Reacted, asked: Emoji): Emoji {
-	return { id: asked.id, name: there.name ?? asked.name };
+/** The emoji with the name that the message has for it. */
+function fromMessage(existing: ReactionEmoji, requested: Emoji): Emoji {
+	return { id: requested.id, name: existing.name ?? requested.name };
 }
 
-async function whoReacted(
+async function fetchReactions(
 	{ id, client }: GuildTextBasedChannel,
 	messageId: string,
 	emojiPath: string,
@@ -219,6 +222,6 @@ async function hasReacted(
 ): Promise<boolean> {
 	const after = String(BigInt(userId) - 1n);
 	const page = { limit: 1, after };
-	const [user] = await whoReacted(channel, messageId, emojiPath, page);
+	const [user] = await fetchReactions(channel, messageId, emojiPath, page);
 	return user?.id === userId;
 }

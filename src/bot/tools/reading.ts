@@ -1,4 +1,4 @@
-// Messages as they are read: the latest of a channel, those around one, a single one.
+// Reading messages: a page of a channel, or a single message.
 
 import * as v from "valibot";
 import { channelName } from "../discord/describe.ts";
@@ -32,7 +32,7 @@ export const getMessage = tool({
 	name: "get_message",
 	toolset: "messages",
 	title: "Get a message",
-	description: "Read one message, on one line as get_recent_messages shows it.",
+	description: "Read one message, as get_recent_messages shows it.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],

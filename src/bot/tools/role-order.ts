@@ -1,4 +1,4 @@
-// The order of roles: who stands above ranks higher.
+// The order of roles, which is the role hierarchy.
 
 import { type APIRole, type Guild, type Role, Routes } from "discord.js";
 import * as v from "valibot";
@@ -17,7 +17,7 @@ export const moveRoles = tool({
 	extra: true,
 	title: "Move roles",
 	description:
-		"Put roles right below or right above another one, in the given order. Who has a higher role ranks higher. Answers with the new order.",
+		"Put roles right below or right above another one, in the given order. Higher roles rank higher. Returns the new order.",
 	effect: "write",
 	idempotent: true,
 	lock: "guild_id",
@@ -25,12 +25,7 @@ export const moveRoles = tool({
 	ranked: true,
 	input: v.strictObject({
 		guild_id,
-		role_ids: list(
-			found(role, "role"),
-			1,
-			250,
-			"Ids of the roles, the highest first.",
-		),
+		role_ids: list(found(role, "role"), 1, 250, "Role ids, the highest first."),
 		below_role_id: v.optional(found(role, "role right above them")),
 		above_role_id: v.optional(
 			found(role, "role right below them; give one of the two"),
@@ -47,9 +42,9 @@ export const moveRoles = tool({
 		const positions = positionsFor(before, after);
 		if (positions.length === 0)
 			throw new ToolError(
-				"Nothing would change: these roles stand there already, in this order. Nothing was done.",
+				"Nothing would change: these roles are already there, in this order. Nothing was done.",
 			);
-		requireReach(guild, after, role_ids);
+		requireBelowBot(guild, after, role_ids);
 		const roles = (await guild.client.rest.patch(Routes.guildRoles(guild.id), {
 			body: positions,
 		})) as APIRole[];
@@ -63,7 +58,7 @@ export const moveRoles = tool({
 	},
 });
 
-/** The roles from the bottom, as they are now: asked for, as what an edit builds on. */
+/** The roles from the bottom, fetched from Discord: the cache may lag behind the last edit. */
 async function currentOrder(guild: Guild): Promise<Role[]> {
 	const roles = await guild.roles.fetch();
 	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));
@@ -82,32 +77,32 @@ function moved(
 	const everyone = order[0]?.guild.id ?? "";
 	if (ids.includes(everyone) || place.below_role_id === everyone)
 		throw new ToolError(
-			"The role that everyone has stays below all others. Nothing was done.",
+			"@everyone always stays below all other roles. Nothing was done.",
 		);
 	if (ids.includes(target))
 		throw invalidParameters([
-			`role_ids: the role ${target} cannot stand next to itself`,
+			`role_ids: the role ${target} cannot be placed next to itself`,
 		]);
 	const byId = new Map(order.map((role) => [role.id, role]));
 	const roles = ids.flatMap((id) => byId.get(id) ?? []).reverse();
 	const others = order.filter(({ id }) => !ids.includes(id));
 	const at = others.findIndex(({ id }) => id === target);
-	// Gone since the call began: it was found then.
+	// Deleted since the arguments were resolved.
 	if (at < 0 || roles.length < ids.length)
 		throw new ToolError(
-			"One of these roles has just been deleted. Nothing was done; list_roles shows those that there are.",
+			"One of these roles was just deleted. Nothing was done; list_roles lists the roles.",
 		);
 	return others.toSpliced(place.above_role_id ? at + 1 : at, 0, ...roles);
 }
 
-/** The positions that change for this order, no more than need to. */
+/** The fewest position changes that produce this order. */
 function positionsFor(before: readonly Role[], after: readonly Role[]) {
 	const low = after.findIndex((role, index) => role !== before[index]);
 	const changes: { id: string; position: number }[] = [];
 	let last = before[low - 1]?.rawPosition ?? 0;
 	for (const [index, role] of after.entries()) {
 		if (index < low || low < 0) continue;
-		// Two that share a position stand by their ids: each needs one of its own.
+		// Roles with equal positions are ordered by id, so each gets a position of its own.
 		last = Math.max(before[index]?.rawPosition ?? 0, last + 1);
 		if (role.rawPosition !== last)
 			changes.push({ id: role.id, position: last });
@@ -115,8 +110,8 @@ function positionsFor(before: readonly Role[], after: readonly Role[]) {
 	return changes;
 }
 
-/** Throws the ToolError to show where one of these roles would no longer stand below the bot's highest. */
-function requireReach(
+/** Throws a ToolError if one of these roles would no longer be below the bot's highest role. */
+function requireBelowBot(
 	guild: Guild,
 	order: readonly Role[],
 	ids: readonly string[],

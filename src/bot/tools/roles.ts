@@ -1,4 +1,4 @@
-// Roles: what they are called, how they look, what they permit.
+// Roles: listing, creating, editing, deleting, and assigning them to members.
 
 import { type Guild, type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
@@ -26,11 +26,11 @@ import {
 } from "../tool/arguments.ts";
 import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
-import { describe, pageOf, stillLoading } from "./members.ts";
+import { memberFields, pageOf, stillLoading } from "./members.ts";
 
 const roleFields = {
-	color: v.optional(integer(0, 0xffffff, "Colour, as 0xRRGGBB; 0 for none.")),
-	hoist: v.optional(flag("List its members apart from the others.")),
+	color: v.optional(integer(0, 0xffffff, "Color 0xRRGGBB; 0 for none.")),
+	hoist: v.optional(flag("List its members separately.")),
 	mentionable: v.optional(flag("Let everyone mention it.")),
 };
 
@@ -39,7 +39,7 @@ export const listRoles = tool({
 	toolset: "roles",
 	title: "List roles",
 	description:
-		"List a guild's roles from the highest down: name, id, members, colour, flags, permissions by name.",
+		"List a guild's roles from the highest down: name, id, members, color, flags, permissions by name.",
 	effect: "read",
 	input: v.strictObject({ guild_id }),
 	run(_, { guild, connection }) {
@@ -66,10 +66,10 @@ export const listRoles = tool({
 	},
 });
 
-/** Where discord.js has the ids of a member's roles; what it shows in public is a new collection each time. */
+/** discord.js's private field with a member's role ids: its public getter builds a new collection for each access. */
 const roleIds = "_roles";
 
-/** How many members have each role, by its id. `role.members` would look at everyone again for each of them. */
+/** The number of members by role id, in one pass: `role.members` iterates over all members for each role. */
 function memberCounts({ id, members }: Guild): Map<string, number> {
 	const counts = new Map([[id, members.cache.size]]);
 	for (const member of members.cache.values())
@@ -83,32 +83,30 @@ export const getRoleMembers = tool({
 	toolset: "roles",
 	extra: true,
 	title: "List a role's members",
-	description: "List the members who have a role, by id.",
+	description: "List the members with a role, by id.",
 	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
 		role_id: found(role, "role"),
 		limit: limit(1000, 100),
-		after: v.optional(
-			snowflake("last member of the page before; the first page when omitted"),
-		),
+		after: v.optional(snowflake("previous page's last member")),
 	}),
 	run({ limit, after }, { guild, role, connection }) {
 		const all = membersOf(role);
-		const { shown, next } = pageOf(all, after, limit);
+		const { page, next } = pageOf(all, after, limit);
 		return [
-			shown.length > 0
-				? `${shown.length} of ${all.length} member(s) with ${roleName(role)}, by id:`
+			page.length > 0
+				? `${page.length} of ${all.length} member(s) with ${roleName(role)}, by id:`
 				: `No member${after ? ` with an id above ${after}` : ""} has ${roleName(role)}.`,
-			...shown.map(describe),
+			...page.map(memberFields),
 			...stillLoading(guild, connection),
 			...next,
 		];
 	},
 });
 
-/** Those who have a role, by id. */
+/** The members with a role, by id. */
 function membersOf(role: Role): GuildMember[] {
 	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
 }
@@ -118,7 +116,7 @@ export const createRole = tool({
 	toolset: "roles",
 	title: "Create a role",
 	description:
-		"Create a role, below all others. Without permissions it permits nothing beyond what everyone may do.",
+		"Create a role below all others. Without permissions it adds none to those of @everyone.",
 	effect: "write",
 	permissions: ["ManageRoles"],
 	input: v.strictObject({
@@ -141,7 +139,10 @@ export const createRole = tool({
 			) ?? 0n;
 		requireGrantable(guild, undefined, permissions);
 		const made = await guild.roles.create({
-			...{ name, permissions, hoist, mentionable },
+			name,
+			permissions,
+			hoist,
+			mentionable,
 			colors: { primaryColor: color },
 		});
 		return `Created the role ${roleName(made)}, which permits: ${describeBits(made.permissions.bitfield)}.`;
@@ -153,7 +154,7 @@ export const editRole = tool({
 	toolset: "roles",
 	title: "Edit a role",
 	description:
-		"Change a role; what is not given stays. Permissions are replaced as a whole.",
+		"Change a role; omitted fields stay. Permissions are replaced as a whole.",
 	effect: "write",
 	idempotent: true,
 	lock: "role_id",
@@ -196,7 +197,7 @@ export const editRole = tool({
 		);
 		if (changed.length === 0)
 			throw new ToolError(
-				`Discord took the edit of ${roleName(edited)} and changed nothing.`,
+				`Discord accepted the edit of ${roleName(edited)} but changed nothing.`,
 			);
 		return [
 			`Changed ${changed.join(", ")} of ${roleName(edited)}.`,
@@ -218,7 +219,7 @@ const fieldNames = [
 	"mentionable",
 ] as const;
 
-/** A role's fields as the tool takes them. */
+/** A role's fields as in the tool's arguments. */
 function currentFields(role: Role) {
 	return {
 		name: role.name,
@@ -235,8 +236,7 @@ export const deleteRole = destructiveTool({
 	name: "delete_role",
 	toolset: "roles",
 	title: "Delete a role",
-	description:
-		"Delete a role for good, with the permissions that channels have for it.",
+	description: "Delete a role permanently, with its channel overwrites.",
 	permissions: ["ManageRoles"],
 	ranked: true,
 	lock: "role_id",
@@ -249,21 +249,21 @@ export const deleteRole = destructiveTool({
 	plan(_, { guild, role, connection }) {
 		if (role.id === guild.id || role.managed)
 			throw new ToolError(
-				`${roleName(role)} ${whyFixed(role)}, and cannot be deleted. Nothing was done.`,
+				`${roleName(role)} ${whyFixed(role)} and cannot be deleted. Nothing was done.`,
 			);
 		const members = membersOf(role);
 		const channels = guild.channels.cache.filter(
 			(channel) =>
 				!channel.isThread() && channel.permissionOverwrites.cache.has(role.id),
 		);
-		const whose = `, which ${members.length} member(s) have, and for which ${channels.size} channel(s) have permissions`;
+		const usage = `, which ${members.length} member(s) have, and for which ${channels.size} channel(s) have overwrites`;
 		return {
 			preview: [
-				`Would delete the role ${roleName(role)}${whose}.`,
+				`Would delete the role ${roleName(role)}${usage}.`,
 				...(members.length > 0
 					? [`The first ${Math.min(sampleSize, members.length)} by id:`]
 					: []),
-				...members.slice(0, sampleSize).map(describe),
+				...members.slice(0, sampleSize).map(memberFields),
 				...stillLoading(guild, connection),
 			],
 			async act() {
@@ -274,9 +274,11 @@ export const deleteRole = destructiveTool({
 	},
 });
 
-/** Why nobody gives, takes or deletes a role. */
+/** Why a role cannot be assigned, removed or deleted. */
 function whyFixed({ id, guild }: Role): string {
-	return id === guild.id ? "is what everyone has" : "is managed by Discord";
+	return id === guild.id
+		? "is the role of all members"
+		: "is managed by Discord";
 }
 
 const membership = {
@@ -310,7 +312,7 @@ export const removeRole = tool({
 	name: "remove_role",
 	toolset: "roles",
 	title: "Remove a role",
-	description: "Take a role from a member; the role itself stays.",
+	description: "Remove a role from a member; the role itself stays.",
 	effect: "write",
 	idempotent: true,
 	lock: "user_id",
@@ -326,19 +328,19 @@ export const removeRole = tool({
 	},
 });
 
-/** Throws the ToolError to show for a role that nobody gives and takes. */
+/** Throws a ToolError for @everyone and for managed roles, which cannot be assigned or removed. */
 export function requireAssignable(role: Role): void {
 	if (role.id === role.guild.id || role.managed)
 		throw new ToolError(
-			`${roleName(role)} ${whyFixed(role)}: it is neither given nor taken. Nothing was done.`,
+			`${roleName(role)} ${whyFixed(role)} and cannot be assigned or removed. Nothing was done.`,
 		);
 }
 
-/** The same, and where it would change nothing. */
+/** Also throws a ToolError if nothing would change. */
 function requireChange(member: GuildMember, role: Role, has: boolean): void {
 	requireAssignable(role);
 	if (member.roles.cache.has(role.id) === has) return;
 	throw new ToolError(
-		`Nothing would change: ${memberName(member)} ${has ? "does not have" : "has"} ${roleName(role)}${has ? "" : " already"}. Nothing was done.`,
+		`Nothing would change: ${memberName(member)} ${has ? "does not have" : "already has"} ${roleName(role)}. Nothing was done.`,
 	);
 }

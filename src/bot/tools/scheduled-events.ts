@@ -1,4 +1,4 @@
-// Scheduled events: what is to happen in a guild, and who is interested.
+// Scheduled events, and the users interested in them.
 
 import {
 	type APIGuildScheduledEvent,
@@ -45,16 +45,18 @@ import { changesOf } from "../tool/diff.ts";
 
 const kindNames = Object.keys(kinds) as EventKind[];
 
-/** What Discord asks for on a stage beside the permission for events. */
-const onStage = ["ManageChannels", "MuteMembers", "MoveMembers"] as const;
+/** Permissions for events on a stage, beyond those for events. */
+const stagePermissions = [
+	"ManageChannels",
+	"MuteMembers",
+	"MoveMembers",
+] as const;
 
 const eventId = found(scheduledEvent, "scheduled event");
 
 const placeFields = {
-	channel_id: v.optional(
-		found(voiceChannel, "voice or stage channel it is held in"),
-	),
-	location: v.optional(text(1, 100, "Where an external event is held.")),
+	channel_id: v.optional(found(voiceChannel, "voice or stage channel")),
+	location: v.optional(text(1, 100, "Location of an external event.")),
 };
 
 export const listScheduledEvents = tool({
@@ -62,7 +64,7 @@ export const listScheduledEvents = tool({
 	toolset: "events",
 	title: "List scheduled events",
 	description:
-		"List a guild's scheduled events, the earliest first: status, place, times, how many are interested.",
+		"List a guild's scheduled events, the earliest first: status, location, times, interested users.",
 	effect: "read",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, discord }) {
@@ -71,7 +73,7 @@ export const listScheduledEvents = tool({
 			{ query: new URLSearchParams({ with_user_count: "true" }) },
 		)) as APIGuildScheduledEvent[];
 		if (events.length === 0)
-			return `No event is scheduled in the guild ${guild.id} that the bot can see.`;
+			return `The guild ${guild.id} has no scheduled events that the bot can see.`;
 		const startOf = ({ scheduled_start_time }: APIGuildScheduledEvent) =>
 			Date.parse(scheduled_start_time);
 		return [
@@ -88,11 +90,11 @@ export const createScheduledEvent = tool({
 	toolset: "events",
 	title: "Schedule an event",
 	description:
-		"Schedule an event: on a stage or in a voice channel (channel_id), or external (location and scheduled_end_time).",
+		"Schedule an event: in a stage or voice channel (channel_id), or external (location and scheduled_end_time).",
 	effect: "write",
 	permissions: [
 		"CreateEvents",
-		...onStage.map(
+		...stagePermissions.map(
 			(permission): NeededWith<{ entity_type: EventKind }> => ({
 				permission,
 				with: "entity_type",
@@ -102,12 +104,12 @@ export const createScheduledEvent = tool({
 	],
 	input: v.strictObject({
 		guild_id,
-		name: text(1, 100, "What it is called."),
-		entity_type: choice(kindNames, "Where it is held."),
+		name: text(1, 100, "Name."),
+		entity_type: choice(kindNames, "Where it is."),
 		...placeFields,
 		scheduled_start_time: instant("When it starts"),
 		scheduled_end_time: v.optional(instant("When it ends")),
-		description: v.optional(text(1, 1000, "What it is about.")),
+		description: v.optional(text(1, 1000, "Description.")),
 		reason,
 	}),
 	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
@@ -133,7 +135,7 @@ export const createScheduledEvent = tool({
 	},
 });
 
-/** Whose event it is decides: requireEventPermissions asks for it. */
+/** Listed for the docs only: whether it is needed depends on the event's creator, see requireEventPermissions. */
 const othersEvents: NeededWith<{ event_id: string }> = {
 	permission: "ManageEvents",
 	with: "event_id",
@@ -145,7 +147,7 @@ export const editScheduledEvent = tool({
 	toolset: "events",
 	title: "Edit a scheduled event",
 	description:
-		"Change a scheduled event, or begin (active), end (completed) or cancel it; what is not given stays.",
+		"Change a scheduled event, or start (active), end (completed) or cancel it; omitted fields stay.",
 	effect: "write",
 	idempotent: true,
 	lock: "event_id",
@@ -154,13 +156,13 @@ export const editScheduledEvent = tool({
 		guild_id,
 		event_id: eventId,
 		name: v.optional(text(1, 100, "New name.")),
-		entity_type: v.optional(choice(kindNames, "Where it is held.")),
+		entity_type: v.optional(choice(kindNames, "Where it is.")),
 		...placeFields,
 		scheduled_start_time: v.optional(instant("When it starts")),
 		scheduled_end_time: v.optional(instant("When it ends")),
-		description: v.optional(text(0, 1000, "What it is about; empty for none.")),
+		description: v.optional(text(0, 1000, "Description; empty for none.")),
 		status: v.optional(
-			choice(["active", "completed", "canceled"], "What becomes of it."),
+			choice(["active", "completed", "canceled"], "New status."),
 		),
 		reason,
 	}),
@@ -168,11 +170,17 @@ export const editScheduledEvent = tool({
 		const { name, description, entity_type, channel_id } = args;
 		const { location, scheduled_start_time, scheduled_end_time, status } = args;
 		const before = fieldsOf(event);
-		const asked = {
-			...{ name, description, entity_type, channel_id },
-			...{ location, scheduled_start_time, scheduled_end_time, status },
+		const given = {
+			name,
+			description,
+			entity_type,
+			channel_id,
+			location,
+			scheduled_start_time,
+			scheduled_end_time,
+			status,
 		};
-		const changes = changesOf<EventFields>(before, asked, eventName(event));
+		const changes = changesOf<EventFields>(before, given, eventName(event));
 		requireNextStatus(event, status);
 		const after = changedEvent(before, changes);
 		validateEvent(guild, after, changes);
@@ -199,7 +207,7 @@ export const deleteScheduledEvent = destructiveTool({
 	toolset: "events",
 	title: "Delete a scheduled event",
 	description:
-		"Delete a scheduled event for good, with all its repetitions; edit_scheduled_event cancels one.",
+		"Delete a scheduled event permanently, with all repetitions; edit_scheduled_event can cancel it.",
 	lock: "event_id",
 	idempotent: true,
 	permissions: [othersEvents],
@@ -222,7 +230,7 @@ export const deleteScheduledEvent = destructiveTool({
 	},
 });
 
-/** Throws the ToolError to show unless the bot may change this event where it is held, or would be. */
+/** Throws a ToolError unless the bot may manage this event at its current or new location. */
 function requireEventPermissions(
 	guild: Guild,
 	{ creator_id }: APIGuildScheduledEvent,
@@ -234,7 +242,7 @@ function requireEventPermissions(
 	const isOwn = creator_id === guild.client.user.id;
 	const forEvents = isOwn && !mayManage ? "CreateEvents" : "ManageEvents";
 	const more: Readonly<Record<EventKind, readonly Permission[]>> = {
-		stage: onStage,
+		stage: stagePermissions,
 		voice: ["ViewChannel", "Connect"],
 		external: [],
 	};
@@ -248,18 +256,19 @@ function requireEventPermissions(
 export const getEventUsers = tool({
 	name: "get_event_users",
 	toolset: "events",
-	title: "List who is interested in an event",
-	description: "List who is interested in a scheduled event, by id.",
+	title: "List an event's interested users",
+	description: "List the users interested in an event, by id.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
 		event_id: eventId,
 		limit: limit(100, 100),
-		after: v.optional(snowflake("last user of the page before")),
+		after: v.optional(snowflake("previous page's last user")),
 	}),
 	async run({ limit, after }, { guild, discord, event }) {
 		const query = new URLSearchParams({
-			...{ limit: String(limit), with_member: "true" },
+			limit: String(limit),
+			with_member: "true",
 			...(after !== undefined && { after }),
 		});
 		const users = (await discord.rest.get(
@@ -270,7 +279,7 @@ export const getEventUsers = tool({
 		if (!last)
 			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} is interested in ${eventName(event)}.`;
 		return [
-			`${users.length} user(s) interested in ${eventName(event)}, in the order of their ids:`,
+			`${users.length} user(s) interested in ${eventName(event)}, by id:`,
 			...users.map(({ user, member }) => {
 				const name = member?.nick ?? user.global_name ?? user.username;
 				const left = member ? "" : " | not a member";

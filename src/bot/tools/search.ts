@@ -1,4 +1,4 @@
-// Looking for messages in one channel, by reading it back page by page.
+// Searching one channel by reading it page by page, newest first.
 
 import type { APIMessage, Guild } from "discord.js";
 import * as v from "valibot";
@@ -21,7 +21,7 @@ import {
 import { tool } from "../tool/define.ts";
 
 const pageSize = 100;
-/** No page is begun later: it may take 10 s, and the tool has 25 s. */
+/** No page is requested later: a request may take 10 s, and a tool call 25 s. */
 const lastStartMs = 14_000;
 
 export const searchMessages = tool({
@@ -29,7 +29,7 @@ export const searchMessages = tool({
 	toolset: "messages",
 	title: "Search messages",
 	description:
-		"Look through one channel, from `before` (or now) back to `after`, for messages that fit all that is given, newest first, 100 per page, for about 15 s; says how far it came.",
+		"Search one channel, newest first from `before` (or now) back to `after`, for messages that match all filters. Reads 100 per page for about 15 s and says how far it got.",
 	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
@@ -44,35 +44,35 @@ export const searchMessages = tool({
 			text(
 				1,
 				200,
-				"What the text, an embed or a file name contains, ignoring case and accents.",
+				"Part of the text, an embed or a file name, ignoring case and accents.",
 			),
 		),
 		after: v.optional(moment("Only messages after this")),
 		before: v.optional(moment("Only messages before this")),
 		limit: limit(1000, 100),
-		max_pages: limit(100, 20, "How many pages to read at most."),
+		max_pages: limit(100, 20, "Maximum pages to read."),
 	}),
 	async run(args, { discord, guild, channel }, { reportProgress }) {
 		const { limit, max_pages } = args;
 		const after = args.after?.lastBefore;
 		const startedAt = performance.now();
-		const seen: APIMessage[] = [];
+		const searched: APIMessage[] = [];
 		const matches: APIMessage[] = [];
 		let before = args.before?.first;
 		let stopped: string | undefined;
 		let pages = 0;
-		look: for (;;) {
+		search: for (;;) {
 			if (pages === max_pages) stopped = `${pages} page(s) were read`;
 			else if (performance.now() - startedAt > lastStartMs)
-				stopped = "the time for one call is over";
+				stopped = "the time for one call is up";
 			if (stopped !== undefined) break;
 			let page: APIMessage[];
 			try {
 				page = await fetchPage(channel, { limit: pageSize, before });
 			} catch (error) {
 				const refusal = toToolError(error);
-				// What was found so far is worth more than the refusal alone.
-				if (seen.length === 0 || !refusal) throw error;
+				// Return what was found so far along with the refusal.
+				if (searched.length === 0 || !refusal) throw error;
 				stopped = refusal.message;
 				break;
 			}
@@ -80,31 +80,31 @@ export const searchMessages = tool({
 			reportProgress(pages, max_pages);
 			for (const message of page) {
 				if (after !== undefined && compareIds(message.id, after) <= 0)
-					break look;
+					break search;
 				if (matches.length === limit) {
-					stopped = `${limit} are found`;
-					break look;
+					stopped = `${limit} matches were found`;
+					break search;
 				}
-				seen.push(message);
+				searched.push(message);
 				before = message.id;
-				if (fits(message, args, guild)) matches.push(message);
+				if (isMatch(message, args, guild)) matches.push(message);
 			}
 			if (page.length < pageSize) break;
 		}
 		const where = channelName(channel);
-		const oldest = seen.at(-1);
-		if (!oldest) return `There are no messages in that part of ${where}.`;
-		const looked = `${seen.length} message(s) of ${where}, back to ${time(new Date(oldest.timestamp))}`;
+		const oldest = searched.at(-1);
+		if (!oldest) return `There are no messages in this range of ${where}.`;
+		const range = `${searched.length} message(s) of ${where}, back to ${time(new Date(oldest.timestamp))}`;
 		return [
 			matches.length > 0
-				? `${matches.length} match(es) among ${looked}, newest first, times in UTC:`
-				: `No match among ${looked}.`,
+				? `${matches.length} match(es) among ${range}, newest first, times in UTC:`
+				: `No match among ${range}.`,
 			...matches.map(messageLine),
-			...hiddenContent(discord, seen),
+			...hiddenContent(discord, searched),
 			...(stopped === undefined
-				? ["That is all there is to look through."]
+				? ["The whole range was searched."]
 				: [
-						`It was not looked further back, because ${stopped}`.replace(
+						`Older messages were not searched, because ${stopped}`.replace(
 							/\.?$/,
 							".",
 						),
@@ -114,15 +114,15 @@ export const searchMessages = tool({
 	},
 });
 
-interface Wanted {
+interface Filter {
 	author_id?: string | undefined;
 	author_name?: string | undefined;
 	content?: string | undefined;
 }
 
-function fits(
+function isMatch(
 	message: APIMessage,
-	{ author_id, author_name, content }: Wanted,
+	{ author_id, author_name, content }: Filter,
 	guild: Guild,
 ): boolean {
 	const { author } = message;
@@ -139,6 +139,6 @@ function contains(
 	part: string | undefined,
 ): boolean {
 	if (part === undefined) return true;
-	const wanted = fold(part);
-	return texts.some((text) => text && fold(text).includes(wanted));
+	const folded = fold(part);
+	return texts.some((text) => text && fold(text).includes(folded));
 }

@@ -1,4 +1,4 @@
-// Stages that are live, and what voice channels say under their name.
+// Live stages, and the status of voice channels.
 
 import {
 	type APIStageInstance,
@@ -21,11 +21,14 @@ async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	const channel = await voiceChannel(guild, id);
 	if (channel.type === ChannelType.GuildStageVoice) return channel;
 	throw new ToolError(
-		`${channelName(channel)} is no stage channel. list_channels shows which ones are. Nothing was done.`,
+		`${channelName(channel)} is not a stage channel. list_channels shows which ones are. Nothing was done.`,
 	);
 }
 
-async function spokenChannel(guild: Guild, id: string): Promise<VoiceChannel> {
+async function plainVoiceChannel(
+	guild: Guild,
+	id: string,
+): Promise<VoiceChannel> {
 	const channel = await voiceChannel(guild, id);
 	if (channel.type === ChannelType.GuildVoice) return channel;
 	throw new ToolError(
@@ -33,16 +36,20 @@ async function spokenChannel(guild: Guild, id: string): Promise<VoiceChannel> {
 	);
 }
 
-/** A stage channel's stage as it is now, asked for; Discord refuses where it is not live. */
+/** Fetches the live stage of a channel. Discord answers with an error if there is none. */
 async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
 	const route = Routes.stageInstance(channel.id);
 	return (await channel.client.rest.get(route)) as APIStageInstance;
 }
 
-/** What Discord asks of whoever moderates a stage. */
-const moderates = ["MuteMembers", "MoveMembers", "ManageChannels"] as const;
+/** The permissions of stage moderators. */
+const moderatorPermissions = [
+	"MuteMembers",
+	"MoveMembers",
+	"ManageChannels",
+] as const;
 const stage = found(stageChannel, "stage channel");
-const topic = text(1, 120, "What it is about.");
+const topic = text(1, 120, "The topic.");
 
 export const startStage = tool({
 	name: "start_stage",
@@ -50,19 +57,19 @@ export const startStage = tool({
 	extra: true,
 	title: "Start a stage",
 	description:
-		"Make a stage channel live, for the members of the guild. Discord ends it when nobody speaks for some minutes.",
+		"Start a stage, for members of the guild. Discord ends it when nobody speaks for some minutes.",
 	effect: "write",
 	idempotent: true,
 	lock: "channel_id",
 	permissions: [
-		...moderates,
+		...moderatorPermissions,
 		{ permission: "MentionEveryone", with: "send_start_notification" },
 	],
 	input: v.strictObject({
 		guild_id,
 		channel_id: stage,
 		topic,
-		send_start_notification: v.optional(flag("Notify @everyone of it."), false),
+		send_start_notification: v.optional(flag("Notify @everyone."), false),
 		reason,
 	}),
 	async run(args, { discord, channel }) {
@@ -83,7 +90,7 @@ export const editStage = tool({
 	effect: "write",
 	idempotent: true,
 	lock: "channel_id",
-	permissions: moderates,
+	permissions: moderatorPermissions,
 	input: v.strictObject({ guild_id, channel_id: stage, topic, reason }),
 	async run({ topic }, { discord, channel }) {
 		const before = await currentStage(channel);
@@ -104,20 +111,20 @@ export const endStage = destructiveTool({
 	extra: true,
 	title: "End a stage",
 	description:
-		"End what is live in a stage channel. Who is in it stays connected; start_stage begins anew.",
+		"End the stage in a stage channel. Members stay connected; start_stage starts a new one.",
 	lock: "channel_id",
 	idempotent: true,
-	permissions: moderates,
+	permissions: moderatorPermissions,
 	input: v.strictObject({ guild_id, channel_id: stage, reason }),
 	async plan(_, { discord, channel }) {
 		const { topic } = await currentStage(channel);
-		const what = `the stage in ${channelName(channel)}, with ${channel.members.size} member(s) in it`;
+		const target = `the stage in ${channelName(channel)}, with ${channel.members.size} member(s) in it`;
 		const about = `Topic: ${oneField(topic)}`;
 		return {
-			preview: [`Would end ${what}.`, about],
+			preview: [`Would end ${target}.`, about],
 			async act() {
 				await discord.rest.delete(Routes.stageInstance(channel.id));
-				return [`Ended ${what}.`, about];
+				return [`Ended ${target}.`, about];
 			},
 		};
 	},
@@ -129,16 +136,16 @@ export const setVoiceChannelStatus = tool({
 	extra: true,
 	title: "Set a voice channel's status",
 	description:
-		"Set the text that a voice channel shows under its name. It goes when everyone has left.",
+		"Set the status shown under a voice channel's name. It is removed when everyone has left.",
 	effect: "write",
 	idempotent: true,
 	lock: "channel_id",
-	// Who is not in the channel has to manage it, and the bot is in none.
+	// Users outside the channel need Manage Channels too, and the bot never joins one.
 	permissions: ["SetVoiceChannelStatus", "ManageChannels"],
 	input: v.strictObject({
 		guild_id,
-		channel_id: found(spokenChannel, "voice channel"),
-		status: text(0, 500, "The text; empty for none."),
+		channel_id: found(plainVoiceChannel, "voice channel"),
+		status: text(0, 500, "Empty for none."),
 		reason,
 	}),
 	async run({ status }, { discord, channel }) {
@@ -148,6 +155,6 @@ export const setVoiceChannelStatus = tool({
 		const name = channelName(channel);
 		return status
 			? `${name} now shows: ${oneField(status)}`
-			: `${name} shows no status any more.`;
+			: `${name} no longer shows a status.`;
 	},
 });

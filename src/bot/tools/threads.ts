@@ -1,5 +1,4 @@
-// Threads: starting, listing, changing and deleting them. Posts of forums are threads, too; what is theirs alone is in
-// forums.ts.
+// Threads: creating, listing, editing, deleting. Forum posts are threads too; what only they have is in forums.ts.
 
 import {
 	type AnyThreadChannel,
@@ -41,26 +40,24 @@ import { changesOf } from "../tool/diff.ts";
 export const autoArchive = v.optional(
 	v.pipe(
 		v.picklist([60, 1440, 4320, 10_080]),
-		v.description("Idle minutes until it is archived."),
+		v.description("Idle minutes until archived."),
 	),
 );
 
-const invitable = v.optional(
-	flag("Who is in a private thread may add others."),
-);
+const invitable = v.optional(flag("Members may add others (private threads)."));
 
 export const createThread = tool({
 	name: "create_thread",
 	toolset: "threads",
 	title: "Create a thread",
 	description:
-		"Start a thread in a text or announcement channel, from a message of it or by itself. In a forum create_forum_post does that.",
+		"Create a thread in a text or announcement channel, optionally from a message. For forums, use create_forum_post.",
 	effect: "write",
 	permissions: [
 		{
 			permission: "CreatePublicThreads",
 			with: "private",
-			when: ({ private: hidden }) => !hidden,
+			when: ({ private: isPrivate }) => !isPrivate,
 		},
 		{ permission: "CreatePrivateThreads", with: "private" },
 		{ permission: "SendMessagesInThreads", with: "content" },
@@ -70,8 +67,8 @@ export const createThread = tool({
 		guild_id,
 		channel_id: found(find.threadableChannel, "channel"),
 		name: text(1, 100, "Name of the thread."),
-		message_id: v.optional(snowflake("message that it starts from")),
-		private: v.optional(flag("Seen only by those who are in it."), false),
+		message_id: v.optional(snowflake("message to start from")),
+		private: v.optional(flag("Visible only to its members."), false),
 		auto_archive_minutes: autoArchive,
 		slowmode_seconds: kindFields.slowmode_seconds,
 		invitable,
@@ -80,19 +77,19 @@ export const createThread = tool({
 		reason,
 	}),
 	async run(args, { discord, channel }) {
-		const { name, message_id, content, private: hidden } = args;
+		const { name, message_id, content, private: isPrivate } = args;
 		const inNews = channel.type === ChannelType.GuildAnnouncement;
-		if (hidden && message_id !== undefined)
+		if (isPrivate && message_id !== undefined)
 			throw invalidParameters([
-				"private: a thread that starts from a message is seen by all who see the message",
+				"private: a thread that starts from a message is visible to all who see the message",
 			]);
-		if (hidden && inNews)
+		if (isPrivate && inNews)
 			throw invalidParameters([
-				"private: an announcement channel has no private threads",
+				"private: announcement channels have no private threads",
 			]);
-		if (!hidden && args.invitable !== undefined)
+		if (!isPrivate && args.invitable !== undefined)
 			throw invalidParameters([`invitable: ${onlyPrivate}`]);
-		const type = hidden
+		const type = isPrivate
 			? ChannelType.PrivateThread
 			: inNews
 				? ChannelType.AnnouncementThread
@@ -109,11 +106,11 @@ export const createThread = tool({
 				},
 			},
 		)) as APIThreadChannel;
-		const kind = hidden ? "private thread" : "thread";
+		const kind = isPrivate ? "private thread" : "thread";
 		const from = message_id ? ` from the message ${message_id}` : "";
 		const made = `Created the ${kind} ${channelName({ name, id })} in ${channelName(channel)}${from}`;
 		if (content === undefined) return `${made}.`;
-		const first = await afterThat(made, async () => {
+		const first = await sendFirstMessage(made, async () => {
 			const body = {
 				content,
 				allowed_mentions: allowedMentions(args.mentions),
@@ -126,15 +123,18 @@ export const createThread = tool({
 
 const onlyPrivate = "only private threads have this";
 
-/** The second write of two: where Discord fails it, the answer says what the first has done. */
-async function afterThat<T>(made: string, write: () => Promise<T>): Promise<T> {
+/** Sends the first message of a new thread. If that fails, the ToolError also says that the thread exists. */
+async function sendFirstMessage<T>(
+	made: string,
+	write: () => Promise<T>,
+): Promise<T> {
 	try {
 		return await write();
 	} catch (error) {
 		const failure = toToolError(error);
 		if (!failure) throw error;
 		throw new ToolError(
-			`${made}. Its first message failed: ${failure.message} The thread is there: send_message writes in it.`,
+			`${made}. Its first message failed: ${failure.message} The thread exists: use send_message to write in it.`,
 			{ cause: error },
 		);
 	}
@@ -151,10 +151,10 @@ export const listThreads = tool({
 	input: v.strictObject({
 		guild_id,
 		channel_id: v.optional(
-			found(find.threadedChannel, "channel; the whole guild when omitted"),
+			found(find.threadedChannel, "channel; default: the whole guild"),
 		),
 		include_archived: v.optional(
-			flag("Archived ones too; needs channel_id."),
+			flag("Also archived ones; needs channel_id."),
 			false,
 		),
 		limit: limit(100, 50),
@@ -170,7 +170,7 @@ export const listThreads = tool({
 	},
 });
 
-const managed = (argument: "locked" | "slowmode_seconds") =>
+const needsManageThreads = (argument: "locked" | "slowmode_seconds") =>
 	({
 		permission: "ManageThreads",
 		with: argument,
@@ -183,18 +183,21 @@ export const editThread = tool({
 	toolset: "threads",
 	title: "Edit a thread",
 	description:
-		"Rename, archive, reopen or lock a thread or forum post, or change its slow mode, its time until it is archived or its tags.",
+		"Rename, archive, unarchive or lock a thread or forum post, or change its slow mode, auto-archive time or tags.",
 	effect: "write",
 	idempotent: true,
 	lock: "thread_id",
-	permissions: [managed("locked"), managed("slowmode_seconds")],
+	permissions: [
+		needsManageThreads("locked"),
+		needsManageThreads("slowmode_seconds"),
+	],
 	permissionsIn: "thread_id",
 	input: v.strictObject({
 		guild_id,
 		thread_id: found(find.currentThread, "thread or forum post"),
 		name: v.optional(text(1, 100, "New name.")),
-		archived: v.optional(flag("Archived; false reopens it.")),
-		locked: v.optional(flag("Only who manages threads writes and reopens.")),
+		archived: v.optional(flag("Archived; false unarchives.")),
+		locked: v.optional(flag("Only moderators can write and unarchive.")),
 		slowmode_seconds: kindFields.slowmode_seconds,
 		auto_archive_minutes: autoArchive,
 		invitable,
@@ -212,9 +215,13 @@ export const editThread = tool({
 		const changes = changesOf<ThreadFields>(
 			fieldsOf(thread),
 			{
-				...{ name, archived, locked, slowmode_seconds },
-				...{ auto_archive_minutes, invitable },
-				applied_tag_ids: tagIds && asOne(tagIds),
+				name,
+				archived,
+				locked,
+				slowmode_seconds,
+				auto_archive_minutes,
+				invitable,
+				applied_tag_ids: tagIds && sortedIds(tagIds),
 			},
 			channelName(thread),
 		);
@@ -254,16 +261,19 @@ function fieldsOf(thread: AnyThreadChannel): ThreadFields {
 		slowmode_seconds: thread.rateLimitPerUser ?? 0,
 		auto_archive_minutes: thread.autoArchiveDuration ?? 0,
 		invitable: thread.invitable ?? false,
-		applied_tag_ids: asOne(thread.appliedTags),
+		applied_tag_ids: sortedIds(thread.appliedTags),
 	};
 }
 
-/** Tags have no order. */
-function asOne(ids: readonly string[]): string {
+/** Ids as one text for comparison, independent of their order. */
+function sortedIds(ids: readonly string[]): string {
 	return ids.toSorted().join(" ");
 }
 
-/** Who started a thread may change what is not for those who manage threads; to reopen one it is enough to write there. */
+/**
+ * Throws a ToolError if the bot may not make these changes. Editing needs Manage Threads, except in threads that the bot
+ * created; unarchiving alone needs only Send Messages in Threads.
+ */
 function requireEditable(
 	guild: Guild,
 	thread: AnyThreadChannel,
@@ -272,14 +282,14 @@ function requireEditable(
 	const { ManageThreads, SendMessagesInThreads } = PermissionFlagsBits;
 	if (thread.archived && changes.archived !== false)
 		throw new ToolError(
-			`${channelName(thread)} is archived: it is changed only together with archived = false, which reopens it. Nothing was done.`,
+			`${channelName(thread)} is archived: pass archived = false to unarchive it with the same edit. Nothing was done.`,
 		);
-	const reopens = changes.archived === false && !thread.locked;
+	const isUnarchived = changes.archived === false && !thread.locked;
 	const others = Object.keys(changes).filter((key) => key !== "archived");
-	const owns = thread.ownerId === botMember(guild).id && !thread.locked;
-	if (reopens && others.length === 0)
+	const isOwn = thread.ownerId === botMember(guild).id && !thread.locked;
+	if (isUnarchived && others.length === 0)
 		requirePermissions(guild, thread, SendMessagesInThreads);
-	else if (!owns) requirePermissions(guild, thread, ManageThreads);
+	else if (!isOwn) requirePermissions(guild, thread, ManageThreads);
 }
 
 async function requirePostTags(
@@ -289,9 +299,7 @@ async function requirePostTags(
 ): Promise<void> {
 	const { parent } = thread;
 	if (!parent || !find.isForum(parent))
-		throw invalidParameters([
-			"applied_tag_ids: only posts of forums have tags",
-		]);
+		throw invalidParameters(["applied_tag_ids: only forum posts have tags"]);
 	const forum = await find.currentForum(guild, parent.id);
 	const changed = [
 		...ids.filter((id) => !thread.appliedTags.includes(id)),
@@ -319,13 +327,13 @@ export const deleteThread = destructiveTool({
 	}),
 	plan(_, { guild, thread }) {
 		const parent = thread.parent ? ` of ${channelName(thread.parent)}` : "";
-		const what = `the ${kindName(thread)} ${channelName(thread)}${parent}`;
+		const target = `the ${kindName(thread)} ${channelName(thread)}${parent}`;
 		const count = `${thread.messageCount ?? 0} message(s)`;
 		return {
-			preview: `Would delete ${what} with its ${count}. To archive it instead, edit_thread takes archived.`,
+			preview: `Would delete ${target} with its ${count}. To archive it instead, use edit_thread with archived = true.`,
 			async act() {
 				await guild.client.rest.delete(Routes.channel(thread.id));
-				return `Deleted ${what} with its ${count}.`;
+				return `Deleted ${target} with its ${count}.`;
 			},
 		};
 	},

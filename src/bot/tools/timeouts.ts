@@ -1,4 +1,4 @@
-// Time-outs: a member who may only read, for a while.
+// Timeouts of members.
 
 import type { GuildMember } from "discord.js";
 import * as v from "valibot";
@@ -19,25 +19,25 @@ const unitsMs: Readonly<Record<string, number>> = {
 	w: 7 * dayMs,
 };
 const durationPattern = /^(\d{1,10}) ?([smhdwSMHDW]?)$/;
-const longestMs = 28 * dayMs;
+const maxDurationMs = 28 * dayMs;
 
-/** A length of time in milliseconds; undefined for none, and for one that Discord does not take. */
+/** A duration in milliseconds; undefined if it is not a duration or longer than Discord allows. */
 function readDuration(text: string): number | undefined {
 	const [, count, unit = "m"] = durationPattern.exec(text) ?? [];
 	const ms = Number(count) * (unitsMs[unit.toLowerCase() || "m"] ?? Number.NaN);
-	return ms > 0 && ms <= longestMs ? ms : undefined;
+	return ms > 0 && ms <= maxDurationMs ? ms : undefined;
 }
 
-const notADuration = ({ input }: { input: string }) =>
-	`expected a number with s, m, h, d or w, such as "10m", or of minutes, and at most 28 days, received ${JSON.stringify(input)}`;
+const invalidDuration = ({ input }: { input: string }) =>
+	`expected a duration of at most 28 days, such as "10m" (units s, m, h, d, w; minutes by default), received ${JSON.stringify(input)}`;
 
 const duration = v.pipe(
 	v.string(),
-	v.regex(durationPattern, notADuration),
-	v.check((input) => readDuration(input) !== undefined, notADuration),
+	v.regex(durationPattern, invalidDuration),
+	v.check((input) => readDuration(input) !== undefined, invalidDuration),
 	v.transform((input) => readDuration(input) as number),
 	v.description(
-		"How long from now, at most 28 days: 90s, 10m, 2h, 3d, 1w; a bare number counts minutes.",
+		"At most 28 days: 90s, 10m, 2h, 3d, 1w; a bare number is in minutes.",
 	),
 );
 
@@ -47,7 +47,7 @@ export const timeout = destructiveTool({
 	aliases: ["timeout_member"],
 	title: "Time a member out",
 	description:
-		"Time a member out: they can read, and neither write, react nor speak. It replaces an earlier one. Administrators cannot be timed out.",
+		"Time a member out: they cannot write, react or speak. Replaces an earlier timeout. Administrators cannot be timed out.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
 	lock: "user_id",
@@ -61,19 +61,19 @@ export const timeout = destructiveTool({
 		const name = memberName(member);
 		if (isAdministrator(member))
 			throw new ToolError(
-				`${name} has ADMINISTRATOR, and Discord lets nobody time an administrator out. Nothing was done; get_member shows their roles.`,
+				`${name} has ADMINISTRATOR: administrators cannot be timed out. Nothing was done; get_member shows their roles.`,
 			);
 		const before = timedOutUntil(member);
 		const until = new Date(Date.now() + duration);
 		const instead = before ? `, instead of until ${time(before)}` : "";
-		const what = `${name} until ${time(until)}${instead}.`;
+		const target = `${name} until ${time(until)}${instead}.`;
 		return {
-			preview: `Would time out ${what}`,
+			preview: `Would time out ${target}`,
 			async act() {
 				await guild.members.edit(member.id, {
 					communicationDisabledUntil: until,
 				});
-				return `Timed out ${what}`;
+				return `Timed out ${target}`;
 			},
 		};
 	},
@@ -82,8 +82,8 @@ export const timeout = destructiveTool({
 export const removeTimeout = tool({
 	name: "remove_timeout",
 	toolset: "moderation",
-	title: "End a time-out",
-	description: "End a member's time-out at once.",
+	title: "Remove a timeout",
+	description: "End a member's timeout at once.",
 	effect: "write",
 	idempotent: true,
 	permissions: ["ModerateMembers"],
@@ -101,7 +101,7 @@ export const removeTimeout = tool({
 				`${memberName(member)} is not timed out. Nothing was done.`,
 			);
 		await guild.members.edit(member.id, { communicationDisabledUntil: null });
-		return `Ended the time-out of ${memberName(member)}, which would have lasted until ${time(until)}.`;
+		return `Ended the timeout of ${memberName(member)}, which would have lasted until ${time(until)}.`;
 	},
 });
 

@@ -1,4 +1,4 @@
-// The audit log: what was done through this bot's tools.
+// The bot's own log of tool calls.
 
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
@@ -17,7 +17,7 @@ export const listRecentToolCalls = tool({
 	input: v.strictObject({
 		limit: limit(100, 20),
 		tool: v.optional(
-			v.pipe(v.string(), v.description("Only calls of the tool of this name.")),
+			v.pipe(v.string(), v.description("Only calls of this tool.")),
 		),
 		outcome: v.optional(
 			v.pipe(
@@ -30,10 +30,10 @@ export const listRecentToolCalls = tool({
 				v.string(),
 				v.regex(
 					/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z(,[\w-]{1,64})?$/,
-					"expected a time such as 2026-01-31T12:00:00.000Z, or what next_before gave",
+					"expected a time such as 2026-01-31T12:00:00.000Z, or as in next_before",
 				),
 				v.description(
-					"Only calls before this time (ISO 8601, UTC), or before `next_before`; the latest when omitted.",
+					"Only calls before this time (ISO 8601, UTC) or `next_before`.",
 				),
 			),
 		),
@@ -43,11 +43,11 @@ export const listRecentToolCalls = tool({
 			limit: limit + 1,
 			tool,
 			outcome,
-			before: before === undefined ? undefined : readPlace(before),
+			before: before === undefined ? undefined : readCursor(before),
 		});
 		const calls = found.slice(0, limit);
 		const last = calls.at(-1);
-		if (!last) return "No call of a tool is on record that matches.";
+		if (!last) return "No recorded tool call matches.";
 		const lines = calls.map((call) =>
 			[
 				time(new Date(call.at)),
@@ -72,15 +72,15 @@ export const listRecentToolCalls = tool({
 	},
 });
 
-/** A time, and the call of that time that was shown last, if one is given. */
-function readPlace(text: string): { at: Date; id: string | undefined } {
+/** A time, and the id of the last call shown at that time, if given. */
+function readCursor(text: string): { at: Date; id: string | undefined } {
 	const [time = "", id] = text.split(",");
 	const at = new Date(time);
-	// The 30th of February is no day, and would count as one of March.
+	// Date would read 30 February as a day in March.
 	if (
 		Number.isNaN(at.getTime()) ||
 		!at.toISOString().startsWith(time.slice(0, 19))
 	)
-		throw new ToolError(`There is no time ${time}.`);
+		throw new ToolError(`Invalid time ${time}: there is no such date.`);
 	return { at, id };
 }

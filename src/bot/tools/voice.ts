@@ -1,4 +1,4 @@
-// Voice: the channels that people speak in, and who is in them.
+// Voice and stage channels, and the members in them.
 
 import {
 	type GuildMember,
@@ -31,13 +31,13 @@ import {
 } from "../tool/arguments.ts";
 import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
-import { describe } from "./members.ts";
+import { memberFields } from "./members.ts";
 
 export const createVoiceChannel = tool({
 	name: "create_voice_channel",
 	toolset: "voice",
 	title: "Create a voice channel",
-	description: "Create a voice channel. Answers with its name and id.",
+	description: "Create a voice channel. Returns its name and id.",
 	effect: "write",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
@@ -45,9 +45,7 @@ export const createVoiceChannel = tool({
 		name: nameField,
 		category_id: categoryField,
 		bitrate: kindFields.bitrate,
-		user_limit: v.optional(
-			integer(0, 99, "How many people fit in; 0 for no limit."),
-		),
+		user_limit: v.optional(integer(0, 99, "Maximum users; 0 for no limit.")),
 		reason,
 	}),
 	async run({ name, category_id, bitrate, user_limit }, { guild }) {
@@ -61,7 +59,7 @@ export const createStageChannel = tool({
 	toolset: "voice",
 	title: "Create a stage channel",
 	description:
-		"Create a stage channel, in which few speak and the others listen. Answers with its name and id.",
+		"Create a stage channel, for speakers and an audience. Returns its name and id.",
 	effect: "write",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
@@ -80,7 +78,7 @@ export const editVoiceChannel = tool({
 	toolset: "voice",
 	title: "Edit a voice channel",
 	description:
-		"Change a voice or stage channel's name, bitrate, user limit, region or category; what is not given stays.",
+		"Change a voice or stage channel's name, bitrate, user limit, region or category; omitted fields stay.",
 	effect: "write",
 	idempotent: true,
 	lock: "channel_id",
@@ -92,7 +90,7 @@ export const editVoiceChannel = tool({
 		bitrate: kindFields.bitrate,
 		user_limit: kindFields.user_limit,
 		rtc_region: v.optional(
-			text(0, 32, "Region such as rotterdam; empty for the nearest one."),
+			text(0, 32, "Region such as rotterdam; empty for automatic."),
 		),
 		category_id: v.optional(
 			foundOrNone(find.categoryOrNone, "category to move it into"),
@@ -101,8 +99,8 @@ export const editVoiceChannel = tool({
 	}),
 	run(args, { guild, channel }) {
 		const { name, bitrate, user_limit, rtc_region, category_id } = args;
-		const asked = { name, bitrate, user_limit, rtc_region, category_id };
-		return editGuildChannel(guild, channel, asked);
+		const fields = { name, bitrate, user_limit, rtc_region, category_id };
+		return editGuildChannel(guild, channel, fields);
 	},
 });
 
@@ -110,21 +108,23 @@ export const listVoiceMembers = tool({
 	name: "list_voice_members",
 	toolset: "voice",
 	extra: true,
-	title: "List who is in voice",
+	title: "List voice members",
 	description:
-		"List who is in which voice or stage channel, and whether they are muted or deafened.",
+		"List the members in voice and stage channels, and whether they are muted or deafened.",
 	effect: "read",
 	input: v.strictObject({
 		guild_id,
 		channel_id: v.optional(
-			found(find.voiceChannel, "voice or stage channel; all when omitted"),
+			found(find.voiceChannel, "voice or stage channel; default: all"),
 		),
 	}),
 	run(_, { guild, channel }) {
 		const lines = channelsFromTop(guild)
 			.filter(({ id }) => !channel || id === channel.id)
-			.flatMap((one) =>
-				find.isVoice(one) ? inside(one).map((voice) => lineOf(voice, one)) : [],
+			.flatMap((channel) =>
+				find.isVoice(channel)
+					? voiceStatesIn(channel).map((voice) => lineOf(voice, channel))
+					: [],
 			);
 		if (lines.length === 0)
 			return `Nobody is in ${channel ? channelName(channel) : "a voice channel"}.`;
@@ -132,8 +132,8 @@ export const listVoiceMembers = tool({
 	},
 });
 
-/** Who is in a channel, by id. */
-function inside({ guild, id }: VoiceBasedChannel): VoiceState[] {
+/** The voice states in a channel, by user id. */
+function voiceStatesIn({ guild, id }: VoiceBasedChannel): VoiceState[] {
 	return [...guild.voiceStates.cache.values()]
 		.filter(({ channelId }) => channelId === id)
 		.sort((a, b) => compareIds(a.id, b.id));
@@ -142,20 +142,20 @@ function inside({ guild, id }: VoiceBasedChannel): VoiceState[] {
 function lineOf(voice: VoiceState, { name, id }: VoiceBasedChannel): string {
 	const { member } = voice;
 	return [
-		member ? describe(member) : `unknown | ID: ${voice.id}`,
+		member ? memberFields(member) : `unknown | ID: ${voice.id}`,
 		`in: #${oneField(name)} (ID: ${id})`,
 		...(voice.serverMute ? ["muted"] : []),
 		...(voice.serverDeaf ? ["deafened"] : []),
 		...(voice.selfMute ? ["self-muted"] : []),
 		...(voice.selfDeaf ? ["self-deafened"] : []),
-		...(voice.suppress ? ["only listens"] : []),
-		...(voice.requestToSpeakTimestamp ? ["asks to speak"] : []),
-		...(voice.streaming ? ["streams"] : []),
+		...(voice.suppress ? ["audience"] : []),
+		...(voice.requestToSpeakTimestamp ? ["requests to speak"] : []),
+		...(voice.streaming ? ["streaming"] : []),
 		...(voice.selfVideo ? ["camera on"] : []),
 	].join(" | ");
 }
 
-const speaker = found(find.speaker, "member, who must be in a voice channel");
+const speaker = found(find.speaker, "member, who must be in voice");
 
 export const moveVoiceMember = tool({
 	name: "move_voice_member",
@@ -175,7 +175,7 @@ export const moveVoiceMember = tool({
 	async run(_, { user: { member, heardIn }, channel }) {
 		if (channel.id === heardIn.id)
 			throw new ToolError(
-				`Nothing would change: ${memberName(member)} is in ${channelName(channel)} already. Nothing was done.`,
+				`Nothing would change: ${memberName(member)} is already in ${channelName(channel)}. Nothing was done.`,
 			);
 		await patch(member, { channel_id: channel.id });
 		return `Moved ${memberName(member)} from ${channelName(heardIn)} to ${channelName(channel)}.`;
@@ -186,19 +186,18 @@ export const disconnectVoiceMember = destructiveTool({
 	name: "disconnect_voice_member",
 	toolset: "voice",
 	title: "Disconnect a member from voice",
-	description:
-		"Put a member out of the voice channel that they are in. They can join again.",
+	description: "Disconnect a member from voice. They can rejoin.",
 	lock: "user_id",
 	idempotent: true,
 	permissions: ["MoveMembers"],
 	input: v.strictObject({ guild_id, user_id: speaker, reason }),
 	plan(_, { user: { member, heardIn } }) {
-		const who = `${memberName(member)} from ${channelName(heardIn)}`;
+		const target = `${memberName(member)} from ${channelName(heardIn)}`;
 		return {
-			preview: `Would disconnect ${who}.`,
+			preview: `Would disconnect ${target}.`,
 			async act() {
 				await patch(member, { channel_id: null });
-				return `Disconnected ${who}.`;
+				return `Disconnected ${target}.`;
 			},
 		};
 	},
@@ -228,8 +227,8 @@ export const modifyVoiceState = tool({
 	input: v.strictObject({
 		guild_id,
 		user_id: speaker,
-		mute: v.optional(flag("Whether nobody hears them.")),
-		deafen: v.optional(flag("Whether they hear nobody.")),
+		mute: v.optional(flag("Nobody hears them.")),
+		deafen: v.optional(flag("They hear nobody.")),
 		reason,
 	}),
 	async run({ mute, deafen }, { user: { member, voice } }) {

@@ -1,4 +1,4 @@
-// Webhooks: ways to write into a channel under any name. Their tokens are never shown, and never asked for.
+// Webhooks and their messages. Tokens are neither shown nor accepted as arguments.
 
 import { type APIWebhook, Routes, WebhookType } from "discord.js";
 import * as v from "valibot";
@@ -20,13 +20,13 @@ import { found, guild_id, reason, snowflake, text } from "../tool/arguments.ts";
 import { destructiveTool, tool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** Discord takes no name that may pass for its own. */
+/** Discord refuses names that contain "discord" or "clyde". */
 function name(description: string) {
 	return v.pipe(
 		text(1, 80, description),
 		v.check(
 			(input) => !/discord|clyde/i.test(input),
-			'expected a name without "discord" and "clyde", which Discord refuses',
+			'expected a name without "discord" or "clyde", which Discord refuses',
 		),
 	);
 }
@@ -38,12 +38,12 @@ export const listWebhooks = tool({
 	toolset: "webhooks",
 	title: "List webhooks",
 	description:
-		"List the webhooks of a guild, or of one of its channels: name, id, channel, kind, who made it, and whether send_webhook_message can write by it.",
+		"List the webhooks of a guild or one of its channels: name, id, channel, kind, creator, and whether send_webhook_message can use it.",
 	effect: "read",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
 		guild_id,
-		channel_id: v.optional(found(channel, "channel; all when omitted")),
+		channel_id: v.optional(found(channel, "channel; default: all")),
 	}),
 	async run(_, { discord, guild, channel }) {
 		const webhooks = (await discord.rest.get(
@@ -68,7 +68,7 @@ const kinds: Record<WebhookType, string> = {
 
 function webhookLine(data: APIWebhook): string {
 	const { user, source_channel, source_guild } = data;
-	const mute = whyCannotSend(data.type, data.token);
+	const reason = whyCannotSend(data.type, data.token);
 	const source = [source_channel?.name, source_guild?.name]
 		.filter((name) => name !== undefined)
 		.map(oneField);
@@ -78,7 +78,9 @@ function webhookLine(data: APIWebhook): string {
 		`kind: ${kinds[data.type] ?? data.type}`,
 		...(source.length > 0 ? [`follows: ${source.join(" of ")}`] : []),
 		...(user ? [`by @${oneField(user.username)} (ID: ${user.id})`] : []),
-		mute === undefined ? "can send messages" : `cannot send messages: ${mute}`,
+		reason === undefined
+			? "can send messages"
+			: `cannot send messages: ${reason}`,
 	].join(" | ");
 }
 
@@ -87,13 +89,13 @@ export const createWebhook = tool({
 	toolset: "webhooks",
 	title: "Create a webhook",
 	description:
-		"Make a webhook that writes into a channel, which has room for 15. Answers with its id, by which send_webhook_message writes.",
+		"Create a webhook that sends messages to a channel (at most 15 per channel). Returns its id for send_webhook_message.",
 	effect: "write",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(channel, "channel"),
-		name: name("What its messages are signed with."),
+		name: name("Default author name."),
 		reason,
 	}),
 	async run({ name }, { discord, channel }) {
@@ -123,10 +125,10 @@ export const editWebhook = tool({
 	}),
 	async run({ name, channel_id }, { discord, webhook }) {
 		const current = { name: webhook.name, channel_id: webhook.channel.id };
-		const what = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
-		const changes = changesOf(current, { name, channel_id }, what);
+		const target = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
+		const changes = changesOf(current, { name, channel_id }, target);
 		await discord.rest.patch(Routes.webhook(webhook.id), { body: changes });
-		return `Changed ${Object.keys(changes).join(", ")} of ${what}.`;
+		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
 	},
 });
 
@@ -135,18 +137,18 @@ export const deleteWebhook = destructiveTool({
 	toolset: "webhooks",
 	title: "Delete a webhook",
 	description:
-		"Delete a webhook: whoever writes by it no longer can. It cannot be brought back; its messages stay.",
+		"Delete a webhook. Programs that use it can no longer send. Its messages stay. This cannot be undone.",
 	lock: "webhook_id",
 	idempotent: true,
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({ guild_id, webhook_id, reason }),
 	plan(_, { discord, webhook }) {
-		const what = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
+		const target = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
 		return {
-			preview: `Would delete ${what}${webhook.creator ? `, made by ${userName(webhook.creator)}` : ""}: whoever writes by it no longer can. Its messages stay.`,
+			preview: `Would delete ${target}${webhook.creator ? `, made by ${userName(webhook.creator)}` : ""}. Programs that use it could no longer send. Its messages stay.`,
 			async act() {
 				await discord.rest.delete(Routes.webhook(webhook.id));
-				return `Deleted ${what}.`;
+				return `Deleted ${target}.`;
 			},
 		};
 	},
@@ -159,26 +161,23 @@ const thread_id = v.optional(
 export const sendWebhookMessage = tool({
 	name: "send_webhook_message",
 	toolset: "webhooks",
-	title: "Send a message by a webhook",
+	title: "Send a webhook message",
 	description:
-		"Send a message by a webhook, under its name or another. It pings nobody unless `mentions` allows it. Answers with the message's id.",
+		"Send a message by a webhook, under its name or another. It pings nobody unless `mentions` allows it. Returns the message's id.",
 	effect: "write",
-	// Whoever had it from another server may still send it: this bot asks Discord for it.
+	// Clients of other servers may send it; this bot fetches it from Discord.
 	ignored: ["token"],
-	// Discord lets a webhook ping everyone; what the bot may not do itself it does not do in this way either.
+	// Discord lets any webhook ping everyone, so the bot requires the permission that it would need itself.
 	permissions: ["ManageWebhooks", pingsMany],
 	input: v.strictObject({
 		guild_id,
 		webhook_id,
 		content,
-		username: v.optional(name("Another name, for this message.")),
+		username: v.optional(name("Author name of this message.")),
 		avatar_url: v.optional(
 			v.pipe(
-				text(1, 2048, "Another picture, for this message."),
-				v.regex(
-					/^https?:\/\/\S+$/,
-					"expected a link that begins with https://",
-				),
+				text(1, 2048, "Avatar of this message."),
+				v.regex(/^https?:\/\/\S+$/, "expected a URL that begins with https://"),
 			),
 		),
 		thread_id,
@@ -187,7 +186,7 @@ export const sendWebhookMessage = tool({
 	}),
 	async run(args, { webhook, thread }) {
 		const { content, username, avatar_url } = args;
-		const place = webhook.targetFor(thread);
+		const destination = webhook.targetFor(thread);
 		const message = await webhook.send(
 			{
 				content,
@@ -196,16 +195,16 @@ export const sendWebhookMessage = tool({
 				...(username !== undefined && { username }),
 				...(avatar_url !== undefined && { avatar_url }),
 			},
-			place,
+			destination,
 		);
-		return `Message sent (ID: ${message.id}) by the webhook ${webhookName(webhook)} to ${channelName(place)}.`;
+		return `Message sent (ID: ${message.id}) by the webhook ${webhookName(webhook)} to ${channelName(destination)}.`;
 	},
 });
 
 const sentByWebhook = {
 	guild_id,
 	webhook_id,
-	message_id: snowflake("message, which the webhook wrote"),
+	message_id: snowflake("message, sent by the webhook"),
 	thread_id,
 };
 
@@ -213,9 +212,9 @@ export const editWebhookMessage = tool({
 	name: "edit_webhook_message",
 	toolset: "webhooks",
 	extra: true,
-	title: "Edit a webhook's message",
+	title: "Edit a webhook message",
 	description:
-		"Change the content or the embeds of a message that a webhook wrote; what is not given stays.",
+		"Change the content or embeds of a message that a webhook sent; omitted fields stay.",
 	effect: "write",
 	idempotent: true,
 	lock: "message_id",
@@ -227,18 +226,25 @@ export const editWebhookMessage = tool({
 		mentions,
 	}),
 	async run({ message_id, ...args }, { webhook, thread }) {
-		const place = webhook.targetFor(thread);
+		const destination = webhook.targetFor(thread);
 		const given = { content: args.content, embeds: args.embeds };
-		const { content, embeds } = await webhook.fetchMessage(message_id, place);
-		const what = `the message ${message_id} in ${channelName(place)}`;
-		const changes = changesOf<MessageFields>({ content, embeds }, given, what);
+		const { content, embeds } = await webhook.fetchMessage(
+			message_id,
+			destination,
+		);
+		const target = `the message ${message_id} in ${channelName(destination)}`;
+		const changes = changesOf<MessageFields>(
+			{ content, embeds },
+			given,
+			target,
+		);
 		const allowed_mentions = allowedMentions(args.mentions);
 		await webhook.editMessage(
 			message_id,
 			{ ...changes, allowed_mentions },
-			place,
+			destination,
 		);
-		return `Changed ${Object.keys(changes).join(", ")} of ${what}.`;
+		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
 	},
 });
 
@@ -246,22 +252,21 @@ export const deleteWebhookMessage = destructiveTool({
 	name: "delete_webhook_message",
 	toolset: "webhooks",
 	extra: true,
-	title: "Delete a webhook's message",
-	description:
-		"Delete a message that a webhook wrote. It cannot be brought back.",
+	title: "Delete a webhook message",
+	description: "Delete a message that a webhook sent. This cannot be undone.",
 	lock: "message_id",
 	idempotent: true,
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject(sentByWebhook),
 	async plan({ message_id }, { webhook, thread }) {
-		const place = webhook.targetFor(thread);
-		const message = await webhook.fetchMessage(message_id, place);
-		const what = `the message of ${messageHead(message)} in ${channelName(place)}.`;
+		const destination = webhook.targetFor(thread);
+		const message = await webhook.fetchMessage(message_id, destination);
+		const target = `the message of ${messageHead(message)} in ${channelName(destination)}.`;
 		return {
-			preview: `Would delete ${what}`,
+			preview: `Would delete ${target}`,
 			async act() {
-				await webhook.deleteMessage(message_id, place);
-				return `Deleted ${what}`;
+				await webhook.deleteMessage(message_id, destination);
+				return `Deleted ${target}`;
 			},
 		};
 	},

@@ -7,7 +7,7 @@ export const auditRows: Record<string, Row> = {
 		effect: "reads",
 		ids: {},
 		args: () => ({ before: "2000-01-01T00:00:00Z" }),
-		answer: () => ["No call of a tool is on record that matches."],
+		answer: () => ["No recorded tool call matches."],
 	},
 	get_audit_log: {
 		effect: "asks",
@@ -23,7 +23,7 @@ export const auditRows: Record<string, Row> = {
 				args: {},
 				request: `GET /guilds/${guild.id}/audit-logs`,
 				answer: [
-					"1 action(s) in the audit log, newest first",
+					"1 audit log entries, newest first",
 					`| ROLE_CREATE | ID: ${guild.auditLog.at(-1)?.id} | by: @ada (ID: ${ada}) | target: @${name} (ID: ${role.id}) | changes: `,
 					`name: none → "${name}"`,
 					"| reason: spring",

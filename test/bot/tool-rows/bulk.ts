@@ -18,7 +18,7 @@ const pruned = {
 	also: ["ManageGuild"],
 } as const;
 
-/** Someone with a role of their own, who has been away for ten days. */
+/** Someone with a role of their own, who has been inactive for ten days. */
 function newlyAway(scene: Scene) {
 	const { guild, world } = scene;
 	const member = newMember(scene, guild);
@@ -79,7 +79,7 @@ export const bulkRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberRoleUpdate,
 		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
 		dryRun:
-			/^Would give 1 of the 1 member\(s\) whom the filters fit the role @thing-\d+ \(ID: \d+\):$/m,
+			/^Would give 1 of the 1 member\(s\) who match the filters the role @thing-\d+ \(ID: \d+\):$/m,
 	},
 	get_prune_count: {
 		effect: "asks",
@@ -90,7 +90,7 @@ export const bulkRows: Record<string, Row> = {
 				args: { days: 9, include_role_ids: [role.id] },
 				request: `GET /guilds/${scene.guild.id}/prune`,
 				answer: [
-					`1 member(s) of the guild ${scene.guild.id} have been away for 9 day(s) and have no roles but @${role.name} (ID: ${role.id}).`,
+					`1 member(s) of the guild ${scene.guild.id} have been inactive for 9 day(s) and have no roles except @${role.name} (ID: ${role.id}).`,
 				],
 			};
 		},
@@ -110,7 +110,7 @@ export const bulkRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberPrune,
 		needs: pruned,
 		dryRun:
-			/^Would remove 1 member\(s\) of the guild \d+ who have been away for 7 day\(s\) and have no roles but @thing-\d+ \(ID: \d+\)\.$/m,
+			/^Would remove 1 member\(s\) of the guild \d+ who have been inactive for 7 day\(s\) and have no roles except @thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	move_roles: {
 		effect: "writes",

@@ -41,7 +41,7 @@ export const directMessagesRows: Record<string, Row> = {
 				args: { user_id: user.id },
 				request: `GET /channels/${channel.id}/messages`,
 				answer: [
-					`2 message(s) in the private messages with ${user.username} `,
+					`2 message(s) in the direct messages with ${user.username} `,
 					`[bot] | ID: ${id} | text: said by the bot`,
 					"| text: said by them",
 				],
@@ -84,6 +84,6 @@ export const directMessagesRows: Record<string, Row> = {
 		},
 		reason: "Discord takes none",
 		needs: "no permission",
-		dryRun: /^Would delete the private message of .* \| ID: \d+ to thing-\d+ /m,
+		dryRun: /^Would delete the direct message of .* \| ID: \d+ to thing-\d+ /m,
 	},
 };

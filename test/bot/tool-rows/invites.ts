@@ -113,6 +113,7 @@ export const invitesRows: Record<string, Row> = {
 			name: "MANAGE_CHANNELS",
 			in: "the channel",
 		},
-		dryRun: /Would delete the invite \w+, after which nobody joins by /,
+		dryRun:
+			/Would delete the invite \w+; https:\/\/discord\.gg\/\w+ would stop working/,
 	},
 };

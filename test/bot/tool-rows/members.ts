@@ -46,7 +46,7 @@ export const membersRows: Record<string, Row> = {
 		answer: ({ world, guild }) => {
 			const { id } = world.simulator.user("zoe");
 			const roles = guild.members.get(id)?.roles;
-			return ["1 of 1 member(s) that fit", `ID: ${id} | roles: ${roles} |`];
+			return ["1 of 1 matching member(s)", `ID: ${id} | roles: ${roles} |`];
 		},
 	},
 	get_member: {

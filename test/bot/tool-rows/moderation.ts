@@ -61,7 +61,7 @@ export const moderationRows: Record<string, Row> = {
 				args: {},
 				request: `GET /guilds/${scene.guild.id}/bans`,
 				answer: [
-					"1 ban(s), in the order of the users' ids:",
+					"1 ban(s), by user id:",
 					`@${username} | ID: ${id} | no reason given`,
 				],
 			};

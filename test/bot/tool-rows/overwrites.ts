@@ -48,14 +48,14 @@ export const overwritesRows: Record<string, Row> = {
 			const { id } = newChannel({ world, guild, other: guild });
 			return { channel_id: id };
 		},
-		answer: () => ["has no permissions of its own: those of the roles apply."],
+		answer: () => ["has no overwrites: the permissions of the roles apply."],
 	},
 	remove_channel_permissions: {
 		effect: "writes",
 		ids: {
 			channel_id: channelId,
 			target_id: looked(
-				"has no permissions for",
+				"has no overwrite for",
 				(scene) => newRole(scene, scene.other).id,
 			),
 		},
@@ -82,7 +82,7 @@ export const overwritesRows: Record<string, Row> = {
 			in: "the channel",
 		},
 		dryRun:
-			/^Would remove the permissions for role @thing-\d+ \(ID: \d+\) in #thing-\d+ \(ID: \d+\)\.\nAllowed: none\nDenied: SEND_MESSAGES$/m,
+			/^Would remove the overwrite for role @thing-\d+ \(ID: \d+\) in #thing-\d+ \(ID: \d+\)\.\nAllowed: none\nDenied: SEND_MESSAGES$/m,
 	},
 	copy_channel_permissions: {
 		effect: "writes",
@@ -148,6 +148,6 @@ export const overwritesRows: Record<string, Row> = {
 			also: ["ManageChannels"],
 		},
 		dryRun:
-			/^Would give #thing-\d+ \(ID: \d+\) the permissions of #thing-\d+ \(ID: \d+\); that would change them for 1 role\(s\) and member\(s\):\nrole @thing-\d+ \| ID: \d+ \| before: none \| after: allow none, deny \S+$/m,
+			/^Would give #thing-\d+ \(ID: \d+\) the permissions of #thing-\d+ \(ID: \d+\); changes for 1 role\(s\) and member\(s\):\nrole @thing-\d+ \| ID: \d+ \| before: none \| after: allow none, deny \S+$/m,
 	},
 };

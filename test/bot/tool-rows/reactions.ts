@@ -148,6 +148,6 @@ export const reactionsRows: Record<string, Row> = {
 		reason: "Discord takes none",
 		needs: manage,
 		dryRun:
-			/^Would take 2 reaction\(s\) off the message \d+ in #thing-\d+ \(ID: \d+\): 👍 2$/m,
+			/^Would remove 2 reaction\(s\) from the message \d+ in #thing-\d+ \(ID: \d+\): 👍 2$/m,
 	},
 };

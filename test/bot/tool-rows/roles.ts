@@ -76,7 +76,7 @@ export const rolesRows: Record<string, Row> = {
 		reason: AuditLogEvent.RoleDelete,
 		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
 		dryRun:
-			/^Would delete the role @thing-\d+ \(ID: \d+\), which 0 member\(s\) have, and for which 0 channel\(s\) have permissions\.$/m,
+			/^Would delete the role @thing-\d+ \(ID: \d+\), which 0 member\(s\) have, and for which 0 channel\(s\) have overwrites\.$/m,
 	},
 	assign_role: {
 		effect: "writes",

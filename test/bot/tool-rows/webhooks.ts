@@ -111,7 +111,7 @@ export const webhooksRows: Record<string, Row> = {
 		reason: AuditLogEvent.WebhookDelete,
 		needs,
 		dryRun:
-			/Would delete the webhook Crier \(ID: \d+\) in #thing-\d+ \(ID: \d+\), made by @alpha \(ID: \d+\): /,
+			/Would delete the webhook Crier \(ID: \d+\) in #thing-\d+ \(ID: \d+\), made by @alpha \(ID: \d+\)\. /,
 	},
 	send_webhook_message: {
 		effect: "writes",

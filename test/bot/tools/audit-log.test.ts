@@ -56,7 +56,7 @@ test("an action that Discord does not have is refused, with the one that may be 
 	});
 	expect(answer.code).toBe(-32602);
 	expect(answer.text).toContain(
-		'action_type: Discord has no action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?',
+		'action_type: unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?',
 	);
 	expect(world.simulator.requests.list().map(({ path }) => path)).not.toContain(
 		`/guilds/${world.guild.id}/audit-logs`,

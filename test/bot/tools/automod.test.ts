@@ -265,7 +265,7 @@ test("many words are shown as a few, and all of them when one rule is asked for"
 	await using world = await startWorld();
 	const { rule } = scene(world);
 	const none = await world.call("list_automod_rules");
-	expect(none.text).toBe(`The guild ${world.guild.id} has no AutoMod rule.`);
+	expect(none.text).toBe(`The guild ${world.guild.id} has no AutoMod rules.`);
 	const words = Array.from({ length: 1000 }, (_, index) => `word${index}`);
 	words[999] = "last | one\n2";
 	const { id } = rule({

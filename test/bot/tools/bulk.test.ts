@@ -15,7 +15,7 @@ import {
 
 const done = { dry_run: false };
 
-/** New members, in the order of their ids. */
+/** New members, by id. */
 function newMembers({ simulator, guild }: TestWorld, count: number): Member[] {
 	const { world } = simulator;
 	return Array.from({ length: count }, (_, index) =>
@@ -55,7 +55,7 @@ test("bulk_role_update says what it would do unless it is told to do it, then do
 	await world.heard();
 	const dry = await world.call("bulk_role_update", args);
 	expect(dry.text).toStartWith(
-		`Dry run: nothing was done.\nWould give 6 of the 7 member(s) whom the filters fit the role @Newcomer (ID: ${role.id}):\nnew-0 (@new-0) | ID: `,
+		`Dry run: nothing was done.\nWould give 6 of the 7 member(s) who match the filters the role @Newcomer (ID: ${role.id}):\nnew-0 (@new-0) | ID: `,
 	);
 	expect(dry.text).toEndWith("\n… and 1 more");
 	expect(writes(world)).toEqual([]);
@@ -71,7 +71,7 @@ test("bulk_role_update says what it would do unless it is told to do it, then do
 	const again = await give();
 	expect(again).toMatchObject({ isError: false });
 	expect(again.text).toStartWith(
-		"Nothing to do: the filters fit 7 member(s), and none of them lacks @Newcomer",
+		"Nothing to do: 7 member(s) match the filters, and none of them lacks @Newcomer",
 	);
 	expect(writes(world)).toHaveLength(6);
 });
@@ -180,7 +180,7 @@ test("bulk_role_update refuses roles that nobody gives, and those above the bot,
 	const { give, role, members } = await giving(world, 1);
 	for (const [role_id, refusal] of [
 		[above.id, "does not rank below the bot's highest role"],
-		[guild.id, "is what everyone has"],
+		[guild.id, "is the role of all members"],
 	] as const) {
 		const { text, isError } = await give({ role_id });
 		expect(isError).toBe(true);
@@ -236,16 +236,16 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 	const args = { user_ids, delete_message_seconds: 60 };
 	const dry = await world.call("bulk_ban", args);
 	expect(dry.text).toContain(
-		"\nWould ban 3 user(s), 2 of them members, and delete what they wrote in the last 60 seconds:\nnew-0",
+		"\nWould ban 3 user(s), 2 of them members, and delete their messages of the last 60 seconds:\nnew-0",
 	);
 	expect(dry.text).toEndWith(
-		`\nnot a member | ID: ${outsider.id}\n1 banned already:\nnot a member | ID: ${banned.id}`,
+		`\nnot a member | ID: ${outsider.id}\n1 already banned:\nnot a member | ID: ${banned.id}`,
 	);
 	expect(writes(world)).toEqual([]);
 	const { text, isError } = await world.call("bulk_ban", { ...args, ...done });
 	expect(isError).toBe(false);
 	expect(text).toStartWith("Banned 3 of 4 user(s):\nnew-0 (@new-0) | ID: ");
-	expect(text).toContain("\n1 not banned, because they are already");
+	expect(text).toContain("\n1 not banned: already banned");
 	expect(text).toEndWith(`| ID: ${banned.id}`);
 	expect([...guild.bans.keys()].sort()).toEqual(user_ids.sort());
 	const again = await world.call("bulk_ban", {
@@ -270,7 +270,7 @@ test("a dry run of bulk_ban finds who is banned among thousands", async () => {
 	);
 	const { text } = await world.call("bulk_ban", { user_ids });
 	expect(text).toContain("\nWould ban 1 user(s), 0 of them members:");
-	expect(text).toContain("\n3 banned already:");
+	expect(text).toContain("\n3 already banned:");
 });
 
 test("one refusal names all who stand too high, and nobody is banned", async () => {
@@ -304,7 +304,7 @@ test("one refusal names all who stand too high, and nobody is banned", async () 
 	expect(writes(world)).toEqual([]);
 });
 
-test("prune_members removes whom get_prune_count counts, and tells no number that was not asked for", async () => {
+test("prune_members removes whom get_prune_count counts, and tells no number that was not requested", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const members = newMembers(world, 3);
@@ -315,7 +315,7 @@ test("prune_members removes whom get_prune_count counts, and tells no number tha
 		);
 	const count = async (args = {}) =>
 		(await world.call("get_prune_count", args)).text;
-	const who = "have been away for 7 day(s) and have no roles";
+	const who = "have been inactive for 7 day(s) and have no roles";
 	expect(await count()).toBe(`3 member(s) of the guild ${guild.id} ${who}.`);
 	expect(await count({ days: 9 })).toStartWith("0 member(s)");
 	const dry = await world.call("prune_members");
@@ -325,7 +325,7 @@ test("prune_members removes whom get_prune_count counts, and tells no number tha
 		...{ ...done, compute_prune_count: false },
 	});
 	expect(text).toBe(
-		`Discord removes the members who ${who}; how many they are was not asked for.`,
+		`Discord removes the members who ${who}; their number was not requested.`,
 	);
 	for (const id of idsOf(members)) expect(guild.members.has(id)).toBe(false);
 	const none = await world.call("prune_members", done);

@@ -68,7 +68,7 @@ test.each([
 			(name) => `#${name} (ID: ${scene.idOf(name)})`,
 		);
 		expect(text.split("\n")).toEqual([
-			`2 channel(s) stand in no category now, in this order among their like: ${order.join(", ")}. Changed:`,
+			`2 channel(s) are now in no category, in this order: ${order.join(", ")}. Changed:`,
 			"the positions of all",
 		]);
 	},
@@ -80,7 +80,7 @@ test("into a category each goes with a request of its own, in order, those that 
 	const { text } = await move("cfa", { category_id: box.id });
 	expect(scene.inBox()).toBe("gcfa");
 	expect(scene.top()).toBe("bde");
-	expect(text).toContain("now, 2 of them from elsewhere, in this order");
+	expect(text).toContain("2 of them from elsewhere, in this order");
 	expect(text.split("\n").slice(1)).toEqual(
 		["c", "a"].map((name) => `#${name} (ID: ${scene.idOf(name)})`),
 	);
@@ -112,7 +112,7 @@ test("below a channel of another category they go there", async () => {
 		below_channel_id: scene.idOf("f"),
 	});
 	expect(scene.inBox()).toBe("fbag");
-	expect(text).toContain(`stand in #Box (ID: ${scene.box.id}) now`);
+	expect(text).toContain(`are now in #Box (ID: ${scene.box.id})`);
 });
 
 test("what is so already is refused, and the same call again is", async () => {
@@ -120,14 +120,12 @@ test("what is so already is refused, and the same call again is", async () => {
 	const { move, world } = scene;
 	const same = await move("de", { position: 3 });
 	expect(same.text).toContain(
-		"Nothing would change: the 2 channel(s) stand so",
+		"Nothing would change: the 2 channel(s) are already in this order",
 	);
 	expect(writes(world)).toEqual([]);
 	await move("ab", { category_id: scene.box.id });
 	const again = await move("ab", { category_id: scene.box.id });
-	expect(again.text).toContain(
-		`stand so in #Box (ID: ${scene.box.id}) already`,
-	);
+	expect(again.text).toContain(`in this order in #Box (ID: ${scene.box.id})`);
 	expect(writes(world)).toHaveLength(2);
 });
 
@@ -144,7 +142,7 @@ test("where it ends early it says how far it got, and the same call again does t
 	});
 	const { text } = await move("abc", { category_id: box.id });
 	expect(text).toStartWith(
-		`Did 1 of 3 steps for 3 channel(s) to stand in #Box (ID: ${box.id}); their places follow with the last one. Changed:\n#a (ID: ${idOf("a")})\n1 of unknown outcome:\n#b (ID: ${idOf("b")}) | Discord API error: `,
+		`Did 1 of 3 steps to move 3 channel(s) in #Box (ID: ${box.id}); the last step sets their order. Changed:\n#a (ID: ${idOf("a")})\n1 of unknown outcome:\n#b (ID: ${idOf("b")}) | Discord API error: `,
 	);
 	expect(text).toEndWith(
 		"1 not started: check the outcome of the previous one first. To continue, call again with the same arguments.",
@@ -174,9 +172,7 @@ test("they take over the permissions of a new category, if the bot may give them
 	});
 	await world.heard();
 	const { text } = await move("ab", args);
-	expect(text).toContain(
-		"2 of them from elsewhere and with the permissions of",
-	);
+	expect(text).toContain("2 of them from elsewhere, with its permissions");
 	for (const name of "ab")
 		expect(
 			world.guild.channels.get(scene.idOf(name))?.permission_overwrites,
@@ -191,7 +187,7 @@ test.each([
 		"position, below_channel_id: expected one of these",
 	],
 	["ab", { below_channel_id: "b" }, "that is not among channel_ids"],
-	["af", { position: 0 }, "category_id: expected, because the channels stand"],
+	["af", { position: 0 }, "category_id: required, because the channels are"],
 	[
 		"ab",
 		{ category_id: "Box", below_channel_id: "c" },
@@ -223,7 +219,7 @@ test("a category has room for 50", async () => {
 		add(`x${count}`, ChannelType.GuildText, box.id);
 	await world.heard();
 	const { text } = await scene.move("ab", { category_id: box.id });
-	expect(text).toContain("room for 50 channels, and this one would have 51");
+	expect(text).toContain("at most 50 channels, and this one would have 51");
 	expect(writes(world)).toEqual([]);
 	expect((await scene.move("a", { category_id: box.id })).isError).toBe(false);
 });

@@ -140,7 +140,7 @@ describe("create_channel", () => {
 		});
 		expect(code).toBe(-32602);
 		expect(text).toContain(
-			"private_to_role_ids: everyone has the role @everyone",
+			"private_to_role_ids: @everyone is not a private role",
 		);
 		expect(writes(world)).toEqual([]);
 	});
@@ -379,7 +379,7 @@ describe("list_channels", () => {
 		]);
 		const only = await world.call("list_channels", { category_id: first.id });
 		expect(only.text.split("\n")).toEqual([
-			`3 channel(s) in #first (ID: ${first.id}), with itself, from the top:`,
+			`3 channel(s) in #first (ID: ${first.id}), including itself, from the top:`,
 			...lines.slice(3, 6),
 		]);
 	});
@@ -472,7 +472,7 @@ describe("delete_channel", () => {
 		const args = { channel_id: talk.id };
 		const dry = await world.call("delete_channel", { ...args, dry_run: true });
 		expect(dry.text.split("\n").slice(1)).toEqual([
-			`Would delete the category channel #Talk (ID: ${talk.id}). The 3 channel(s) in it stay, in no category.`,
+			`Would delete the category channel #Talk (ID: ${talk.id}). The 3 channel(s) in it stay, without a category.`,
 			expect.stringContaining("#general | ID: "),
 			expect.stringContaining("#staff | ID: "),
 			expect.stringContaining("#Lounge | ID: "),
@@ -504,7 +504,7 @@ describe("delete_channel", () => {
 				const { text, isError } = await world.call("delete_channel", args);
 				expect(isError).toBe(true);
 				expect(text).toContain(
-					`(ID: ${channel_id}) is the ${setting} of the guild, which a community cannot be without: edit_guild names another one.`,
+					`(ID: ${channel_id}) is the ${setting} of the guild, which a community must have: set another one with edit_guild first.`,
 				);
 			}
 		expect(writes(world)).toEqual([]);
@@ -530,7 +530,7 @@ describe("delete_channel", () => {
 			dry_run: true,
 		});
 		expect(text).toEndWith(
-			"with everything in it. Of its threads 2 are active.",
+			"with everything in it. 2 of its threads are active.",
 		);
 	});
 
@@ -690,7 +690,7 @@ describe("move_channel", () => {
 		const { id: category_id } = channelNamed(world, "Talk");
 		const same = await move("b", { position: 1 });
 		expect(same.text).toBe(
-			`Nothing would change: #b (ID: ${channelNamed(world, "b").id}) is at position 1 in no category already. Nothing was done.`,
+			`Nothing would change: #b (ID: ${channelNamed(world, "b").id}) is already at position 1 in no category. Nothing was done.`,
 		);
 		expect((await move("b", { category_id: "" })).isError).toBe(true);
 		expect((await move("general", { category_id })).isError).toBe(true);

@@ -8,7 +8,8 @@ import { channelPermissions } from "../../../src/simulator/world/state/permissio
 import { seeded } from "../../support/random.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
-const bitsIn = (text: string) => /allowed as bits: (\d+)/.exec(text)?.[1];
+const bitsIn = (text: string) =>
+	/allowed permissions as bits: (\d+)/.exec(text)?.[1];
 
 /** A new member with new roles, and a new channel. */
 function newcomer(

@@ -32,9 +32,7 @@ test("the first message opens the channel, and mentions in it ping nobody", asyn
 		mentions: [],
 		mention_everyone: false,
 	});
-	expect(text).toContain(
-		`Private message sent to Zoë 🍞 (@zoe, ID: ${zoe.id})`,
-	);
+	expect(text).toContain(`Direct message sent to Zoë 🍞 (@zoe, ID: ${zoe.id})`);
 	const edited = await world.call("edit_private_message", {
 		user_id: zoe.id,
 		message_id: message?.id,
@@ -105,9 +103,7 @@ test("reading before anybody wrote says that there is nothing, and is a read to 
 		user_id: zoe.id,
 	});
 	expect(isError).toBe(false);
-	expect(text).toStartWith(
-		"There are no messages in the private messages with",
-	);
+	expect(text).toStartWith("There are no messages in the direct messages with");
 	expect(
 		world.simulator.requests.list("POST /users/@me/channels"),
 	).toHaveLength(2);

@@ -85,9 +85,7 @@ test("a full guild is told so, with how to make room", async () => {
 test("emoji are listed by id, with who may use them", async () => {
 	await using world = await startWorld();
 	const none = await world.call("list_emojis", {});
-	expect(none.text).toBe(
-		`The guild ${world.guild.id} has no emoji of its own.`,
-	);
+	expect(none.text).toBe(`The guild ${world.guild.id} has no custom emoji.`);
 	const soup = add(world, "ada", "soup", true);
 	const bread = add(world, "alpha", "bread");
 	bread.roles = ["1", "2"];

@@ -102,7 +102,7 @@ test("a moderated tag takes MANAGE_THREADS, and a forum can ask for a tag", asyn
 	expect(await post([soup.id])).toStartWith("Created the post");
 	const { text } = await call("list_forum_tags");
 	expect(text.split("\n")).toEqual([
-		`2 tag(s) of #recipes (ID: ${forum.id}), one of which every post needs:`,
+		`2 tag(s) of #recipes (ID: ${forum.id}); every post needs at least one:`,
 		`soup | ID: ${soup.id} | emoji: 🍲`,
 		`staff | ID: ${staff.id} | moderated`,
 	]);

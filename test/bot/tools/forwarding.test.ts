@@ -137,7 +137,7 @@ test("a message is published once, and shows that it was", async () => {
 		"| text: news | crossposted",
 	);
 	const again = await world.call("crosspost_message", args);
-	expect(again.text).toContain("is published already");
+	expect(again.text).toContain("is already published");
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
@@ -167,6 +167,6 @@ test("only announcement channels publish", async () => {
 		...{ channel_id: from.id, message_id: message.id },
 	});
 	expect(text).toContain("#from (ID: ");
-	expect(text).toContain("is no announcement channel. list_channels");
+	expect(text).toContain("is not an announcement channel. list_channels");
 	expect(world.simulator.journal.entries()).toEqual([]);
 });

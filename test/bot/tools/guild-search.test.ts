@@ -98,7 +98,7 @@ test("every line names the channel, and pages go on by offset up to the last", a
 	const none = await world.call("search_guild_messages", { query: "turnip" });
 	expect(none).toMatchObject({
 		isError: false,
-		text: "No message that Discord has indexed matches.",
+		text: "No indexed message matches.",
 	});
 });
 

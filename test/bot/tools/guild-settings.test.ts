@@ -201,8 +201,8 @@ describe("move_roles", () => {
 			[["Staff", "Regular"], { below_role_id: id("alpha") }, "Nothing would"],
 			[["Staff"], {}, "expected exactly one of the two"],
 			[["Staff"], { below_role_id: id("Staff") }, "next to itself"],
-			[["@everyone"], { above_role_id: id("Staff") }, "stays below all others"],
-			[["Staff"], { below_role_id: guild.id }, "stays below all others"],
+			[["@everyone"], { above_role_id: id("Staff") }, "always stays below"],
+			[["Staff"], { below_role_id: guild.id }, "always stays below"],
 			[["Staff"], { above_role_id: id("alpha") }, "would no longer rank below"],
 			[["Staff"], { below_role_id: above.id }, "would no longer rank below"],
 			[

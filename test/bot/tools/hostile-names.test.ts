@@ -283,7 +283,7 @@ test.each([
 		["run_setup_check", /^(Setup in|ok:|warning:|fault:) /],
 		[
 			"get_audit_log",
-			/^(\d+ action|\d{4}-\d\d-\d\dT\S+ \| [A-Z_]+ \| ID: \d+ \|)/,
+			/^(\d+ audit log|\d{4}-\d\d-\d\dT\S+ \| [A-Z_]+ \| ID: \d+ \|)/,
 		],
 	];
 	for (const [tool, beginning] of begins)

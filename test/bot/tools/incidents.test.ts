@@ -17,7 +17,7 @@ test("one is paused without the other, and both are opened again", async () => {
 	expect(text.split("\n")).toEqual([
 		`In The Cooks (ID: ${guild.id}), times in UTC:`,
 		`Invites: paused until ${first.replace(/\.\d+Z/, "Z")}`,
-		"Private messages between members: open",
+		"Direct messages between members: open",
 	]);
 	const second = inMinutes(24 * 60 - 1);
 	await set(world, { dms_disabled_until: second });

@@ -67,7 +67,7 @@ test("the invites are listed with the latest first, and how often they were used
 	invites.use(old);
 	const { text } = await world.call("list_invites");
 	expect(text.split("\n")).toEqual([
-		"2 invite(s) to the guild, the latest first, times in UTC:",
+		"2 invite(s) to the guild, newest first, times in UTC:",
 		expect.stringContaining(
 			`${late.code} | https://discord.gg/${late.code} | to #notes (ID: ${channel.id}) | by @ada (ID: ${ada.id}) | expires: never | used: 0 | created: 2026-02-01T12:00:00Z`,
 		),
@@ -77,9 +77,9 @@ test("the invites are listed with the latest first, and how often they were used
 	setBits(world, ManageGuild, false);
 	await world.heard();
 	const partial = await world.call("list_invites");
-	expect(partial.text).toContain("as Discord orders them");
+	expect(partial.text).toContain("in Discord's order");
 	expect(partial.text).not.toContain("used: ");
-	expect(partial.text).toContain("MANAGE_GUILD only.");
+	expect(partial.text).toContain("only with MANAGE_GUILD.");
 	setBits(world, ViewAuditLog, false);
 	await world.heard();
 	const refused = await world.call("list_invites");
@@ -181,7 +181,7 @@ test("an invite gives roles that the bot may give, and no others", async () => {
 	const own = [...guild.roles.values()].find(({ tags }) => tags);
 	if (!own) throw new Error("the bot has a role of its own");
 	expect(await make(cook.id, own.id)).toContain("does not rank below the bot");
-	expect(await make(guild.id)).toContain("it is neither given nor taken");
+	expect(await make(guild.id)).toContain("cannot be assigned or removed");
 	setBits(world, PermissionFlagsBits.ManageRoles, false);
 	await world.heard();
 	expect(await make(cook.id)).toStartWith("The bot lacks MANAGE_ROLES");

@@ -84,7 +84,7 @@ test("nobody writes in a locked channel but the bot, and unlocked it is as it wa
 	expect(isError).toBe(false);
 	expect(text.split("\n")).toEqual([
 		`Locked ${name}: @everyone may no longer ${writtenNames}.`,
-		`The bot is now allowed by name: ${writtenNames}`,
+		`The bot is now explicitly allowed: ${writtenNames}`,
 	]);
 	expect(channel.permission_overwrites).toEqual([
 		{ id: bot, type: 1, allow: String(written), deny: "0" },
@@ -97,8 +97,8 @@ test("nobody writes in a locked channel but the bot, and unlocked it is as it wa
 	const undone = await unlock();
 	expect(undone.text.split("\n")).toEqual([
 		`Unlocked ${name}.`,
-		`As before again for @everyone: ${writtenNames}`,
-		`As before again for the bot: ${writtenNames}`,
+		`Restored for @everyone: ${writtenNames}`,
+		`Restored for the bot: ${writtenNames}`,
 	]);
 	expect(channel.permission_overwrites).toEqual([]);
 	expect(noted()).toBe(0);
@@ -125,7 +125,7 @@ test("what the channel says of others and of other permissions stays, and comes 
 	const { text } = await lock();
 	expect(text).toContain("\nDenied before: ADD_REACTIONS\n");
 	expect(text).toContain(
-		"some of it to 1 role(s) and member(s), who still may",
+		"some of it to 1 role(s) and member(s), who are exempt",
 	);
 	expect(overwriteOf(world.guild.id)).toMatchObject({
 		allow: String(ViewChannel),
@@ -152,7 +152,9 @@ test.each([ChannelType.GuildVoice, ChannelType.GuildStageVoice])(
 		if (!mona) throw new Error("mona is a member");
 		world.simulator.world.voice.join(channel, mona);
 		await world.heard();
-		expect((await lock()).text).toEndWith("\n1 member(s) are in it, and stay.");
+		expect((await lock()).text).toEndWith(
+			"\n1 member(s) are in it and stay connected.",
+		);
 		const all = String(written | Connect | Speak);
 		expect(overwriteOf(world.guild.id)?.deny).toBe(all);
 		expect(overwriteOf(bot)?.allow).toBe(all);
@@ -171,7 +173,7 @@ describe("is refused", () => {
 		await lock();
 		const sent = writes(world).length;
 		expect((await lock()).text).toMatch(
-			/ is locked already, since \d{4}-.+Z\. unlock_channel undoes it\. Nothing was done\.$/,
+			/ has been locked since \d{4}-.+Z\. unlock_channel unlocks it\. Nothing was done\.$/,
 		);
 		await unlock();
 		expect((await unlock()).text).toContain("was not locked by lock_channel");
@@ -189,7 +191,7 @@ describe("is refused", () => {
 				({ type }) => type === ChannelType.GuildCategory,
 			)?.id,
 		});
-		expect(category.text).toContain("is a category: lock the channels in it");
+		expect(category.text).toContain("is a category: lock its channels instead");
 		expect(writes(world)).toEqual([]);
 		expect(noted()).toBe(0);
 	});
@@ -222,13 +224,13 @@ test("what somebody has changed meanwhile stays, and is named", async () => {
 	const mine = overwriteOf(bot);
 	if (mine) platform.channels.removeOverwrite(channel, mine);
 	expect((await lock()).text).toContain(
-		"of that ADD_REACTIONS, SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS is not in force",
+		"but ADD_REACTIONS, SEND_MESSAGES, CREATE_PUBLIC_THREADS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS is not in force",
 	);
 	expect((await unlock()).text.split("\n").slice(1)).toEqual([
-		"As before again for @everyone: CREATE_PUBLIC_THREADS",
-		"As before again for the bot: none",
-		"Not as the lock had set it for @everyone, and left: SEND_MESSAGES (allowed), ADD_REACTIONS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS (neither allowed nor denied)",
-		`Not as the lock had set it for the bot, and left: ${writtenNames} (neither allowed nor denied)`,
+		"Restored for @everyone: CREATE_PUBLIC_THREADS",
+		"Restored for the bot: none",
+		"Changed since the lock for @everyone, and left as it is: SEND_MESSAGES (allowed), ADD_REACTIONS, CREATE_PRIVATE_THREADS, SEND_MESSAGES_IN_THREADS (neither allowed nor denied)",
+		`Changed since the lock for the bot, and left as it is: ${writtenNames} (neither allowed nor denied)`,
 	]);
 	expect(channel.permission_overwrites).toEqual([
 		{ id, type: 0, allow: String(SendMessages), deny: String(Speak) },
@@ -250,7 +252,7 @@ describe("a lock that was cut off is noted", () => {
 				"The lock is stored: use unlock_channel to undo it as far as it took effect.",
 			);
 			expect((await lock()).text).toContain(
-				when === "after" ? "is locked already" : "is not in force",
+				when === "after" ? "has been locked since" : "is not in force",
 			);
 			expect((await unlock()).isError).toBe(false);
 			expect(channel.permission_overwrites).toEqual([]);
@@ -301,7 +303,7 @@ describe("a lock that was cut off is noted", () => {
 		const args = { channel_id: channel.id };
 		await until("it has its store", async () => {
 			const { text } = await next.call("lock_channel", args);
-			return text.includes("is locked already");
+			return text.includes("has been locked since");
 		});
 		expect((await next.call("unlock_channel", args)).isError).toBe(false);
 		expect(channel.permission_overwrites).toEqual([]);

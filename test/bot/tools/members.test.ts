@@ -205,7 +205,7 @@ test("while the members of a guild are still being loaded, answers say so, and n
 	await world.heard();
 	const guild_id = guild.id;
 	const before = simulator.requests.list().length;
-	const loading = `The members are still being loaded (1 of ${guild.members.size}): some are missing here. Call again in a moment.`;
+	const loading = `Members are still being loaded (1 of ${guild.members.size}), so some are missing. Call again in a moment.`;
 	const list = await world.call("list_members", { guild_id });
 	expect(list.text.split("\n").at(-1)).toBe(loading);
 	const look = await world.call("lookup_user_by_name", {
@@ -267,7 +267,7 @@ test("search_members finds who fits all that is given, by id, and pages", async 
 		query: "ann",
 		limit: 2,
 	});
-	expect(text).toStartWith("2 of 3 member(s) that fit, by id:\n");
+	expect(text).toStartWith("2 of 3 matching member(s), by id:\n");
 	expect(text).toEndWith(`\nnext_after=${annie}`);
 	expect(await search({ query: "ann", limit: 2, after: annie })).toEqual([ben]);
 });
@@ -278,7 +278,7 @@ test("search_members without a filter is refused, and finding nobody is a normal
 	expect(code).toBe(-32602);
 	expect(text).toContain("expected at least one of these; list_members");
 	expect(await world.call("search_members", { query: "nobody" })).toMatchObject(
-		{ isError: false, text: "No member fits." },
+		{ isError: false, text: "No member matches." },
 	);
 });
 
@@ -291,7 +291,7 @@ test("search_members says so while members are still being loaded", async () => 
 		const { text } = await world.call("search_members", { is_bot: true });
 		return text.includes("are still being loaded") && text;
 	});
-	expect(answer).toContain("some are missing here");
+	expect(answer).toContain("so some are missing");
 });
 
 test("set_nickname renames the bot itself, for which it needs CHANGE_NICKNAME alone", async () => {

@@ -339,7 +339,7 @@ test("messages over 14 days old stay out of the bulk call and are named", async 
 	expect(isError).toBe(false);
 	expect(text).toContain("Deleted 2 message(s)");
 	expect(text).toContain(
-		`2 over 14 days old, to be deleted one at a time: ${texts[0]}, ${texts[1]}`,
+		`2 over 14 days old, which delete_message can delete one at a time: ${texts[0]}, ${texts[1]}`,
 	);
 	expect(left(world, channel)).toEqual(["ancient", "old"]);
 });
@@ -352,7 +352,7 @@ test("when one young message is left over, it goes in a single call", async () =
 		message_ids: texts,
 	});
 	expect(text).toContain(
-		`1 over 14 days old, to be deleted one at a time: ${texts[0]}`,
+		`1 over 14 days old, which delete_message can delete one at a time: ${texts[0]}`,
 	);
 	expect(world.simulator.journal.entries(single)).toHaveLength(1);
 	expect(world.simulator.requests.list(bulk)).toEqual([]);
@@ -402,7 +402,9 @@ test("ids of another channel are never claimed to be deleted without a word", as
 	});
 	expect(left(world, elsewhere.channel)).toEqual(["b"]);
 	expect(left(world, channel)).toEqual([]);
-	expect(text).toContain("passes over ids that name no message there");
+	expect(text).toContain(
+		"silently ignores ids of messages that do not exist there",
+	);
 });
 
 // A forward's snapshot without components ends discord.js's reading of messages.
@@ -498,14 +500,14 @@ test("a dry run by ids shows whose messages they are, and which are not there", 
 	expect(lines[2]).toBe("The first 2:");
 	expect(lines[3]).toMatch(/^\S+Z by @ada \(ID: \d+\) \| ID: \d+$/);
 	expect(lines[3]).toEndWith(here);
-	expect(lines[4]).toBe(`no such message there | ID: ${elsewhere.id}`);
+	expect(lines[4]).toBe(`not found | ID: ${elsewhere.id}`);
 	expect(left(world, channel)).toEqual(["here"]);
 	world.simulator.world.channels.setOverwrite(channel, {
 		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
 		deny: String(PermissionFlagsBits.ReadMessageHistory),
 	});
 	await world.heard();
-	expect((await dryRun())[2]).toStartWith("Discord passes over ids");
+	expect((await dryRun())[2]).toStartWith("Discord silently ignores ids");
 });
 
 test("a dry run by count shows whose messages would go, and never what they say", async () => {

@@ -80,7 +80,7 @@ test("ban says of somebody who is banned already that nothing was done", async (
 	const { text, isError } = await world.call("ban", { user_id: id });
 	expect(isError).toBe(true);
 	expect(text).toBe(
-		`@zoe (ID: ${id}) is banned from the guild already. Nothing was done.`,
+		`@zoe (ID: ${id}) is already banned from the guild. Nothing was done.`,
 	);
 	expect(world.simulator.requests.list(put)).toHaveLength(1);
 });
@@ -121,7 +121,7 @@ test.each([
 		...args,
 		dry_run: true,
 	});
-	expect(dry.text.includes("delete what they wrote in the last")).toBe(
+	expect(dry.text.includes("delete their messages of the last")).toBe(
 		left.length < 5,
 	);
 	const { isError } = await world.call("ban", { user_id: zoe.id, ...args });

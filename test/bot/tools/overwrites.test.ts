@@ -295,7 +295,7 @@ describe("list_channel_permissions", () => {
 				await world.call("list_channel_permissions", { channel_id: general.id })
 			).text.split("\n");
 		const lines = [
-			`#general (ID: ${general.id}) has its own permissions for 3 role(s) and member(s), roles from the top:`,
+			`#general (ID: ${general.id}) has overwrites for 3 role(s) and member(s), roles from the top:`,
 			`role @Regular | ID: ${regular} | allow: VIEW_CHANNEL, SEND_MESSAGES | deny: SPEAK`,
 			`role @everyone | ID: ${world.guild.id} | allow: none | deny: CONNECT`,
 			`member Zoë 🍞 (@zoe) | ID: ${zoe} | allow: SPEAK | deny: none`,
@@ -303,7 +303,10 @@ describe("list_channel_permissions", () => {
 		expect(await list()).toEqual(lines);
 		overwritten(world, channelNamed(world, "Talk"));
 		await world.heard();
-		expect(await list()).toEqual([...lines, "They are those of its category."]);
+		expect(await list()).toEqual([
+			...lines,
+			"They are the same as in its category.",
+		]);
 	});
 
 	test("names someone who has left", async () => {
@@ -331,7 +334,7 @@ describe("remove_channel_permissions", () => {
 			});
 		const { text } = await remove(regular);
 		expect(text.split("\n")).toEqual([
-			`Removed the permissions for role @Regular (ID: ${regular}) in #general (ID: ${general.id}).`,
+			`Removed the overwrite for role @Regular (ID: ${regular}) in #general (ID: ${general.id}).`,
 			"Allowed: VIEW_CHANNEL, SEND_MESSAGES",
 			"Denied: SPEAK",
 		]);
@@ -343,7 +346,7 @@ describe("remove_channel_permissions", () => {
 			world.guild.id,
 		]);
 		expect((await remove(zoe)).text).toContain(
-			"list_channel_permissions shows for whom it has",
+			"list_channel_permissions lists its overwrites",
 		);
 	});
 
@@ -373,7 +376,7 @@ describe("sync_channel_permissions", () => {
 		const { regular } = overwritten(world, talk);
 		const lines = (await sync(world, staff)).text.split("\n");
 		expect(lines[0]).toBe(
-			`Gave #staff (ID: ${staff.id}) the permissions of #Talk (ID: ${talk.id}); that changed them for 5 role(s) and member(s):`,
+			`Gave #staff (ID: ${staff.id}) the permissions of #Talk (ID: ${talk.id}); changes for 5 role(s) and member(s):`,
 		);
 		expect(lines).toContain(
 			`role @Regular | ID: ${regular} | before: none | after: allow VIEW_CHANNEL, SEND_MESSAGES, deny SPEAK`,
@@ -481,7 +484,7 @@ describe("copy_channel_permissions", () => {
 		expect(writes(world)).toEqual([]);
 		const done = await copy({ dry_run: false });
 		expect(done.text).toStartWith(
-			`Gave 2 of 2 channel(s) that had others the permissions of #from (ID: ${from.id}):\n#other (ID: ${other.id}): changed for 2 role(s)`,
+			`Gave 2 of 2 channel(s) the permissions of #from (ID: ${from.id}):\n#other (ID: ${other.id}): changed for 2 role(s)`,
 		);
 		for (const channel of [same, other, more])
 			expect(channel.permission_overwrites).toEqual(from.permission_overwrites);
@@ -490,7 +493,9 @@ describe("copy_channel_permissions", () => {
 			`PATCH /channels/${more.id}`,
 		]);
 		const again = await copy({ dry_run: false });
-		expect(again.text).toContain("Nothing would change: the 3 channel(s) have");
+		expect(again.text).toContain(
+			"Nothing would change: the 3 channel(s) already have",
+		);
 	});
 
 	test("what the bot may not give is refused before anything is written", async () => {
@@ -507,7 +512,7 @@ describe("copy_channel_permissions", () => {
 		const { world, other, more, copy } = scene;
 		world.simulator.faults.refuse(`PATCH /channels/${more.id}`, 50013);
 		const { text } = await copy({ dry_run: false });
-		expect(text).toStartWith("Gave 1 of 2 channel(s) that had others");
+		expect(text).toStartWith("Gave 1 of 2 channel(s) the permissions");
 		expect(text).toContain(`#other (ID: ${other.id}): changed for 2`);
 		expect(text).toContain(`1 refused by Discord:\n#more (ID: ${more.id})`);
 	});

@@ -51,7 +51,7 @@ test("pinning what is pinned and unpinning what is not is said, and nothing is s
 	expect(unpinned.text).toContain("is not pinned in #notes");
 	expect((await world.call("pin_message", args)).isError).toBe(false);
 	const pinned = await world.call("pin_message", args);
-	expect(pinned.text).toContain("is pinned in #notes");
+	expect(pinned.text).toContain("is already pinned in #notes");
 	expect(pinned.isError).toBe(true);
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });

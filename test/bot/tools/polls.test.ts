@@ -151,7 +151,7 @@ test("only the bot's own poll is ended, and only once", async () => {
 	expect(hers.poll.ended).toBe(false);
 });
 
-test("voters are listed page by page, in the order of their ids", async () => {
+test("voters are listed page by page, by id", async () => {
 	await using world = await startWorld();
 	const { where, said } = await ask(world);
 	const names = ["zoe", "ada", "liwei"];
@@ -175,7 +175,7 @@ test("voters are listed page by page, in the order of their ids", async () => {
 		`Nobody has voted for answer 2 (Bread) of the poll ${said.id}.`,
 	);
 	const wrong = await world.call("get_poll_voters", { ...where, answer_id: 3 });
-	expect(wrong.text).toContain("has no answer 3; there is 1, 2.");
+	expect(wrong.text).toContain("has no answer 3. Its answers are 1, 2;");
 });
 
 test("a poll that Discord hides from the bot is not taken for none without a word", async () => {

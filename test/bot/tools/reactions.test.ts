@@ -85,9 +85,7 @@ test("what is there already, and what is not there, is said, and nothing is sent
 	);
 	expect((await call("clear_reactions")).text).toStartWith("Nobody has put 👍");
 	await call("add_reaction");
-	expect((await call("add_reaction")).text).toContain(
-		"already. Nothing was done.",
-	);
+	expect((await call("add_reaction")).text).toContain("already");
 	const { id } = userOf("zoe");
 	expect((await call("remove_reaction", { user_id: id })).text).toStartWith(
 		`The user ${id} has not put 👍`,
@@ -112,7 +110,7 @@ test("a Unicode emoji that comes without an id is known as one", async () => {
 		body: body.replaceAll('"id":null,', ""),
 	}));
 	const { text } = await world.call("clear_reactions", { ...at, emoji: "👍" });
-	expect(text).toStartWith("Took 1 reaction(s) off ");
+	expect(text).toStartWith("Removed 1 reaction(s) from ");
 	expect(text).toEndWith("👍 1");
 	expect(message.reactions).toEqual([]);
 });
@@ -147,7 +145,7 @@ test("clear_reactions takes those with one emoji, and leaves the others", async 
 		});
 	await world.heard();
 	const { text } = await world.call("clear_reactions", { ...at, emoji: "👍" });
-	expect(text).toContain("Took 1 reaction(s) off the message");
+	expect(text).toContain("Removed 1 reaction(s) from the message");
 	expect(message.reactions.map(({ emoji }) => emoji.name)).toEqual(["🍞"]);
 });
 

@@ -345,7 +345,7 @@ describe("delete_role", () => {
 		const args = { role_id: staff.id };
 		const dry = await world.call("delete_role", { ...args, dry_run: true });
 		expect(dry.text.split("\n").slice(1)).toEqual([
-			`Would delete the role @Staff (ID: ${staff.id}), which 1 member(s) have, and for which 1 channel(s) have permissions.`,
+			`Would delete the role @Staff (ID: ${staff.id}), which 1 member(s) have, and for which 1 channel(s) have overwrites.`,
 			"The first 1 by id:",
 			`Chef José (@jose.garcia) | ID: ${world.simulator.user("jose.garcia").id}`,
 		]);
@@ -368,7 +368,7 @@ describe("delete_role", () => {
 		await world.heard();
 		const remove = async (role_id: string) =>
 			(await world.call("delete_role", { role_id })).text;
-		expect(await remove(guild.id)).toContain("is what everyone has");
+		expect(await remove(guild.id)).toContain("is the role of all members");
 		expect(await remove(other.id)).toContain("is managed by Discord");
 		expect(await remove(above.id)).toContain("does not rank below the bot's");
 		expect(writes(world)).toEqual([]);
@@ -438,7 +438,7 @@ describe("assign_role and remove_role", () => {
 			for (const [role_id, said] of [
 				[above.id, "does not rank below the bot's highest role"],
 				[managed.id, "is managed by Discord"],
-				[guild.id, "is what everyone has"],
+				[guild.id, "is the role of all members"],
 			] as const)
 				expect((await world.call(tool, { user_id, role_id })).text).toContain(
 					said,

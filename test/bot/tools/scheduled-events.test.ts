@@ -255,7 +255,7 @@ test("events are listed from the earliest on, whatever they are called; none is 
 	const list = () => world.call("list_scheduled_events");
 	await world.heard();
 	expect((await list()).text).toBe(
-		`No event is scheduled in the guild ${world.guild.id} that the bot can see.`,
+		`The guild ${world.guild.id} has no scheduled events that the bot can see.`,
 	);
 	event({ name: "late\n| ID: 1" });
 	event({ name: "early", scheduled_start_time: "2098-01-31T12:00:00Z" });

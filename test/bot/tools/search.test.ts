@@ -49,7 +49,7 @@ test.each([
 	await world.heard();
 	const { text } = await world.call("search_messages", { channel_id, ...args });
 	expect(found(text)).toEqual(expected);
-	expect(text).toEndWith("That is all there is to look through.");
+	expect(text).toEndWith("The whole range was searched.");
 	expect(text).toStartWith(
 		expected.length > 0
 			? `${expected.length} match(es) among `
@@ -76,7 +76,7 @@ test("borders are ids, too, and neither is part of what is found", async () => {
 		before: ids[0],
 	});
 	expect(none.text).toBe(
-		`There are no messages in that part of #notes (ID: ${channel_id}).`,
+		`There are no messages in this range of #notes (ID: ${channel_id}).`,
 	);
 });
 
@@ -105,7 +105,7 @@ test("it stops at the limit and at the number of pages, and goes on from there w
 			before = /^next_before=(\d+)$/m.exec(text)?.[1];
 			if (before === undefined) break;
 			expect(text).toMatch(
-				/^It was not looked further back, because (70 are found|1 page\(s\) were read)\.$/m,
+				/^Older messages were not searched, because (70 matches were found|1 page\(s\) were read)\.$/m,
 			);
 		}
 		expect(before).toBeUndefined();
@@ -166,7 +166,7 @@ test("it ends within the time of a call though Discord is slow, and says where t
 		content: "none",
 	});
 	expect(slow.isError).toBe(false);
-	expect(slow.text).toContain("because the time for one call is over.");
+	expect(slow.text).toContain("because the time for one call is up.");
 	expect(slow.text).toMatch(/^next_before=\d+$/m);
 });
 

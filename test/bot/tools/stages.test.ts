@@ -89,7 +89,7 @@ test("a voice channel is no stage, and a stage has no status", async () => {
 	await using scene = await stage();
 	const { call, bar, world } = scene;
 	const started = await call("start_stage", { channel_id: bar.id, topic: "x" });
-	expect(started.text).toContain("is no stage channel");
+	expect(started.text).toContain("is not a stage channel");
 	const status = await call("set_voice_channel_status", { status: "x" });
 	expect(status.text).toContain("is a stage channel, which has a topic");
 	expect(writes(world)).toEqual([]);
@@ -105,7 +105,7 @@ test("a status is shown, and cleared", async () => {
 	);
 	expect(platform.voiceStatuses.of(bar)).toBe("Soup\n@everyone");
 	expect((await set("x".repeat(501))).text).toContain("0 to 500 characters");
-	expect((await set("")).text).toEndWith("shows no status any more.");
+	expect((await set("")).text).toEndWith("no longer shows a status.");
 	expect(platform.voiceStatuses.of(bar)).toBeNull();
 });
 
@@ -121,6 +121,6 @@ test("who asks to speak on a stage is listed as such", async () => {
 	platform.members.edit(world.guild, mona, { deaf: true });
 	await world.heard();
 	expect((await call("list_voice_members")).text).toContain(
-		"| deafened | only listens | asks to speak",
+		"| deafened | audience | requests to speak",
 	);
 });

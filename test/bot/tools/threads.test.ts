@@ -85,9 +85,9 @@ test("what a thread cannot be is said before anything is sent", async () => {
 	const message_id = "123456789012345678";
 	expect(
 		await create({ channel_id: general.id, message_id, private: true }),
-	).toContain("seen by all who see the message");
+	).toContain("visible to all who see the message");
 	expect(await create({ channel_id: news.id, private: true })).toContain(
-		"an announcement channel has no private threads",
+		"announcement channels have no private threads",
 	);
 	expect(await create({ channel_id: news.id, invitable: true })).toContain(
 		"invitable: only private threads have this",
@@ -237,12 +237,14 @@ test("edit_thread changes what is given and differs, and says so", async () => {
 	expect(await edit({ auto_archive_minutes: 60, archived: true })).toContain(
 		"Changed archived, auto_archive_minutes",
 	);
-	expect(await edit({ name: "soup" })).toContain("is archived: it is changed");
+	expect(await edit({ name: "soup" })).toContain(
+		"is archived: pass archived = false",
+	);
 	expect(await edit({ name: "soup", archived: false })).toContain(
 		"Changed name, archived of #soup",
 	);
 	expect(await edit({ applied_tag_ids: ["123456789012345678"] })).toContain(
-		"only posts of forums have tags",
+		"only forum posts have tags",
 	);
 	expect(await edit({ invitable: false })).toContain(
 		"invitable: only private threads have this",

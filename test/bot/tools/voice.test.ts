@@ -174,7 +174,7 @@ describe("move_voice_member", () => {
 		);
 		expect(where()).toBe(bar.id);
 		expect((await move()).text).toBe(
-			`Nothing would change: ${who} is in #Bar (ID: ${bar.id}) already. Nothing was done.`,
+			`Nothing would change: ${who} is already in #Bar (ID: ${bar.id}). Nothing was done.`,
 		);
 		expect(scene.writes()).toHaveLength(1);
 	});
