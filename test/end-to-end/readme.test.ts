@@ -502,7 +502,7 @@ describe("a bot of one's own", () => {
 });
 
 test("what it says that one sees is what the programs say", async () => {
-	const [, section = ""] = readme.text.split("## When something is amiss\n");
+	const [, section = ""] = readme.text.split("## Troubleshooting\n");
 	const rows = [...section.matchAll(/^\| (.+?) \| .+ \| .+ \|$/gm)]
 		.map(([, seen = ""]) => seen)
 		.filter((seen) => !/^(you see|---)$/.test(seen));

@@ -418,7 +418,7 @@ const inEnv: [env: string, said: string][] = [
 	],
 	[
 		"MCP_BIND_ADDR=0.0.0.0\nMCP_AUTH_TOKEN=your-shared-token",
-		'.env: MCP_AUTH_TOKEN: is required while MCP_BIND_ADDR can be reached from other machines; is still the placeholder "your-shared-token". What belongs there: The password',
+		'.env: MCP_AUTH_TOKEN: is required while MCP_BIND_ADDR can be reached from other machines; is still the placeholder "your-shared-token". What belongs there: The token',
 	],
 ];
 

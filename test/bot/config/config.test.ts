@@ -423,7 +423,7 @@ test("the example itself says what is left to fill in, and nothing else", () => 
 	expect(
 		faultsOf(() => readConfig({ CONFIG_DIR: example }, deniableTools)),
 	).toBe(
-		`${example} has 1 error:\n  .env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot's token: with it, the bot logs in. Required. https://discord.com/developers/applications → your application → Bot → Reset Token. The same page has "Server Members Intent": switch it on. Each bot has a token of its own.`,
+		`${example} has 1 error:\n  .env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot's token, for its login. Required. https://discord.com/developers/applications → your application → Bot → Reset Token. The same page has "Server Members Intent": enable it. Each bot has its own token.`,
 	);
 });
 
