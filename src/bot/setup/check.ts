@@ -1,6 +1,5 @@
-// `bot --check`: whether all that the bot needs is there, found out by trying it: its port, its database, its AI
-// providers, a login, its guild, and the roles and channels that config.toml names. Nothing is changed, and a bot that
-// runs meanwhile goes on.
+// `bot --check`: tries the port, the database, the AI providers, a login, the guild, and the roles and channels in
+// config.toml. Changes nothing and does not disturb a running bot.
 
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
@@ -35,17 +34,17 @@ import {
 	referenceChecks,
 } from "./guild-checks.ts";
 
-/** How long whoever has our port may take to say who they are. */
+/** Timeout for identifying the program that occupies the port. */
 const occupantTimeoutMs = 2_000;
 
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
-	/** Asks the database; resolves with what it found, and rejects with a CheckFailed. The store's own unless said otherwise. */
+	/** Checks the database. Rejects with a CheckFailed. Default: `checkStore`. */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
-	/** How long Discord may take to let the bot in. */
+	/** Timeout of the login. */
 	loginTimeoutMs?: number;
 }
 
-/** Runs the checks. Resolves with whether all have passed, when the bot has logged out again. */
+/** Runs the checks. Resolves with true if all passed, after the bot has logged out. */
 export async function checkBot(
 	config: BotConfig,
 	log: Log,
@@ -115,8 +114,7 @@ function checksOf(
 		checks.push({
 			title: "features.chat",
 			run: () => ({
-				warning:
-					"no AI provider is set up: whoever mentions the bot is not answered",
+				warning: "no AI provider configured: mentions will not be answered",
 			}),
 		});
 	checks.push(...providers, login);
@@ -137,7 +135,7 @@ function checksOf(
 	return checks;
 }
 
-/** What of the configuration nobody is to read, on a screen or in a log. */
+/** Secrets of the configuration, to be masked in output. */
 function secretsIn(config: BotConfig): (string | undefined)[] {
 	const { databaseUrl } = config;
 	const password = URL.parse(databaseUrl ?? "")?.password;
@@ -152,10 +150,10 @@ function secretsIn(config: BotConfig): (string | undefined)[] {
 	];
 }
 
-/** A port that this very bot has is as good as a free one. */
+/** Passes if the port is free or in use by this bot. */
 async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	const { mcpBindAddress: hostname, mcpPort: port } = config;
-	if (port === 0) return "any free one";
+	if (port === 0) return "any free port";
 	const address = `${hostname}:${port}`;
 	const settings = { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" };
 	const state = await tryListening({ hostname, port, settings, log });
@@ -169,7 +167,7 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	);
 }
 
-/** The name of the bot that has our port; undefined where that is no bot, or one with another token. */
+/** The name of the bot on our port; undefined if it is another program or uses another token. */
 async function askOccupant({
 	mcpBindAddress,
 	mcpPort,
@@ -182,9 +180,9 @@ async function askOccupant({
 	const ask = async (path: string, headers = {}) => {
 		const { promise, resolve, reject } =
 			Promise.withResolvers<IncomingMessage>();
-		// Not by fetch, which might go by way of a proxy, and tell it the token.
+		// Not fetch, which might send the token through a proxy.
 		get(`http://${host}:${mcpPort}${path}`, {
-			// The names of this machine are always allowed.
+			// Loopback names are always allowed.
 			headers: { Host: `localhost:${mcpPort}`, ...headers },
 			agent: false,
 			signal,
@@ -194,7 +192,7 @@ async function askOccupant({
 		return text(await promise);
 	};
 	try {
-		// The token is for bots only.
+		// Send the token only to a bot.
 		if (!/^(ready|starting|degraded)$/.test(await ask("/mcp")))
 			return undefined;
 		const bearer = mcpToken && { Authorization: `Bearer ${mcpToken}` };
@@ -202,27 +200,27 @@ async function askOccupant({
 		if (!isObject(status) || status.name !== "guildhall-bot") return undefined;
 		return typeof status.bot_name === "string" ? status.bot_name : undefined;
 	} catch {
-		// Whoever it is does not speak as a bot does.
+		// Not a bot.
 		return undefined;
 	}
 }
 
-/** Logs in as the bot does: Discord accepts the token, and grants the intents, or says which it does not. */
+/** Logs in like the bot. Fails if Discord rejects the token or the intents. */
 async function logIn(
 	{ discordApiUrl }: BotConfig,
 	connection: Connection,
 	timeoutMs: number,
 ): Promise<string> {
-	const { promise: late, resolve } = Promise.withResolvers<void>();
+	const { promise: timedOut, resolve } = Promise.withResolvers<void>();
 	const timer = setTimeout(resolve, timeoutMs);
-	await Promise.race([connection.open(), connection.failed, late]);
+	await Promise.race([connection.open(), connection.failed, timedOut]);
 	clearTimeout(timer);
 	if (!connection.ready) {
-		const fault = await Promise.race([connection.failed, undefined]);
-		if (fault) throw new CheckFailed(fault.message);
+		const failure = await Promise.race([connection.failed, undefined]);
+		if (failure) throw new CheckFailed(failure.message);
 		throw new CheckFailed(
 			`Discord did not let the bot in within ${timeoutMs / 1000} seconds: ${connection.state.reason}`,
-			`Can this machine reach ${discordApiUrl}? https://discordstatus.com tells how Discord is.`,
+			`Can this machine reach ${discordApiUrl}? See https://discordstatus.com for outages.`,
 		);
 	}
 	const { user, options } = connection.discord;
@@ -243,7 +241,7 @@ function checkClientId(clientId: string, { application }: Client<true>): Found {
 	);
 }
 
-/** The guild of GUILD_ID; without one, all that the bot is in. */
+/** The guild of GUILD_ID; without it all guilds of the bot. */
 function guildsOf(
 	{ guildId, toml }: BotConfig,
 	discord: Client<true>,
@@ -257,12 +255,12 @@ function guildsOf(
 				: `the bot is not in the guild ${guildId} of GUILD_ID${all.length > 0 ? `, but in ${all.map(guildName).join(", ")}` : ""}`,
 			`Invite it: ${inviteTo(discord, toml)}`,
 		);
-	const away = guilds.find(
+	const unavailable = guilds.find(
 		({ available, members }) => !available || !members.me,
 	);
-	if (away)
+	if (unavailable)
 		throw new CheckFailed(
-			`the guild ${away.id} is not available at the moment, says Discord`,
+			`the guild ${unavailable.id} is unavailable on Discord at the moment`,
 			"Try again in a few minutes.",
 		);
 	return guilds;

@@ -1,5 +1,4 @@
-// What a bot is allowed in its guilds, and the roles and channels that config.toml names: what can be checked once it is
-// logged in. Nothing is changed.
+// Checks after login: the bot's permissions in its guilds, and the roles and channels in config.toml. Changes nothing.
 
 import { ChannelType, type Client, type Guild } from "discord.js";
 import * as v from "valibot";
@@ -20,12 +19,12 @@ import {
 import { oneField } from "../discord/text.ts";
 import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 
-/** Discord tells only the id of a guild that is unavailable. */
+/** Name and id. Of an unavailable guild Discord sends only the id. */
 export function guildName({ name = "(unavailable)", id }: Guild): string {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-/** Where someone who manages a guild adds the bot to it, or grants it what it lacks. */
+/** The link that adds the bot to a guild or grants missing permissions. */
 export function inviteTo(
 	{ application }: Client<true>,
 	toml: BotConfig["toml"],
@@ -33,18 +32,18 @@ export function inviteTo(
 	return inviteUrl(application.id, invitePermissions(toml));
 }
 
-/** Without it no tool can do anything in a channel. */
+/** Permissions that every tool needs in a channel. */
 const forEveryTool: readonly Permission[] = ["ViewChannel"];
 
-/** What an operator may well have held back: the one thing that a tool does with it is then refused. */
+/** Permissions that operators often withhold on purpose. No warning if they are missing. */
 const optional: readonly Permission[] = [
 	"MentionEveryone",
 	"SendMessagesInThreads",
 ];
 
 /**
- * Fails where the bot is allowed nowhere what every tool needs, or a feature that is on. What only some tools need, or
- * what it is allowed in some channels alone, is worth a warning: there may be a reason for it.
+ * Fails if the bot lacks a permission everywhere that every tool or an enabled feature needs. Warns about permissions that
+ * only some tools need, or that it has only in some channels.
  */
 export function checkPermissions(
 	guilds: readonly Guild[],
@@ -64,7 +63,7 @@ export function checkPermissions(
 	return "all that its tools and features need";
 }
 
-/** Throws a CheckFailed where the bot is timed out, or allowed nowhere what it cannot do without. */
+/** Throws a CheckFailed if the bot is timed out or lacks a required permission everywhere. */
 export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	const until = guild.members.me?.communicationDisabledUntil;
 	const inGuild = allowed(guild, undefined);
@@ -86,21 +85,21 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 		);
 }
 
-/** A role or a channel that config.toml names. */
+/** A role or channel in config.toml. */
 interface Reference {
-	/** Where it stands, such as "welcome.channel". */
+	/** Its key, such as "welcome.channel". */
 	key: string;
 	to: "role" | "channel";
 	id: string;
 }
 
-/** What a channel must allow beside seeing it and writing in it. */
+/** Permissions needed in a channel besides viewing it and writing in it. */
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
 	"moderation.log_channel": ["EmbedLinks"],
 };
 
-/** What a config.toml of this schema names; not in sections of features that are off. */
+/** The roles and channels in config.toml, except in sections of disabled features. */
 export function referencesIn(
 	schema: v.GenericSchema,
 	toml: { features: Record<string, boolean>; [section: string]: unknown },
@@ -110,7 +109,7 @@ export function referencesIn(
 	return walk(schema, Object.fromEntries(on), []);
 }
 
-/** Goes through a schema and a value of it, in step. */
+/** Walks a schema and its value in parallel. */
 function walk(
 	schema: v.GenericSchema,
 	value: unknown,
@@ -136,7 +135,7 @@ function walk(
 	);
 }
 
-/** A check for each role and channel that config.toml names, in one of these guilds once they are known. */
+/** A check for each role and channel in config.toml. They must be in one of the guilds. */
 export function referenceChecks(
 	toml: BotConfig["toml"],
 	guilds: () => readonly Guild[],
@@ -150,7 +149,7 @@ export function referenceChecks(
 	}));
 }
 
-/** A role that the bot can give and take. */
+/** Checks that the bot can assign a role. */
 function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 	const role = guilds.map(({ roles }) => roles.cache.get(id)).find(Boolean);
 	if (!role) throw notFound("role", id, guilds);
@@ -182,7 +181,7 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 	return name;
 }
 
-/** A text channel that the bot can write in. */
+/** Checks that the bot can write in a channel. */
 function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 	const channel = guilds
 		.map(({ channels }) => channels.cache.get(id))

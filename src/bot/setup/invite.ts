@@ -1,21 +1,21 @@
-// The link that invites a bot to a guild, with the permissions that what it does needs.
+// The invite link of a bot, with the permissions that its tools and features need.
 // https://discord.com/developers/docs/topics/oauth2#bot-authorization-flow
 
 import type { TomlSettings } from "../config/settings.ts";
 import { bitsIn, type Permission } from "../discord/permissions.ts";
 
-/** What the tools need, each for some of what it does: all that is named in tools/, and what Discord asks for beside it. */
+/** Permissions of the tools: those named in tools/, and those that Discord requires in addition. */
 export const toolPermissions: readonly Permission[] = [
 	"ViewChannel",
 	"SendMessages",
-	// Instead of SendMessages, in threads.
+	// Replaces SendMessages in threads.
 	"SendMessagesInThreads",
 	"CreatePublicThreads",
 	"CreatePrivateThreads",
 	"ManageThreads",
 	"ReadMessageHistory",
 	"AddReactions",
-	// To deny this, and the threads above, it has to have it.
+	// The bot can only deny permissions that it has: this one and the thread permissions above.
 	"Speak",
 	"EmbedLinks",
 	"AttachFiles",
@@ -42,11 +42,11 @@ export const toolPermissions: readonly Permission[] = [
 	"ManageEvents",
 	"ManageWebhooks",
 	"CreateInstantInvite",
-	// Without it nothing counts that is allowed in a voice channel.
+	// Without it, no other permission in a voice channel has an effect.
 	"Connect",
 ];
 
-/** What each feature needs, where it is on. */
+/** Permissions of each feature. */
 const featurePermissions: Readonly<
 	Record<keyof TomlSettings["features"], readonly Permission[]>
 > = {
@@ -73,14 +73,14 @@ const featurePermissions: Readonly<
 	chat: ["ViewChannel", "SendMessages", "ReadMessageHistory"],
 };
 
-/** The bits of all that a bot with these settings needs: for its tools, and for the features that are on. */
+/** The permission bits for the tools and the enabled features. */
 export function invitePermissions({
 	features,
 }: Pick<TomlSettings, "features">): bigint {
 	return neededFor(toolPermissions, features);
 }
 
-/** The bits of these permissions, and of what the features that are on need. */
+/** The bits of these permissions plus those of the enabled features. */
 export function neededFor(
 	permissions: readonly Permission[],
 	features: TomlSettings["features"],
@@ -91,7 +91,7 @@ export function neededFor(
 	return bitsIn(undefined, [...permissions, ...ofFeatures]);
 }
 
-/** Where someone who manages a guild adds the bot to it, or grants it what it lacks. */
+/** The link that adds the bot to a guild or grants missing permissions. */
 export function inviteUrl(clientId: string, permissions: bigint): string {
 	return `https://discord.com/oauth2/authorize?client_id=${clientId}&scope=bot%20applications.commands&permissions=${permissions}`;
 }

@@ -1,4 +1,4 @@
-// Making the directory of another bot, for an operator: the command line, and what is left to do, in words.
+// Command line of new-instance, with a report on the next steps.
 
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
@@ -25,13 +25,13 @@ Makes the directory of another bot, from instances/example, with a port, a schem
   <name>       letters, digits, ".", "_" and "-", at most 40; the gateway will know the bot by it
   --directory  where the directories of all instances are (instances)`;
 
-/** How a program ends: its exit code, and its text for stdout where that is 0, for stderr otherwise. */
+/** Exit code, and text for stdout if it is 0, otherwise for stderr. */
 export interface CommandResult {
 	code: 0 | 1 | 2;
 	text: string;
 }
 
-/** `new-instance` with these arguments, run in the directory `cwd`. A wrong command line ends with 2, a refusal with 1. */
+/** Runs `new-instance` in the directory `cwd`. Exit code 2: invalid arguments; 1: other errors. */
 export function newInstanceCommand(
 	args: readonly string[],
 	cwd: string,
@@ -60,7 +60,7 @@ export function newInstanceCommand(
 	return newInstance(name, directory, cwd);
 }
 
-/** Makes the instance `name` in `directory`, relative to `cwd`; the text is what is left to do. */
+/** Creates the instance `name` in `directory`, relative to `cwd`. The text lists the next steps. */
 export function newInstance(
 	name: string,
 	directory = "instances",
@@ -78,13 +78,13 @@ export function newInstance(
 	}
 }
 
-/** Prints the text where it belongs, and ends the process with the code. */
+/** Prints the text and exits with the code. */
 export function exitWith({ code, text }: CommandResult): never {
 	(code === 0 ? console.log : console.error)(text);
 	process.exit(code);
 }
 
-/** What there is to say of it, in paragraphs. The token is not among it. */
+/** The report as paragraphs, without the token. */
 function report(made: NewInstance, directory: string, cwd: string): string[][] {
 	const instances = readInstances(directory);
 	const { value, warnings } = describeInstances(instances);
@@ -140,20 +140,20 @@ function invitation(path: string): string[] {
 	];
 }
 
-/** How the bot is started here. */
+/** The command that starts the bot. */
 function bot(cwd: string): string {
 	if (!build) return "bun run bot";
 	const path = pathFrom(cwd, process.execPath);
 	return quoted(path.includes("/") ? path : `./${path}`);
 }
 
-/** A path as one would type it in `cwd`. */
+/** A path relative to `cwd`. */
 function pathFrom(cwd: string, path: string): string {
 	const short = relative(cwd, path);
 	return short.startsWith("..") || isAbsolute(short) ? path : short;
 }
 
-/** For a shell. */
+/** Quoted for a shell. */
 function quoted(path: string): string {
 	return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

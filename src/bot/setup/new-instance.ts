@@ -1,4 +1,4 @@
-// A new instance beside those that there are: the example's files, with what can be filled in without asking anyone.
+// Creates an instance from the example's files, with port, schema and token filled in.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -25,18 +25,18 @@ import {
 import { commentAbove } from "../config/example.ts";
 import { variables } from "../config/settings.ts";
 
-/** What the gateway takes as a name, and what is safe to have as a directory. */
+/** Valid names for the gateway that are also safe directory names. */
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,39}$/;
 const firstPort = 9090;
-/** The gateway's own. */
+/** The gateway's port. */
 const takenPorts = [9100];
-/** What is being written begins so; after a crash it may be left. */
+/** Prefix of temporary directories. A crash may leave one behind. */
 const unfinished = ".new-instance-";
 
-/** An instance, as its .env has it. */
+/** An existing instance with values of its .env. */
 export interface Instance {
 	name: string;
-	/** Undefined where it is no port that others can know. */
+	/** Undefined if it is not a fixed port. */
 	port: number | undefined;
 	schema: string | undefined;
 	token: string | undefined;
@@ -46,17 +46,17 @@ export interface NewInstance extends Instance {
 	port: number;
 	schema: string;
 	token: string;
-	/** Where it has been written. */
+	/** Its directory. */
 	path: string;
-	/** The names of its files. */
+	/** Its file names. */
 	files: string[];
-	/** The instance whose token it shares; undefined where the token is fresh. */
+	/** The instance that it shares the token with; undefined if the token is new. */
 	tokenOf: string | undefined;
 }
 
 /**
- * Writes the instance `name` into `directory`, from the example's files, text by name. Throws a ConfigError for a name that cannot be one, and
- * where something of that name is there already; then nothing has changed.
+ * Writes the instance `name` into `directory`, from the example's files (text by name). Throws a ConfigError, without
+ * changes, if the name is invalid or taken.
  */
 export function makeInstance(
 	name: string,
@@ -92,7 +92,7 @@ export function makeInstance(
 	fillIn(texts, "config.toml", (text) =>
 		replaceLine(text, /^bot_name = .*$/m, `bot_name = "${name}"`),
 	);
-	writeWhole(directory, path, texts);
+	writeAtomically(directory, path, texts);
 	return { ...made, path, files: [...texts.keys()], tokenOf: sharing?.name };
 }
 
@@ -106,10 +106,10 @@ function nameFault(name: string): string | undefined {
 	return undefined;
 }
 
-/** The instances in a directory, by name; none where there is no directory. Throws a ConfigError for what cannot be read. */
+/** The instances in a directory; none if it does not exist. Throws a ConfigError if it cannot be read. */
 export function readInstances(directory: string): Instance[] {
 	const issues: string[] = [];
-	/** What is not there, is not an instance; what is there and is shut may be one. */
+	/** Ignores missing files. An unreadable one may be an instance and is an error. */
 	const attempt = <T>(path: string, read: (path: string) => T) => {
 		try {
 			return read(path);
@@ -145,7 +145,7 @@ function readInstance(name: string, text: string): Instance {
 	};
 	return {
 		name,
-		// Nobody can know which one 0 will be.
+		// Port 0 is assigned at startup.
 		port: value(variables.MCP_PORT, "MCP_PORT") || undefined,
 		schema: value(variables.DB_SCHEMA, "DB_SCHEMA"),
 		token: value(variables.MCP_AUTH_TOKEN, "MCP_AUTH_TOKEN"),
@@ -159,7 +159,7 @@ function freePort(others: readonly Instance[]): number {
 	return port;
 }
 
-/** A schema that no other instance has, and that is not PostgreSQL's own. */
+/** A schema name that neither another instance nor PostgreSQL uses. */
 function freeSchema(name: string, others: readonly Instance[]): string {
 	const word = name.toLowerCase().replace(/[^a-z0-9_]/g, "_");
 	const base = /^[^a-z]|^pg_|^information_schema$|^public$/.test(word)
@@ -179,7 +179,7 @@ function fillIn(
 	texts.set(name, change(texts.get(name) ?? ""));
 }
 
-/** The text of an .env with this variable set where it stands, be it switched off there. */
+/** Sets a variable in the text of an .env, on its existing or commented-out line. */
 function setVariable(text: string, key: string, value: string): string {
 	const changed = ["", '"', "'", "`"]
 		.map((quote) => `${key}=${quote}${value}${quote}`)
@@ -191,17 +191,17 @@ function setVariable(text: string, key: string, value: string): string {
 	return replaceLine(text, new RegExp(`^(# )?${key}=.*$`, "m"), changed);
 }
 
-function replaceLine(text: string, line: RegExp, by: string): string {
+function replaceLine(text: string, line: RegExp, replacement: string): string {
 	if (!line.test(text))
 		throw new ConfigError("the example", [
-			`there is no line ${JSON.stringify(by.replace(/=.*/, "=…"))} in it, nor one that is switched off`,
+			`there is no line ${JSON.stringify(replacement.replace(/=.*/, "=…"))} in it, nor one that is switched off`,
 		]);
-	// As a function: a value may have $ in it.
-	return text.replace(line, () => by);
+	// A function, because the value may contain $.
+	return text.replace(line, () => replacement);
 }
 
-/** Writes the files beside their place and moves them there as one: there is never half an instance. */
-function writeWhole(
+/** Writes the files to a temporary directory and renames it: atomic. */
+function writeAtomically(
 	directory: string,
 	path: string,
 	texts: Map<string, string>,
@@ -216,7 +216,7 @@ function writeWhole(
 			const mode = name === ".env" ? 0o600 : 0o644;
 			writeFileSync(file, text, { mode, flag: "wx" });
 		}
-		// Fails where someone else has made one with files in it meanwhile.
+		// Fails if a non-empty directory was created meanwhile.
 		renameSync(temporary, path);
 	} catch (error) {
 		if (temporary) rmSync(temporary, { recursive: true, force: true });
@@ -227,17 +227,17 @@ function writeWhole(
 	}
 }
 
-/** A value that only the operator can fill in. */
+/** A value that the operator has to fill in. */
 export interface Gap {
 	file: string;
-	/** From 1. */
+	/** 1-based. */
 	line: number;
 	key: string;
-	/** What the file says of it: what it is, and where to get it. */
+	/** The comment above it in the file. */
 	comment: string[];
 }
 
-/** What is left to fill in, in the files of an instance. */
+/** The values left to fill in, in the files of an instance. */
 export function findGaps({
 	path,
 	files,
@@ -253,7 +253,7 @@ export function findGaps({
 	});
 }
 
-/** What the gateway's INSTANCES has to be, with the bots on the same machine; and what keeps it from being so. */
+/** The gateway's INSTANCES for bots on this machine, and warnings about instances that cannot be in it. */
 export function describeInstances(instances: readonly Instance[]): {
 	value: string;
 	warnings: string[];
@@ -265,7 +265,7 @@ export function describeInstances(instances: readonly Instance[]): {
 				return [{ name, port }];
 			const reason =
 				port === undefined
-					? "its MCP_PORT is no fixed port"
+					? "its MCP_PORT is not a fixed port"
 					: "the gateway takes no such name";
 			warnings.push(`${formatValue(name)} is left out: ${reason}.`);
 			return [];

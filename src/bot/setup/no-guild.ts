@@ -1,21 +1,21 @@
-// A bot that is in no guild can do nothing. It says so in its log, with the link that invites it.
+// Logs a warning with the invite link while the bot is in no guild.
 
 import { type Client, Events } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import type { BotConfig } from "../config/config.ts";
 import { inviteTo } from "./guild-checks.ts";
 
-/** Warns when `client` has logged in and is in no guild, and when it has left its last one. */
+/** Warns if the client is in no guild after login or after leaving one. */
 export function warnWithoutGuild(
 	client: Client,
 	toml: BotConfig["toml"],
 	log: Log,
 ): void {
-	const look = () => {
-		// A guild that is away for an outage is in the cache.
+	const warnIfNone = () => {
+		// Unavailable guilds stay in the cache.
 		if (client.isReady() && client.guilds.cache.size === 0)
 			log.warn("the bot is in no guild", { invite: inviteTo(client, toml) });
 	};
-	client.on(Events.ClientReady, look);
-	client.on(Events.GuildDelete, look);
+	client.on(Events.ClientReady, warnIfNone);
+	client.on(Events.GuildDelete, warnIfNone);
 }

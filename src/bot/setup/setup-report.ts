@@ -1,4 +1,4 @@
-// What of a running bot's setup in a guild is as its tools need it, and what is not: a line each.
+// Report on the setup of a running bot in a guild: one line per check.
 
 import { type Guild, PermissionFlagsBits } from "discord.js";
 import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
@@ -25,13 +25,13 @@ import { inviteUrl } from "./invite.ts";
 
 export interface SetupOptions {
 	guild: Guild;
-	/** All that tools may touch. */
+	/** All guilds that tools may access. */
 	guilds: readonly Guild[];
 	connection: Connection;
 	self: Self;
 }
 
-/** Looks at everything there is to look at in a guild: how much of it is well, then a line each. */
+/** Runs all checks. Returns a summary, then one line per check. */
 export async function reportSetup(options: SetupOptions): Promise<string[]> {
 	const lines = await Promise.all(checksOf(options).map(lineOf));
 	const count = (word: string) =>
@@ -99,19 +99,21 @@ function checkMembers(guild: Guild, connection: Connection): Found {
 	};
 }
 
-/** One for each privileged intent that a tool needs. */
+/** One check for each privileged intent that a tool needs. */
 function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const names = Object.keys(privilegedIntents) as PrivilegedIntent[];
 	return names.flatMap((name) => {
 		const intent = privilegedIntents[name];
-		const needing = tools.filter(({ needs }) => needs.intents.includes(name));
-		if (needing.length === 0) return [];
+		const dependents = tools.filter(({ needs }) =>
+			needs.intents.includes(name),
+		);
+		if (dependents.length === 0) return [];
 		return {
 			title: intent.title,
 			run() {
 				if (isSwitchedOn(guild.client, intent)) return "switched on";
 				throw new CheckFailed(
-					`it is switched off, and needed by ${namesOf(needing)}`,
+					`it is switched off, and needed by ${namesOf(dependents)}`,
 					"Its operator can switch it on in the developer portal (Bot), and start the bot anew",
 				);
 			},
@@ -119,17 +121,17 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	});
 }
 
-/** One for each permission that a tool needs, and that the bot lacks in the guild as a whole. */
+/** One check for each permission that a tool needs and the bot lacks guild-wide. */
 function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const has = allowed(guild, undefined);
-	const needing = new Map<bigint, Set<string>>();
+	const dependents = new Map<bigint, Set<string>>();
 	for (const tool of tools)
 		for (const [bit, when] of needsOf(tool)) {
 			if ((has & bit) !== 0n) continue;
-			const names = needing.get(bit) ?? new Set();
-			needing.set(bit, names.add(`${tool.name}${when}`));
+			const names = dependents.get(bit) ?? new Set();
+			dependents.set(bit, names.add(`${tool.name}${when}`));
 		}
-	return [...needing].map(([bit, names]) => ({
+	return [...dependents].map(([bit, names]) => ({
 		title: permissionNames(bit).join(", "),
 		run: () => ({
 			warning: `not granted in the guild as a whole, and needed by ${shortList([...names])}. Next step: where a channel does not allow it either, give it to the bot's role, or invite the bot again: ${inviteUrl(guild.client.application.id, bit | (has & allBits))}`,
@@ -137,16 +139,16 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	}));
 }
 
-/** What a tool needs, each with the argument that it is needed with. */
+/** The permissions that a tool needs, with the argument that requires each. */
 function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
-	const one = (needed: Needed<never>): [bigint, string] =>
+	const toEntry = (needed: Needed<never>): [bigint, string] =>
 		typeof needed === "string"
 			? [bitsIn(undefined, [needed]), ""]
 			: [
 					bitsIn(undefined, [needed.permission]),
 					` (with ${String(needed.with)})`,
 				];
-	return [...needs.permissions, ...needs.guildPermissions].map(one);
+	return [...needs.permissions, ...needs.guildPermissions].map(toEntry);
 }
 
 function checkRank(guild: Guild): Found {
@@ -206,14 +208,14 @@ function checkChannels(guild: Guild): Found {
 	};
 }
 
-const mostListed = 10;
+const maxListed = 10;
 
 function namesOf(tools: readonly BotTool[]): string {
 	return shortList(tools.map(({ name }) => name));
 }
 
 function shortList(items: readonly string[]): string {
-	const shown = items.slice(0, mostListed);
-	const more = items.length - shown.length;
-	return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+	const listed = items.slice(0, maxListed);
+	const more = items.length - listed.length;
+	return [...listed, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }

@@ -146,7 +146,7 @@ test("where all is well, every check has its tick, and names what it found", asy
 	expect(lines.sort()).toEqual(
 		[
 			"✓ configuration: /nowhere: Alpha",
-			"✓ MCP port: any free one",
+			"✓ MCP port: any free port",
 			"✓ database: SQLite in /data",
 			`✓ Discord login: @alpha (ID: ${bot(simulator)}), with the Server Members Intent, with the Message Content Intent`,
 			`✓ CLIENT_ID: ${bot(simulator)}`,
@@ -632,6 +632,6 @@ test("chat is worth a warning where there is no AI to ask", async () => {
 	const { passed, lines } = await check(place.config());
 	expect(passed).toBe(true);
 	expect(lines.join("\n")).toContain(
-		"features.chat: no AI provider is set up: whoever mentions the bot is not answered",
+		"features.chat: no AI provider configured: mentions will not be answered",
 	);
 });

@@ -224,7 +224,7 @@ test("what keeps the others from being reached is said", () => {
 	const { stdout } = place.run("d");
 	for (const note of [
 		"a and b have the same MCP_PORT 9095",
-		'"c" is left out: its MCP_PORT is no fixed port',
+		'"c" is left out: its MCP_PORT is not a fixed port',
 		'"my bot" is left out: the gateway takes no such name',
 		"The instances have different values of MCP_AUTH_TOKEN",
 	])
