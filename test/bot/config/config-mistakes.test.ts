@@ -410,7 +410,7 @@ const inEnv: [env: string, said: string][] = [
 	],
 	[
 		"DISCORD_TOKEN=your-bot-token",
-		'.env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot\'s token: ',
+		'.env: DISCORD_TOKEN: is still the placeholder "your-bot-token". What belongs there: The bot\'s token, ',
 	],
 	[
 		"DISCORD_TOKEN=your-hunter2",
