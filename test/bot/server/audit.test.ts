@@ -456,7 +456,7 @@ onBoth((databases, kind) => {
 		const claude = await audited.openSession("Claude");
 		const list = async (args: object) =>
 			(await call("list_recent_tool_calls", args)).text;
-		expect(await list({})).toBe("No call of a tool is on record that matches.");
+		expect(await list({})).toBe("No recorded tool call matches.");
 		await call("send_message", { channel_id: general, content: "a|b" }, claude);
 		await writtenRows(place, 2);
 		await call("send_message", { channel_id: general });
@@ -492,9 +492,7 @@ onBoth((databases, kind) => {
 			{ outcome: "error" },
 			{ before: "2000-01-01T00:00:00Z" },
 		])
-			expect(await list(none)).toBe(
-				"No call of a tool is on record that matches.",
-			);
+			expect(await list(none)).toBe("No recorded tool call matches.");
 	});
 
 	describe("next_before", () => {
@@ -638,14 +636,16 @@ describe("list_recent_tool_calls", () => {
 		expect(refused.isError).toBe(true);
 		expect(refused.code).toBe(code as number);
 		expect(refused.text).toContain(
-			code ? "before: expected a time such as" : `There is no time ${before}.`,
+			code
+				? "before: expected a time such as"
+				: `Invalid time ${before}: there is no such date.`,
 		);
 	});
 
 	test("before the 30th of February is no time, and is refused", async () => {
 		const before = "2026-02-30T00:00:00Z";
 		const { text } = await shared().call("list_recent_tool_calls", { before });
-		expect(text).toBe(`There is no time ${before}.`);
+		expect(text).toBe(`Invalid time ${before}: there is no such date.`);
 	});
 });
 
