@@ -4,6 +4,7 @@ import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import { type Listener, type ListenOptions, listen } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
+import { within } from "../lib/wait.ts";
 import { countResponses } from "../mcp/metrics.ts";
 import { createServer, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
@@ -253,10 +254,7 @@ export function startBot(
 		failed: Promise.race([connection.failed, store.failed]),
 		async close() {
 			await listener.close(shutdownGraceMs);
-			await Promise.race([
-				auditChannel?.settled(),
-				Bun.sleep(auditChannelGraceMs),
-			]);
+			await within(auditChannelGraceMs, auditChannel?.settled());
 			await features.close();
 			await connection.close();
 			await opened;

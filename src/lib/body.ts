@@ -1,5 +1,7 @@
 // Reads a request body within limits of size and time, so that a client cannot exhaust memory or hold a connection.
 
+import { within } from "./wait.ts";
+
 export interface BodyLimits {
 	/** Largest accepted body, with or without Content-Length. */
 	maxBytes: number;
@@ -31,18 +33,4 @@ async function readAtMost(
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks);
-}
-
-/** The result of `work`, or "late" after `ms`. `work` is not cancelled. */
-export async function within<T>(
-	ms: number,
-	work: Promise<T>,
-): Promise<T | "late"> {
-	const { promise: late, resolve } = Promise.withResolvers<"late">();
-	const timer = setTimeout(resolve, ms, "late");
-	try {
-		return await Promise.race([work, late]);
-	} finally {
-		clearTimeout(timer);
-	}
 }

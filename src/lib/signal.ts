@@ -56,19 +56,3 @@ export function aborted(signal: AbortSignal): Promise<void> {
 	signal.addEventListener("abort", () => resolve(), { once: true });
 	return promise;
 }
-
-/** Settles as `work` does, or rejects with the signal's reason if that fires before. A later failure of `work` is ignored. */
-export async function raceSignal<T>(
-	work: Promise<T>,
-	signal: Signal,
-): Promise<T> {
-	const { promise, reject } = Promise.withResolvers<never>();
-	const abort = () => reject(signal.reason);
-	signal.addEventListener("abort", abort);
-	if (signal.aborted) abort();
-	try {
-		return await Promise.race([promise, work]);
-	} finally {
-		signal.removeEventListener("abort", abort);
-	}
-}

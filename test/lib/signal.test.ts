@@ -1,9 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-	PlainSignal,
-	raceSignal,
-	toAbortSignal,
-} from "../../src/lib/signal.ts";
+import { PlainSignal, toAbortSignal } from "../../src/lib/signal.ts";
 
 /** A signal with so many listeners, and what they wrote when they were called. */
 function withListeners(count: number) {
@@ -77,37 +73,5 @@ describe("as an AbortSignal", () => {
 		signal.abort("late");
 		expect(abortSignal.reason).toBe("late");
 		expect(toAbortSignal(signal).reason).toBe("late");
-	});
-});
-
-describe("work that a signal may end", () => {
-	test("settles as it would without, and leaves no listener", async () => {
-		let listeners = 0;
-		class CountingSignal extends PlainSignal {
-			override addEventListener(type: "abort", listener: () => void): void {
-				listeners += 1;
-				super.addEventListener(type, listener);
-			}
-			override removeEventListener(type: "abort", listener: () => void): void {
-				listeners -= 1;
-				super.removeEventListener(type, listener);
-			}
-		}
-		const signal = new CountingSignal();
-		expect(await raceSignal(Promise.resolve("done"), signal)).toBe("done");
-		const error = new Error("broken");
-		expect(
-			await raceSignal(Promise.reject(error), signal).catch((e) => e),
-		).toBe(error);
-		expect(listeners).toBe(0);
-	});
-
-	test("rejects with the signal's reason, fired before or meanwhile", async () => {
-		const signal = new PlainSignal();
-		const never = new Promise(() => {});
-		const racing = raceSignal(never, signal);
-		signal.abort("enough");
-		for (const race of [racing, raceSignal(never, signal)])
-			expect(await race.catch((reason) => reason)).toBe("enough");
 	});
 });

@@ -7,6 +7,7 @@ import {
 	type GuildMember,
 	type Message,
 } from "discord.js";
+import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import { StoreUnavailable } from "../store/db-error.ts";
@@ -132,8 +133,8 @@ class AutoRole implements Feature {
 	async close(): Promise<void> {
 		for (const timer of this.#timers) clearInterval(timer);
 		this.#closing.abort();
-		await Promise.race([this.#sweeping, Bun.sleep(shutdownGraceMs)]);
-		await Promise.race([this.#flush(), Bun.sleep(shutdownGraceMs)]);
+		await within(shutdownGraceMs, this.#sweeping);
+		await within(shutdownGraceMs, this.#flush());
 	}
 
 	/** Checks members and promotes those who are due. Never rejects. */

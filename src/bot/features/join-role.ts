@@ -2,6 +2,7 @@
 // when the last handled member joined and who still waits for the role, so that nobody is missed after a restart.
 
 import { type Client, Events, type GuildMember, Routes } from "discord.js";
+import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { StoreUnavailable } from "../store/db-error.ts";
 import {
@@ -125,10 +126,10 @@ class JoinRole implements Feature {
 		clearInterval(this.#timer);
 		this.#closing.abort();
 		const idle = Promise.all([this.#working, this.#scanning]);
-		await Promise.race([idle, Bun.sleep(shutdownGraceMs)]);
+		await within(shutdownGraceMs, idle);
 		// When this fails, the next start checks more members with the same result.
 		const saved = this.#save().catch(() => {});
-		await Promise.race([saved, Bun.sleep(shutdownGraceMs)]);
+		await within(shutdownGraceMs, saved);
 	}
 
 	#isEligible({ guild, user }: GuildMember): boolean {

@@ -9,6 +9,7 @@ import {
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
+import { raceSignal, within } from "../../lib/wait.ts";
 import type { Ai } from "../ai/ai.ts";
 import { AiError } from "../ai/error.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
@@ -115,10 +116,7 @@ class Welcome implements Feature {
 		clearTimeout(this.#raid?.timer);
 		if (this.#raid && guild) this.#greetRaid(guild, this.#raid);
 		this.#raid = undefined;
-		await Promise.race([
-			Promise.all(this.#sending),
-			Bun.sleep(shutdownGraceMs),
-		]);
+		await within(shutdownGraceMs, Promise.all(this.#sending));
 	}
 
 	#hasChannel(guild: Guild): boolean {
@@ -242,7 +240,7 @@ class Welcome implements Feature {
 			config.personality ?? `You are ${config.botName}, a bot on Discord.`;
 		try {
 			const request = greetingRequest(personality, member);
-			const answer = await orAborted(
+			const answer = await raceSignal(
 				ai.complete(request, { signal, maxTokens }),
 				signal,
 			);
@@ -309,19 +307,4 @@ function addToRaid(raid: Raid, id: string, at: number): void {
 	raid.lastJoinAt = at;
 	if (raid.ids.size < maxTracked) raid.ids.add(id);
 	else raid.untracked += 1;
-}
-
-/** Resolves like `work`, or rejects with the signal's reason if that comes first. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-	const { promise, reject } = Promise.withResolvers<never>();
-	const abort = () => reject(signal.reason);
-	signal.addEventListener("abort", abort, { once: true });
-	try {
-		signal.throwIfAborted();
-		return await Promise.race([work, promise]);
-	} finally {
-		signal.removeEventListener("abort", abort);
-		// A later rejection has no handler otherwise.
-		work.catch(() => {});
-	}
 }

@@ -3,8 +3,9 @@
 
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { readBody, within } from "../../lib/body.ts";
+import { readBody } from "../../lib/body.ts";
 import { methodNotAllowed } from "../../lib/listen.ts";
+import { within } from "../../lib/wait.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
 import type { ChargebackEvent } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/db-error.ts";

@@ -12,6 +12,7 @@ import {
 } from "discord.js";
 import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
+import { within } from "../../lib/wait.ts";
 import {
 	type Chargeback,
 	doubtAlerts,
@@ -370,10 +371,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			clearTimeout(nextScan);
 			for (const { timer } of attempts.values()) clearTimeout(timer);
 			const running = [...attempts.values()].map(({ running }) => running);
-			await Promise.race([
-				Promise.all([scanning, ...running]),
-				Bun.sleep(shutdownGraceMs),
-			]);
+			await within(shutdownGraceMs, Promise.all([scanning, ...running]));
 		},
 	};
 }

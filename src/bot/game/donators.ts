@@ -6,6 +6,7 @@ import { doubledMs } from "../../lib/back-off.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
+import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
@@ -325,10 +326,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		apply,
 		async close() {
 			closing.abort();
-			await Promise.race([
-				Promise.all([running, busy?.over]),
-				Bun.sleep(shutdownGraceMs),
-			]);
+			await within(shutdownGraceMs, Promise.all([running, busy?.over]));
 		},
 		[Symbol.asyncDispose]: () => sync.close(),
 	};

@@ -13,6 +13,7 @@ import {
 	tryListening,
 } from "../../lib/check.ts";
 import type { Log } from "../../lib/log.ts";
+import { within } from "../../lib/wait.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import { providerChecks } from "../ai/check.ts";
 import {
@@ -211,10 +212,7 @@ async function logIn(
 	connection: Connection,
 	timeoutMs: number,
 ): Promise<string> {
-	const { promise: timedOut, resolve } = Promise.withResolvers<void>();
-	const timer = setTimeout(resolve, timeoutMs);
-	await Promise.race([connection.open(), connection.failed, timedOut]);
-	clearTimeout(timer);
+	await within(timeoutMs, Promise.race([connection.open(), connection.failed]));
 	if (!connection.ready) {
 		const failure = await Promise.race([connection.failed, undefined]);
 		if (failure) throw new CheckFailed(failure.message);

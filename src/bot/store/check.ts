@@ -2,8 +2,8 @@
 // takes no claim and changes nothing, so a running instance is not disturbed.
 
 import { resolve } from "node:path";
-import { within } from "../../lib/body.ts";
 import { CheckFailed } from "../../lib/check.ts";
+import { within } from "../../lib/wait.ts";
 import type { Database, Inspection } from "./database.ts";
 import { StoreFailure } from "./db-error.ts";
 import { checkHistory, type Migration } from "./migrations.ts";

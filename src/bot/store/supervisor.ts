@@ -2,8 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../../lib/back-off.ts";
-import { within } from "../../lib/body.ts";
-import { raceSignal } from "../../lib/signal.ts";
+import { raceSignal, within } from "../../lib/wait.ts";
 import type { Database, Session } from "./database.ts";
 import { StoreFailure, StoreUnavailable } from "./db-error.ts";
 import { Executor, type Outcome } from "./executor.ts";

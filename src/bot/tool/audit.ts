@@ -3,6 +3,7 @@
 
 import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
+import { within } from "../../lib/wait.ts";
 import { StoreUnavailable } from "../store/db-error.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -192,10 +193,7 @@ export function createAudit(
 			isClosed = true;
 			clearInterval(pruning);
 			closing.resolve("closing");
-			const { promise, resolve } = Promise.withResolvers<void>();
-			const timer = setTimeout(resolve, graceMs);
-			await Promise.race([writing, promise]);
-			clearTimeout(timer);
+			await within(graceMs, writing);
 			if (queue.length > 0)
 				log.error("audit log closed with unwritten calls", {
 					calls: queue.length,

@@ -16,6 +16,7 @@ import {
 } from "discord.js";
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
+import { within } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { makeCache, refreshName, trackNames } from "../members/member-cache.ts";
@@ -262,7 +263,7 @@ export class Connection {
 	async close(): Promise<void> {
 		this.#closing.abort();
 		// An unreachable Discord does not answer the close.
-		await Promise.race([this.#client?.destroy(), Bun.sleep(closeTimeoutMs)]);
+		await within(closeTimeoutMs, this.#client?.destroy());
 	}
 
 	async #logIn(client: Client): Promise<void> {

@@ -2,6 +2,7 @@
 // are buffered in memory up to a limit.
 
 import type { Log } from "../../../lib/log.ts";
+import { within } from "../../../lib/wait.ts";
 import {
 	deleteTurns,
 	deleteTurnsBefore,
@@ -243,7 +244,7 @@ export function createConversations({
 			clearTimeout(retry);
 			if (hasPendingWrites()) save();
 			closed = true;
-			await Promise.race([saving, Bun.sleep(shutdownGraceMs)]);
+			await within(shutdownGraceMs, saving);
 		},
 	};
 }

@@ -11,6 +11,7 @@ import {
 	type REST,
 } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
+import { within } from "../../../lib/wait.ts";
 import type { Ai } from "../../ai/ai.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { BotConfig } from "../../config/config.ts";
@@ -141,7 +142,7 @@ class Chat {
 		for (const run of this.#runs.keys())
 			run.dispatch({ type: "end", reason: "restart" });
 		const all = Promise.allSettled(this.#runs.values());
-		await Promise.race([all, Bun.sleep(shutdownGraceMs)]);
+		await within(shutdownGraceMs, all);
 		for (const run of this.#runs.keys()) run.dispatch({ type: "stop" });
 	}
 

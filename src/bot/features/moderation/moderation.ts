@@ -1,5 +1,6 @@
 // The feature `moderation`: commands for moderators, temporary bans and the moderation log.
 
+import { within } from "../../../lib/wait.ts";
 import { moderatorLimits } from "../../commands/commands.ts";
 import { createLimiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
@@ -51,7 +52,7 @@ export function createModeration({
 		start: bans.start,
 		async close() {
 			await Promise.all([bans.close(), nuke.close()]);
-			await Promise.race([moderationLog.settled(), Bun.sleep(shutdownGraceMs)]);
+			await within(shutdownGraceMs, moderationLog.settled());
 		},
 	};
 }

@@ -7,6 +7,7 @@ import {
 } from "discord.js";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
+import { within } from "../../../lib/wait.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Command } from "../../commands/commands.ts";
 import type { Limiter } from "../../commands/cooldown.ts";
@@ -141,7 +142,7 @@ export function createNuke(options: NukeOptions): {
 			closed = true;
 			const removed = [...confirmations.keys()].map(remove);
 			const all = Promise.all([...removed, ...sending]);
-			await Promise.race([all, Bun.sleep(shutdownGraceMs)]);
+			await within(shutdownGraceMs, all);
 		},
 	};
 }

@@ -12,6 +12,7 @@ import {
 } from "discord.js";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
+import { within } from "../../../lib/wait.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { time } from "../../discord/describe.ts";
@@ -335,10 +336,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		start: worker.wake,
 		async close() {
 			worker.close();
-			await Promise.race([
-				Promise.allSettled(inFlight),
-				Bun.sleep(shutdownGraceMs),
-			]);
+			await within(shutdownGraceMs, Promise.allSettled(inFlight));
 		},
 	};
 }
