@@ -33,7 +33,7 @@ import {
 } from "./catalog.ts";
 import type { Instance } from "./config.ts";
 import { readGuilds } from "./guilds.ts";
-import { createHttpClient, type HttpClient } from "./http-client.ts";
+import { createHttpClient, type HttpClient } from "./http/http-client.ts";
 import type { BackendMetrics } from "./metrics.ts";
 import type { Pins } from "./pins.ts";
 import { describeDropped } from "./status.ts";

@@ -75,8 +75,8 @@ test("no part imports what it may not know", () => {
 /** The folders of a program, each group importing only those before it, and no other folder of its own group. */
 const orders: Record<string, readonly (readonly string[])[]> = {
 	bot: [
-		["discord", "store"],
-		["discord/rest", "discord/members"],
+		["discord", "store/database"],
+		["discord/rest", "discord/members", "store"],
 		["discord/connection"],
 		["config"],
 		["ai"],

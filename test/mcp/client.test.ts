@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createServer as createTcpServer } from "node:net";
-import { createHttpClient } from "../../src/gateway/http-client.ts";
+import { createHttpClient } from "../../src/gateway/http/http-client.ts";
 import { createFetchSend } from "../../src/lib/http.ts";
 import {
 	type ClientOptions,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { SQL } from "bun";
-import type { Migration } from "../../src/bot/store/migrations.ts";
+import type { Migration } from "../../src/bot/store/database/migrations.ts";
 import {
 	type Store,
 	type StoreOptions,

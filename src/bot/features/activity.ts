@@ -2,7 +2,7 @@
 
 import type { GuildMember } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import {
 	addMessages,
 	type Membership,

@@ -10,7 +10,7 @@ import {
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import type { TomlSettings } from "../config/settings.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import { type Activity, selectActivity } from "../store/member-activity.ts";
 import { ActivityBuffer, joinedAtMs, toMembership } from "./activity.ts";
 import { Promotions } from "./promotions.ts";

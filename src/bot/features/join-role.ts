@@ -4,7 +4,7 @@
 import { type Client, Events, type GuildMember, Routes } from "discord.js";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import {
 	type OwedRow,
 	saveJoinRoleNotes,

@@ -28,7 +28,7 @@ import {
 	setRestoration,
 	setRestricted,
 } from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import { createAlert } from "./chargeback-alert.ts";
 import { type GameClient, GameServerError } from "./client.ts";

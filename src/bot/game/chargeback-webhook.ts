@@ -8,7 +8,7 @@ import { methodNotAllowed } from "../../lib/listen.ts";
 import { within } from "../../lib/wait.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
 import type { ChargebackEvent } from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import { discordId } from "./client.ts";
 
 export const webhookPath = "/webhook/chargeback";

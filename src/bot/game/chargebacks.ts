@@ -23,7 +23,7 @@ import {
 	selectRestricted,
 	setError,
 } from "../store/chargebacks.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import { createAlert } from "./chargeback-alert.ts";
 import { createButtonHandler } from "./chargeback-buttons.ts";
 import {

@@ -11,7 +11,7 @@ import { ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import {
 	type DonatorLists,
 	forgetDoubted,

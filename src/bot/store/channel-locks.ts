@@ -1,7 +1,7 @@
 // Table "channel_locks": the permission overwrites that locking a channel changed, so that unlocking can restore them.
 
-import type { Migration } from "./migrations.ts";
-import { many, type Sql } from "./statement.ts";
+import type { Migration } from "./database/migrations.ts";
+import { many, type Sql } from "./database/statement.ts";
 
 /** What a lock changed in one permission overwrite. Permissions are bit sets in decimal. */
 export interface ChannelLockRow {

@@ -1,8 +1,8 @@
 // Table "chargebacks": reversed payments, and the progress of the bot with each. Columns that are not part of the event
 // only move forward.
 
-import type { Migration } from "./migrations.ts";
-import { many, type Sql } from "./statement.ts";
+import type { Migration } from "./database/migrations.ts";
+import { many, type Sql } from "./database/statement.ts";
 
 /** Event from the game server. */
 export interface ChargebackEvent {

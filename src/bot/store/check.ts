@@ -4,9 +4,9 @@
 import { resolve } from "node:path";
 import { CheckFailed } from "../../lib/check.ts";
 import { within } from "../../lib/wait.ts";
-import type { Database, Inspection } from "./database.ts";
-import { StoreFailure } from "./db-error.ts";
-import { checkHistory, type Migration } from "./migrations.ts";
+import type { Database, Inspection } from "./database/database.ts";
+import { StoreFailure } from "./database/db-error.ts";
+import { checkHistory, type Migration } from "./database/migrations.ts";
 import { type StoreSettings, storeIssues } from "./settings.ts";
 import { createDatabase } from "./store.ts";
 import { migrations as allMigrations } from "./tables.ts";

@@ -1,8 +1,8 @@
 // Table "donator_lists": the last accepted list of supporters, and a later one that shrank too much to be accepted yet.
 
 import * as v from "valibot";
-import type { Migration } from "./migrations.ts";
-import type { Sql } from "./statement.ts";
+import type { Migration } from "./database/migrations.ts";
+import type { Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
 /** A Discord user and their tier. */

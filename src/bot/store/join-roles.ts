@@ -1,8 +1,8 @@
 // Tables of the role for new members: "join_role_marks" holds until which join time everyone was handled, and
 // "join_roles_owed" who of them still has to get the role.
 
-import type { Migration } from "./migrations.ts";
-import { many, type Sql } from "./statement.ts";
+import type { Migration } from "./database/migrations.ts";
+import { many, type Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
 /** A member who still has to get the role. */

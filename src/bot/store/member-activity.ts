@@ -1,8 +1,8 @@
 // Table "member_activity": how many messages a member has written since joining, and whether they were promoted to a role
 // for it.
 
-import type { Migration } from "./migrations.ts";
-import { many, type Sql } from "./statement.ts";
+import type { Migration } from "./database/migrations.ts";
+import { many, type Sql } from "./database/statement.ts";
 
 /** A row. */
 export interface Activity {

@@ -3,50 +3,22 @@
 
 import { hostname } from "node:os";
 import { ConfigError } from "../../lib/config.ts";
-import type { Log } from "../../lib/log.ts";
-import type { Database } from "./database.ts";
-import type { StoreFailure } from "./db-error.ts";
-import { checkNumbers, type Migration } from "./migrations.ts";
-import { createPostgres } from "./postgres.ts";
+import type { Database } from "./database/database.ts";
+import { checkNumbers, type Migration } from "./database/migrations.ts";
+import { createPostgres } from "./database/postgres.ts";
+import { createSqlite } from "./database/sqlite.ts";
+import {
+	type Store,
+	Supervisor,
+	type SupervisorOptions,
+} from "./database/supervisor.ts";
 import { directoryIssue, type StoreSettings, storeIssues } from "./settings.ts";
-import { createSqlite } from "./sqlite.ts";
-import type { Sql } from "./statement.ts";
-import { Supervisor } from "./supervisor.ts";
 import { migrations as allMigrations } from "./tables.ts";
 
-export interface StoreOptions extends StoreSettings {
-	/** Name of this process in the claim and in messages: see `instanceName`. */
-	instance: string;
-	log: Log;
-	migrations?: readonly Migration[];
-	/** Timeout of a statement or a whole transaction. The wait for its start has the same limit. */
-	queryTimeoutMs?: number;
-	/** Limit of connecting and claiming together. */
-	connectTimeoutMs?: number;
-	/** Waits between attempts to connect: the first, doubled with each failure up to the second. */
-	backOffMs?: readonly [number, number];
-}
+export type { Store } from "./database/supervisor.ts";
 
-export interface Store extends AsyncDisposable {
-	/** "degraded": the database is unavailable or refuses writes. It is retried until it works. */
-	readonly state: "ready" | "degraded";
-	/** Why it is degraded, for the operator; undefined when ready. */
-	readonly reason: string | undefined;
-	/** When `state` last changed. */
-	readonly since: Date;
-	/** Resolves if another attempt would not help: another instance holds the claim, or the tables do not fit this program. */
-	readonly failed: Promise<StoreFailure>;
-	/** Resolves after the first attempt to open it, successful or not. */
-	readonly opened: Promise<void>;
-	/** Runs one statement. Rejects with StoreUnavailable if the database is unavailable or too slow. */
-	sql: Sql;
-	/**
-	 * Runs statements that take effect together or not at all. Other statements wait meanwhile, so `work` may wait only for
-	 * its own statements and must use the `sql` it receives. If one statement fails, everything is rolled back.
-	 */
-	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-	/** Finishes accepted work, releases the claim and closes. */
-	close(): Promise<void>;
+export interface StoreOptions extends StoreSettings, SupervisorOptions {
+	migrations?: readonly Migration[];
 }
 
 /** Name of an instance for other instances: process, machine and bot. PostgreSQL may truncate it. */

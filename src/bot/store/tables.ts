@@ -3,11 +3,11 @@
 import { channelLocksTable } from "./channel-locks.ts";
 import { chargebacksTable } from "./chargebacks.ts";
 import { conversationsTable } from "./conversations.ts";
+import type { Migration } from "./database/migrations.ts";
 import { donatorListsTable } from "./donators.ts";
 import { guildSettingsTable } from "./guild-settings.ts";
 import { joinRolesTables } from "./join-roles.ts";
 import { memberActivityTable } from "./member-activity.ts";
-import type { Migration } from "./migrations.ts";
 import { tempBansTable } from "./temp-bans.ts";
 import { toolCallsTable } from "./tool-calls.ts";
 

@@ -1,7 +1,7 @@
 // Table "tool_calls": the audit log of tool calls.
 
-import type { Migration } from "./migrations.ts";
-import { many, type Sql } from "./statement.ts";
+import type { Migration } from "./database/migrations.ts";
+import { many, type Sql } from "./database/statement.ts";
 
 /** "failed": a result with isError. "refused": invalid arguments. "error": a bug. */
 export type Outcome = "done" | "failed" | "refused" | "error";

@@ -4,7 +4,7 @@
 import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import { within } from "../../lib/wait.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import {
 	deleteToolCallsBefore,

@@ -11,7 +11,7 @@ import {
 	insertChannelLock,
 	selectChannelLock,
 } from "../store/channel-locks.ts";
-import { StoreUnavailable } from "../store/db-error.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 
 export interface Locks {

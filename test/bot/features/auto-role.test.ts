@@ -6,7 +6,7 @@ import {
 	createAutoRole,
 	isEarned,
 } from "../../../src/bot/features/auto-role.ts";
-import { StoreUnavailable } from "../../../src/bot/store/db-error.ts";
+import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type {

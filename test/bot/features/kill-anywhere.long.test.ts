@@ -20,7 +20,7 @@ import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createDonatorSync } from "../../../src/bot/game/donators.ts";
 import { insertChargeback } from "../../../src/bot/store/chargebacks.ts";
-import type { Sql } from "../../../src/bot/store/statement.ts";
+import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import {

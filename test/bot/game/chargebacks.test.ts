@@ -25,8 +25,8 @@ import {
 	selectRestricted,
 	setRestoration,
 } from "../../../src/bot/store/chargebacks.ts";
-import { StoreUnavailable } from "../../../src/bot/store/db-error.ts";
-import type { Sql } from "../../../src/bot/store/statement.ts";
+import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
+import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";

@@ -12,7 +12,7 @@ import {
 	type DonatorSyncOptions,
 	waitAfter,
 } from "../../../src/bot/game/donators.ts";
-import { StoreUnavailable } from "../../../src/bot/store/db-error.ts";
+import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import { startStore } from "../../../src/bot/store/store.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 import { startGameServer } from "../../../src/simulator/game/game-server.ts";

@@ -1,7 +1,7 @@
 // The claim: one instance to a place, for as long as its process runs.
 
 import { expect, test } from "bun:test";
-import { createPostgres } from "../../../src/bot/store/postgres.ts";
+import { createPostgres } from "../../../src/bot/store/database/postgres.ts";
 import { type Program, startProgram } from "../../support/program.ts";
 import {
 	onBoth,

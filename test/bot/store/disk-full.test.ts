@@ -4,8 +4,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { createPostgres } from "../../../src/bot/store/postgres.ts";
-import { createSqlite } from "../../../src/bot/store/sqlite.ts";
+import { createPostgres } from "../../../src/bot/store/database/postgres.ts";
+import { createSqlite } from "../../../src/bot/store/database/sqlite.ts";
 import { eachLine } from "../../../src/demo/child.ts";
 import { clock } from "../../support/clock.ts";
 import { onBoth, type Place } from "../../support/stores.ts";

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { many } from "../../../src/bot/store/statement.ts";
+import { many } from "../../../src/bot/store/database/statement.ts";
 import { onBoth, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
-import type { Sql } from "../../../src/bot/store/statement.ts";
+import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import type { Store, StoreOptions } from "../../../src/bot/store/store.ts";
 import { migrations } from "../../../src/bot/store/tables.ts";
 import {

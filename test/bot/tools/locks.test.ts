@@ -7,7 +7,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
 import type { ChannelLockRow } from "../../../src/bot/store/channel-locks.ts";
-import { StoreUnavailable } from "../../../src/bot/store/db-error.ts";
+import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import { createLocks } from "../../../src/bot/tool/channel-locks.ts";
 import type {
 	GuildChannelType,

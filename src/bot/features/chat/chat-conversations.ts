@@ -12,7 +12,7 @@ import {
 	selectLatestAnswer,
 	type Turn,
 } from "../../store/conversations.ts";
-import { StoreUnavailable } from "../../store/db-error.ts";
+import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Messages in memory. */

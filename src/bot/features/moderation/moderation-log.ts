@@ -7,7 +7,7 @@ import type { Connection } from "../../discord/connection/connection.ts";
 import { bitsIn, missingPermissions } from "../../discord/permissions.ts";
 import { inlineText } from "../../discord/text.ts";
 import { createEmbedQueue } from "../../messages/embed-queue.ts";
-import { StoreUnavailable } from "../../store/db-error.ts";
+import { StoreUnavailable } from "../../store/database/db-error.ts";
 import {
 	saveLogChannel,
 	selectLogChannel,

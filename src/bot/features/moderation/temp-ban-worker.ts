@@ -5,7 +5,7 @@ import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
-import { StoreUnavailable } from "../../store/db-error.ts";
+import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	selectAllTempBans,

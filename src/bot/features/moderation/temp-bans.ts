@@ -22,7 +22,7 @@ import { describePlatformError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { hasBanSince } from "../../store/chargebacks.ts";
-import { StoreUnavailable } from "../../store/db-error.ts";
+import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	deleteTempBan,

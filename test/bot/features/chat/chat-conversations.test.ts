@@ -1,7 +1,7 @@
 // What AI chat remembers: whose conversation a message belongs to, after a restart and without a database as well.
 
 import { describe, expect, test } from "bun:test";
-import { StoreUnavailable } from "../../../../src/bot/store/db-error.ts";
+import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
 import type { Store } from "../../../../src/bot/store/store.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { SQL } from "bun";
-import { CheckFailed } from "../../lib/check.ts";
+import { CheckFailed } from "../../../lib/check.ts";
 import type { Database, Inspection, Session } from "./database.ts";
 import { claimHeld, type DbError } from "./db-error.ts";
 import { selectApplied } from "./migrations.ts";

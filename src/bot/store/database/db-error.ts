@@ -1,6 +1,6 @@
 // Errors of the store: for its callers, for the operator, and for the store's own state.
 
-import { ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../../mcp/tool.ts";
 
 /**
  * The database is unavailable, or did not respond in time. The message is for people and models, `reason` for the

@@ -5,7 +5,7 @@ import {
 	describeConnectionError,
 	HttpFailure,
 	type Progress,
-} from "../lib/http.ts";
+} from "../../lib/http.ts";
 import {
 	ParseError,
 	type ParserEvent,

@@ -2,9 +2,9 @@
 // FUZZ_SEED repeats a run, FUZZ_SECONDS makes it longer.
 
 import { afterAll, expect, test } from "bun:test";
-import { createHttpClient } from "../../src/gateway/http-client.ts";
-import { seeded } from "../support/random.ts";
-import { randomResponse } from "../support/random-response.ts";
+import { createHttpClient } from "../../../src/gateway/http/http-client.ts";
+import { seeded } from "../../support/random.ts";
+import { randomResponse } from "../../support/random-response.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);

@@ -1,7 +1,7 @@
 // A keep-alive HTTP/1.1 client for one `http:` URL (https://www.rfc-editor.org/rfc/rfc9112): a bounded pool of
 // connections. A failed request says how far it got, and is never sent twice.
 
-import type { ByteBudget, ByteHolder } from "../lib/byte-budget.ts";
+import type { ByteBudget, ByteHolder } from "../../lib/byte-budget.ts";
 import {
 	abortFailure,
 	HttpFailure,
@@ -9,9 +9,9 @@ import {
 	type HttpResponse,
 	noRoom,
 	type Send,
-} from "../lib/http.ts";
-import { Semaphore } from "../lib/semaphore.ts";
-import type { Signal } from "../lib/signal.ts";
+} from "../../lib/http.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
+import type { Signal } from "../../lib/signal.ts";
 import { Connection, type Exchange } from "./http-connection.ts";
 import {
 	fieldName,

@@ -5,9 +5,9 @@ import { expect, test } from "bun:test";
 import {
 	ParseError,
 	ResponseParser,
-} from "../../src/gateway/response-parser.ts";
-import { seeded } from "../support/random.ts";
-import { randomResponse } from "../support/random-response.ts";
+} from "../../../src/gateway/http/response-parser.ts";
+import { seeded } from "../../support/random.ts";
+import { randomResponse } from "../../support/random-response.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);

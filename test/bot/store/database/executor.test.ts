@@ -5,14 +5,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import type { Database, Session } from "../../../src/bot/store/database.ts";
-import { StoreUnavailable } from "../../../src/bot/store/db-error.ts";
-import { Executor } from "../../../src/bot/store/executor.ts";
-import { createSqlite } from "../../../src/bot/store/sqlite.ts";
-import { Supervisor } from "../../../src/bot/store/supervisor.ts";
-import { recordLog } from "../../support/log.ts";
-import { thingsTable } from "../../support/stores.ts";
-import { until } from "../../support/until.ts";
+import type {
+	Database,
+	Session,
+} from "../../../../src/bot/store/database/database.ts";
+import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
+import { Executor } from "../../../../src/bot/store/database/executor.ts";
+import { createSqlite } from "../../../../src/bot/store/database/sqlite.ts";
+import { Supervisor } from "../../../../src/bot/store/database/supervisor.ts";
+import { recordLog } from "../../../support/log.ts";
+import { thingsTable } from "../../../support/stores.ts";
+import { until } from "../../../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "guildhall-executor-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -54,9 +57,6 @@ test("what waits for a session that is lost does not run on the next one", async
 	const { database, sessions } = recordSessions();
 	await using store = new Supervisor(
 		{
-			databaseUrl: undefined,
-			schema: undefined,
-			directory,
 			instance: "Alpha",
 			log: recordLog().log,
 			backOffMs: [1, 5],

@@ -6,7 +6,7 @@ import {
 	type StoreState,
 	transition,
 	usableSession,
-} from "../../../src/bot/store/store-state.ts";
+} from "../../../../src/bot/store/database/store-state.ts";
 
 type State = StoreState<string>;
 type Event = StoreEvent<string>;

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
-import { CheckFailed } from "../../lib/check.ts";
+import { CheckFailed } from "../../../lib/check.ts";
 import type { Database, Inspection, Session } from "./database.ts";
 import { claimHeld, type DbError } from "./db-error.ts";
 import { selectApplied } from "./migrations.ts";

@@ -3,10 +3,10 @@
 // FUZZ_SEED repeats a run, FUZZ_SECONDS makes it longer.
 
 import { afterAll, expect, test } from "bun:test";
-import { createHttpClient } from "../../src/gateway/http-client.ts";
-import { HttpFailure, type HttpResponse } from "../../src/lib/http.ts";
-import { PlainSignal } from "../../src/lib/signal.ts";
-import { type Random, seeded } from "../support/random.ts";
+import { createHttpClient } from "../../../src/gateway/http/http-client.ts";
+import { HttpFailure, type HttpResponse } from "../../../src/lib/http.ts";
+import { PlainSignal } from "../../../src/lib/signal.ts";
+import { type Random, seeded } from "../../support/random.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? 20261121);
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);

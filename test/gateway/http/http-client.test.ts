@@ -7,16 +7,16 @@ import { join } from "node:path";
 import {
 	createHttpClient,
 	type HttpClientOptions,
-} from "../../src/gateway/http-client.ts";
-import { ByteBudget } from "../../src/lib/byte-budget.ts";
+} from "../../../src/gateway/http/http-client.ts";
+import { ByteBudget } from "../../../src/lib/byte-budget.ts";
 import {
 	createFetchSend,
 	HttpFailure,
 	type HttpRequest,
 	type HttpResponse,
 	type Progress,
-} from "../../src/lib/http.ts";
-import { until } from "../support/until.ts";
+} from "../../../src/lib/http.ts";
+import { until } from "../../support/until.ts";
 
 type Peer = Bun.Socket<{ received: string; requests: number }>;
 
@@ -782,7 +782,7 @@ describe("connections", () => {
 	test("do not keep a process alive while they are idle", async () => {
 		const stub = startStub((peer) => peer.write(ok("x")));
 		const file = JSON.stringify(
-			`${import.meta.dir}/../../src/gateway/http-client.ts`,
+			`${import.meta.dir}/../../src/gateway/http/http-client.ts`,
 		);
 		const code = `
 			const { createHttpClient } = await import(${file});

@@ -1,14 +1,14 @@
 // Owns the connection of a store: opens a session, claims, migrates, watches it, and opens another one after a loss.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { backOffMs } from "../../lib/back-off.ts";
-import { raceSignal, within } from "../../lib/wait.ts";
+import { backOffMs } from "../../../lib/back-off.ts";
+import type { Log } from "../../../lib/log.ts";
+import { raceSignal, within } from "../../../lib/wait.ts";
 import type { Database, Session } from "./database.ts";
 import { StoreFailure, StoreUnavailable } from "./db-error.ts";
 import { Executor, type Outcome } from "./executor.ts";
 import { type Migration, MigrationError, migrate } from "./migrations.ts";
 import type { Sql } from "./statement.ts";
-import type { Store, StoreOptions } from "./store.ts";
 import {
 	reasonOf,
 	type StoreEvent,
@@ -17,13 +17,47 @@ import {
 	usableSession,
 } from "./store-state.ts";
 
+export interface SupervisorOptions {
+	/** Name of this process in the claim and in messages: see `instanceName`. */
+	instance: string;
+	log: Log;
+	/** Timeout of a statement or a whole transaction. The wait for its start has the same limit. */
+	queryTimeoutMs?: number;
+	/** Limit of connecting and claiming together. */
+	connectTimeoutMs?: number;
+	/** Waits between attempts to connect: the first, doubled with each failure up to the second. */
+	backOffMs?: readonly [number, number];
+}
+
+export interface Store extends AsyncDisposable {
+	/** "degraded": the database is unavailable or refuses writes. It is retried until it works. */
+	readonly state: "ready" | "degraded";
+	/** Why it is degraded, for the operator; undefined when ready. */
+	readonly reason: string | undefined;
+	/** When `state` last changed. */
+	readonly since: Date;
+	/** Resolves if another attempt would not help: another instance holds the claim, or the tables do not fit this program. */
+	readonly failed: Promise<StoreFailure>;
+	/** Resolves after the first attempt to open it, successful or not. */
+	readonly opened: Promise<void>;
+	/** Runs one statement. Rejects with StoreUnavailable if the database is unavailable or too slow. */
+	sql: Sql;
+	/**
+	 * Runs statements that take effect together or not at all. Other statements wait meanwhile, so `work` may wait only for
+	 * its own statements and must use the `sql` it receives. If one statement fails, everything is rolled back.
+	 */
+	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+	/** Finishes accepted work, releases the claim and closes. */
+	close(): Promise<void>;
+}
+
 /** Interval of the check that an idle connection still works. */
 const keepAliveMs = 15_000;
 /** Limit of all migrations together. */
 const migrationTimeoutMs = 600_000;
 
 export class Supervisor implements Store {
-	readonly #options: StoreOptions;
+	readonly #options: SupervisorOptions;
 	readonly #migrations: readonly Migration[];
 	readonly #database: Database;
 	readonly #timeoutMs: number;
@@ -40,7 +74,7 @@ export class Supervisor implements Store {
 	#since = new Date();
 
 	constructor(
-		options: StoreOptions,
+		options: SupervisorOptions,
 		migrations: readonly Migration[],
 		database: Database,
 	) {

@@ -1,9 +1,9 @@
 // Migrations on either database: once each, whole or not at all, and refused where they are not ours.
 
 import { expect, test } from "bun:test";
-import type { Migration } from "../../../src/bot/store/migrations.ts";
-import { migrations } from "../../../src/bot/store/tables.ts";
-import { onBoth, openStore, thingsTable } from "../../support/stores.ts";
+import type { Migration } from "../../../../src/bot/store/database/migrations.ts";
+import { migrations } from "../../../../src/bot/store/tables.ts";
+import { onBoth, openStore, thingsTable } from "../../../support/stores.ts";
 
 const second: Migration = {
 	number: 2,

@@ -1,9 +1,9 @@
 // Runs the statements and transactions of one session, one at a time. An executor ends with its session: work that it
 // accepted runs on that session or not at all, and is never sent again.
 
-import { Overloaded, Semaphore } from "../../lib/semaphore.ts";
-import { PlainSignal } from "../../lib/signal.ts";
-import { within } from "../../lib/wait.ts";
+import { Overloaded, Semaphore } from "../../../lib/semaphore.ts";
+import { PlainSignal } from "../../../lib/signal.ts";
+import { within } from "../../../lib/wait.ts";
 import type { Database, Session } from "./database.ts";
 import { StoreUnavailable } from "./db-error.ts";
 import { type Sql, statementsOf } from "./statement.ts";
