@@ -114,3 +114,26 @@ function describe(error: Error): string {
 		? `${own}\ncaused by: ${describe(error.cause)}`
 		: own;
 }
+
+/**
+ * Returns a function that passes lines to `write`, joined by line breaks: those of one turn of the event loop with one
+ * system call. The buffer is flushed at process exit.
+ */
+export function createLineWriter(
+	write: (text: string) => void,
+): (line: string) => void {
+	let buffered = "";
+	const flush = () => {
+		if (buffered === "") return;
+		const text = buffered;
+		buffered = "";
+		write(text);
+	};
+	process.on("exit", flush);
+	return (line) => {
+		if (buffered === "") {
+			buffered = line;
+			setImmediate(flush);
+		} else buffered += `\n${line}`;
+	};
+}

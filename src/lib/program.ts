@@ -3,8 +3,8 @@
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "./config.ts";
-import { createLineWriter } from "./lines.ts";
 import {
+	createLineWriter,
 	createLog,
 	defaultLogOptions,
 	type Log,

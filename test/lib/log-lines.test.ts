@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createLineWriter } from "../../src/lib/lines.ts";
+import { createLineWriter } from "../../src/lib/log.ts";
 
 test("the lines of one turn are written together, in order, and those of the next after them", async () => {
 	const written: string[] = [];
@@ -15,7 +15,7 @@ test("the lines of one turn are written together, in order, and those of the nex
 });
 
 test("what is held when the process ends is written", async () => {
-	const module = join(import.meta.dir, "../../src/lib/lines.ts");
+	const module = join(import.meta.dir, "../../src/lib/log.ts");
 	const script = `
 		import { createLineWriter } from ${JSON.stringify(module)};
 		const write = createLineWriter(console.log);
