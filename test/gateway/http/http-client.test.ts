@@ -782,7 +782,7 @@ describe("connections", () => {
 	test("do not keep a process alive while they are idle", async () => {
 		const stub = startStub((peer) => peer.write(ok("x")));
 		const file = JSON.stringify(
-			`${import.meta.dir}/../../src/gateway/http/http-client.ts`,
+			`${import.meta.dir}/../../../src/gateway/http/http-client.ts`,
 		);
 		const code = `
 			const { createHttpClient } = await import(${file});
