@@ -234,7 +234,7 @@ export function startBot(
 		log,
 	});
 	const url = `${listener.url}/mcp`;
-	log.info(`${config.botName} listens on ${url}`, { url });
+	log.info("listening", { url, bot: config.botName });
 	if (config.mcpToken === undefined) log.warn(withoutToken);
 	const opened = connection.open();
 	features.start();

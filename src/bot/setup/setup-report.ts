@@ -65,14 +65,14 @@ function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
 			run: () =>
 				store.state === "ready"
 					? store.state
-					: { warning: `${store.state}; what needs it says so` },
+					: { warning: `${store.state}; features that need it report this` },
 		},
 		...intentChecks(tools, guild),
 		{
 			title: "permissions",
 			run: () => {
 				requireLeast(guild, toml);
-				return "what no tool and no feature can do without";
+				return "all that every tool and enabled feature needs";
 			},
 		},
 		...permissionChecks(tools, guild),
@@ -114,7 +114,7 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 				if (isSwitchedOn(guild.client, intent)) return "switched on";
 				throw new CheckFailed(
 					`it is switched off, and needed by ${namesOf(dependents)}`,
-					"Its operator can switch it on in the developer portal (Bot), and start the bot anew",
+					"Its operator can switch it on in the developer portal (Bot), and restart the bot",
 				);
 			},
 		};

@@ -45,7 +45,7 @@ test("the first message opens the channel, and mentions in it ping nobody", asyn
 	});
 });
 
-test("who does not take private messages is named, and the advice with it", async () => {
+test("who does not accept direct messages is named, and the advice with it", async () => {
 	await using world = await startWorld();
 	const { zoe } = toZoe(world);
 	world.simulator.world.users.closedDms.add(zoe.id);
@@ -54,7 +54,7 @@ test("who does not take private messages is named, and the advice with it", asyn
 		content: "hello",
 	});
 	expect(isError).toBe(true);
-	expect(text).toContain("(code 50007). This person does not take private");
+	expect(text).toContain("(code 50007). This person does not accept direct");
 });
 
 test("bots are not written to", async () => {

@@ -242,7 +242,8 @@ export class Connection {
 				await this.#untilClosing(this.#logIn(client));
 				if (this.#closing.signal.aborted) return;
 				this.#noteState();
-				log.info(`logged in as ${client.user?.username}`, {
+				log.info("logged in to Discord", {
+					user: client.user?.username,
 					guilds: client.guilds.cache.size,
 				});
 				return;

@@ -3,7 +3,7 @@
 import { GatewayDispatchEvents } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 
-/** Minimum time between two log lines of dropped type. */
+/** Minimum time between two log lines of one type, so that a flood does not fill the log. */
 const logEveryMs = 60_000;
 /** Logged lines of a stack. */
 const maxFrames = 4;

@@ -80,7 +80,7 @@ export class GatewayCloseError extends Error {
 	override name = "GatewayCloseError";
 	constructor(readonly code: number) {
 		super(
-			`Discord's Gateway closed the connection with code ${code}: do not reconnect`,
+			`Discord's Gateway closed the connection with code ${code}, after which a bot must not reconnect`,
 		);
 	}
 }
@@ -140,7 +140,7 @@ interface SocketConnection {
 	/** Timeout of the current state. */
 	timeout: Timer | undefined;
 	heartbeat: Timer | undefined;
-	/** When the unacknowledgedAt heartbeat was sent, on the monotonic clock. */
+	/** When the heartbeat was sent that Discord has not acknowledged yet, on the monotonic clock. */
 	unacknowledgedAt: number | undefined;
 	/** When data last arrived, on the monotonic clock. */
 	heardAt: number;

@@ -28,19 +28,19 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.UnknownMessage,
-		"There is no such message in this channel; get_recent_messages (read_private_messages for a private one) shows those that there are.",
+		"There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
 	],
 	[
 		codes.UnknownEmoji,
-		"There is no such emoji, or nobody has used it there; get_message shows the reactions of a message.",
+		"There is no such emoji, or nobody has reacted with it; get_message shows the reactions of a message.",
 	],
 	[
 		codes.UnknownWebhook,
-		"There is no such webhook any more; list_webhooks shows those that there are.",
+		"There is no such webhook any more. Use list_webhooks to find webhooks.",
 	],
 	[
 		codes.UnknownInvite,
-		"There is no such invite any more; list_invites shows those that there are.",
+		"There is no such invite any more. Use list_invites to find invites.",
 	],
 	[
 		codes.MaximumNumberOfWebhooksReached,
@@ -80,12 +80,12 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.NSFWChannelMessageReferenceNotAllowed,
-		"What stands in an age-restricted channel is forwarded only to another one; list_channels shows which ones are.",
+		"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
 	],
 	[codes.PollExpired, "The poll has ended; get_message shows its result."],
 	[
 		codes.CannotEditAPollMessage,
-		"Polls stay as they are asked; end_poll ends one, and create_poll asks anew.",
+		"A poll cannot be edited. Use end_poll to end it, and create_poll to create another one.",
 	],
 	[
 		codes.CannotUseAnEmojiIncludedWithThePoll,
@@ -118,7 +118,7 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.UnknownGuildScheduledEvent,
-		"There is no such event in this guild; list_scheduled_events shows those that there are.",
+		"There is no such event in this guild. Use list_scheduled_events to find events.",
 	],
 	[
 		codes.MaximumNumberOfUncompletedGuildScheduledEventsReached,
@@ -174,7 +174,7 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.ThreadLocked,
-		"The thread is locked, and only who manages threads writes in it; edit_thread unlocks it.",
+		"The thread is locked, and only members with MANAGE_THREADS can write in it; edit_thread unlocks it.",
 	],
 	[
 		codes.ThreadAlreadyCreatedForMessage,
@@ -186,7 +186,7 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.TagRequiredToCreateAForumPostInThisChannel,
-		"Every post there needs a tag; list_forum_tags shows those there are.",
+		"Every post there needs a tag; use list_forum_tags to find tags.",
 	],
 	[codes.UnknownTag, "list_forum_tags shows the tags of a forum."],
 	[
@@ -195,7 +195,7 @@ const advice = new Map<number | string, string>([
 	],
 	[
 		codes.CannotSendMessagesToThisUser,
-		"This person does not take private messages from the bot.",
+		"This person does not accept direct messages from the bot.",
 	],
 ]);
 
