@@ -181,7 +181,7 @@ export function readConfig(
 	const warnings: string[] = [];
 	if (settings.MCP_AUTH_TOKEN.length < minTokenLength)
 		warnings.push(
-			`MCP_AUTH_TOKEN has fewer than ${minTokenLength} characters: whoever guesses it commands every bot`,
+			`MCP_AUTH_TOKEN has fewer than ${minTokenLength} characters: anyone who guesses it controls every bot`,
 		);
 	return {
 		instances: pins.instances,

@@ -222,9 +222,14 @@ export async function startGateway(
 	log: Log,
 	options?: GatewayOptions,
 ): Promise<Running & { url: string }> {
-	for (const warning of config.warnings) log.warn(warning);
+	for (const warning of config.warnings)
+		log.warn("configuration warning", { warning });
+	log.info("starting", { instances: config.instances.length });
 	for (const { name, url } of config.instances)
-		log.info("instance configured", { instance: name, backend: url });
+		log.info("instance configured", {
+			instance: name,
+			route: `${name} -> ${url}`,
+		});
 
 	const gateway = createGateway(config, log, options);
 	const listener = listen({

@@ -18,7 +18,7 @@ export function pinVariable(name: string): string {
 	return prefix + name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 }
 
-/** These instances with their pins from `env`, in the same order, and all faults in the pins. */
+/** These instances with their pins from `env`, in the same order, and all issues with the pins. */
 export function pinGuilds<Named extends { name: string }>(
 	instances: readonly Named[],
 	env: Readonly<Record<string, string>>,

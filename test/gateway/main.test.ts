@@ -88,8 +88,8 @@ test("it starts with a bot away, warns of a short token, serves, and ends its se
 	expect(await child.exited).toBe(0);
 	expect(await child.stderr.text()).toBe("");
 	expect(bot.received("DELETE")).toHaveLength(1);
-	expect(stdout).toContain(`"alpha","backend":"${bot.url}/"`);
-	expect(stdout).toContain(`"beta","backend":"${away.url}/mcp"`);
+	expect(stdout).toContain(`"route":"alpha -> ${bot.url}/"`);
+	expect(stdout).toContain(`"route":"beta -> ${away.url}/mcp"`);
 	expect(stdout).toContain("MCP_AUTH_TOKEN has fewer than 16 characters");
 	expect(stdout).not.toContain(token);
 });
@@ -106,17 +106,19 @@ test("its first lines name each instance with its url, and tell what each serves
 		() => hasLogged("backend refreshed") && hasLogged("backend offline"),
 	);
 	await gateway.close();
-	expect(messages().slice(0, 3)).toEqual([
+	expect(messages().slice(0, 4)).toEqual([
+		"starting",
 		"instance configured",
 		"instance configured",
 		"listening",
 	]);
+	expect(entries("starting")).toMatchObject([{ instances: 2 }]);
 	expect(entries("instance configured")).toMatchObject([
-		{ instance: "alpha", backend: alpha.url },
-		{ instance: "beta", backend: away.url },
+		{ instance: "alpha", route: `alpha -> ${alpha.url}` },
+		{ instance: "beta", route: `beta -> ${away.url}` },
 	]);
 	expect(entries("listening")).toMatchObject([{ url: gateway.url }]);
-	expect(messages().slice(3).sort()).toEqual([
+	expect(messages().slice(4).sort()).toEqual([
 		"backend offline",
 		"backend online",
 		"backend refreshed",

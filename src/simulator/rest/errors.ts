@@ -204,7 +204,7 @@ interface FieldError {
 
 /** An invalid value. Each field that contains it adds its name to the path. */
 export class FormError extends Error {
-	override name = "FieldFault";
+	override name = "FormError";
 
 	constructor(readonly tree: FormErrors) {
 		super("Invalid Form Body");
@@ -233,10 +233,10 @@ export function atKey<T>(key: string, run: () => T): T {
 	}
 }
 
-export function formErrorResponse(fault: FormError): ApiError {
+export function formErrorResponse(error: FormError): ApiError {
 	return new ApiError(400, {
 		message: "Invalid Form Body",
 		code: Code.InvalidFormBodyOrContentType,
-		errors: fault.tree,
+		errors: error.tree,
 	});
 }
