@@ -1,0 +1,43 @@
+// Phrases that the specification of the gateway and the bot fixes: programs look for them. Renaming and rewording must
+// leave them alone.
+
+import { expect, test } from "bun:test";
+
+const root = `${import.meta.dir}/../../src`;
+
+test.each([
+	// Section "Errors".
+	["Invalid parameters: ", "mcp/tool.ts"],
+	["Method not found: ", "mcp/server.ts"],
+	["Internal error", "mcp/server.ts"],
+	["Parse error", "mcp/json-rpc.ts"],
+	["Session not found", "mcp/legacy.ts"],
+	["Host header is not allowed", "mcp/access.ts"],
+	["Gateway error: ", "gateway/routing.ts"],
+	['"InstanceNotFound"', "gateway/routing.ts"],
+	['"GuildNotFound"', "gateway/routing.ts"],
+	['"NoTarget"', "gateway/routing.ts"],
+	[" Available instances: ", "gateway/routing.ts"],
+	// Kinds that are not in the specification, but in src/gateway/README.md.
+	['"GuildPinned"', "gateway/routing.ts"],
+	['"BackendOffline"', "gateway/routing.ts"],
+	['"BackendError"', "gateway/routing.ts"],
+	['"NoAnswer"', "gateway/routing.ts"],
+	['"OutcomeUnknown"', "gateway/routing.ts"],
+	['"Overloaded"', "gateway/routing.ts"],
+	["Discord API error: ", "bot/discord/rest/errors.ts"],
+	["Discord API request timed out", "bot/discord/rest/errors.ts"],
+	// Section "Chat command".
+	["Could not reach the game server: ", "bot/game/verify.ts"],
+	["Verification is not configured: ", "bot/game/verify.ts"],
+	// Section "Bot MCP tool conventions".
+	["PRIVILEGED — recommend manual approval", "mcp/tool.ts"],
+	// Section "POST {base_url}/mcp".
+	['"gateway-session"', "gateway/gateway.ts"],
+	["event: message\\ndata: ", "mcp/sse.ts"],
+	['"localhost:9090"', "gateway/backend.ts"],
+	// Section "Gateway startup and refresh behaviour".
+	["name} -> ${url", "gateway/gateway.ts"],
+])("the phrase %s stays in %s", async (phrase, file) => {
+	expect(await Bun.file(`${root}/${file}`).text()).toContain(phrase);
+});
