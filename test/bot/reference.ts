@@ -297,32 +297,26 @@ function cell(text: string): string {
 
 const introduction = `# The tools
 
-Generated from their definitions and from calls in the simulated guild: \`bun run reference\` writes this file anew, and a
-test fails when it is stale.
+Generated from the tool definitions and from calls in the simulated guild. \`bun run reference\` regenerates this file; a
+test fails when it is outdated.
 
-Every tool takes the arguments of its table and no others. \`guild_id\` is the bot's own guild when it is omitted; what else
-is named has to belong to that guild. The gateway adds \`instance\` to each. A tool that changes something says so in its
-description, which then begins "${privilegedHint}", and in its annotations. Texts that a tool sends ping nobody
-unless \`mentions\` allows it. Pictures are set of emoji alone, not of guilds, webhooks or scheduled events, and no event
-recurs. In results, names and texts that people wrote are escaped to one line, and times are UTC.
+A tool accepts only the arguments in its table. \`guild_id\` defaults to the bot's own guild, and all other ids must belong
+to that guild. The gateway adds \`instance\` to each tool. The description of a tool that writes begins with
+"${privilegedHint}", and its annotations say so too. Messages ping nobody unless
+\`mentions\` allows it. Only emoji can be given an image: guilds, webhooks and scheduled events cannot. Scheduled events
+cannot recur. In results, names and texts that people wrote are escaped to one line, and times are in UTC.
 
-An answer that begins "Discord API error:" is Discord's own refusal, with its code and the next step. What a rate limit
-would hold up for longer than 10 s ends at once, and says for how long.
+A result that begins with "Discord API error:" is an error from Discord, with its code and the next step. A call that a
+rate limit would delay by more than 10 s fails at once and states the wait.
 
-## What is offered
+## Choosing tools
 
-\`config.toml\` chooses, with \`toolsets\`, \`read_only\`, \`deny\` and \`guilds\` in \`[mcp]\`. A tool that is not chosen is neither
-listed nor callable. \`"default"\` in the list stands for what is offered when nothing is said, so that
-\`toolsets = ["default", "threads"]\` adds to it. The bytes are those that a toolset adds to the answer to \`tools/list\`.
+\`toolsets\`, \`read_only\`, \`deny\` and \`guilds\` in \`[mcp]\` of \`config.toml\` choose the tools. Tools that are not chosen
+are neither listed nor callable. \`"default"\` stands for the default tools, so \`toolsets = ["default", "threads"]\` adds to
+them. The columns of bytes show how much a toolset adds to the response to \`tools/list\`.
 `;
 
-const howToAdd = `## How to add a tool
+const howToAdd = `## Adding a tool
 
-1. Write it: one export in the file of its noun in this folder, with \`tool\` or, when it destroys something,
-   \`destructiveTool\` (\`../tool/define.ts\`). Its arguments say what the runner looks up (\`found\`), \`permissions\` what it checks
-   before Discord is asked, \`effect\` what a client is told. \`run\` does the one thing, and returns the text.
-2. Add it to \`index.ts\`. A new noun is one more file, imported there. It is listed now, and works.
-3. Add its row to \`test/bot/tool-rows/\`: how a call succeeds, what its ids may not be, what it needs. \`bun test
-   test/bot/tool-\` then tries it against refusals, stalls, lost connections, rate limits, other guilds' things and dry runs.
-4. \`bun test test/bot/tools.test.ts -u\` and \`bun run reference\` write down the new catalogue, for review.
+See [CONTRIBUTING](../../../.github/CONTRIBUTING.md#adding-a-tool).
 `;
