@@ -78,7 +78,7 @@ const newMessage = {
 
 type NewMessage = ReadForm<typeof newMessage>;
 
-/** The message that an findByNonce request with this nonce sent. */
+/** The message of an earlier request with this nonce; undefined if there is none. */
 function findByNonce(call: Call<NewMessage>, channel: Channel) {
 	const { nonce, enforce_nonce } = call.body;
 	if (!enforce_nonce || nonce === undefined || nonce === null) return undefined;
