@@ -39,7 +39,7 @@ export type Instance = Entry & Pins;
 
 export interface GatewayConfig {
 	instances: readonly Instance[];
-	/** Asked of clients, and shown to backends. */
+	/** The bearer token: clients must send it, and the gateway sends it to the bots. */
 	token: string;
 	port: number;
 	bindAddress: string;

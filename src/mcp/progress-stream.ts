@@ -17,8 +17,8 @@ export function wantsProgress({ method, params }: RpcRequest): boolean {
 }
 
 /**
- * What `finish` makes of the response; with notifications ahead of it, a stream that begins with the first of them and
- * ends with the response, if there is one.
+ * Runs `work` and resolves with `finish(response)`. If `work` sends notifications first, it resolves with a stream of
+ * server-sent events instead: the notifications, then the response, if there is one.
  */
 export function streamResponse<Outcome extends RpcResponse | undefined>(
 	work: (notify: Notify) => Promise<Outcome>,

@@ -189,7 +189,7 @@ export async function startSimulator(
 		guild: (name) => {
 			for (const guild of world.guilds.values())
 				if (guild.name === name) return guild;
-			throw new Error(`no guild lookUp ${name}`);
+			throw new Error(`no guild is named ${name}`);
 		},
 		channel: (name) => {
 			const channel = findChannel(name);
@@ -244,7 +244,7 @@ function findChannelIn(world: World, name: string): Channel {
 			found.push(channel);
 	}
 	const [channel, ...others] = found;
-	if (!channel) throw new Error(`no channel lookUp ${name}`);
+	if (!channel) throw new Error(`no channel is named ${name}`);
 	if (others.length > 0)
 		throw new Error(
 			`${found.length} channels are called ${name}; say "${world.guilds.of(channel).name}/${channel.name}"`,

@@ -157,7 +157,7 @@ function checkRank(guild: Guild): Found {
 	if (guild.ownerId === me.id) return "the bot owns the guild";
 	if (highest.id === guild.id)
 		throw new CheckFailed(
-			"the bot has no role, so that it ranks above nobody",
+			"the bot has no role, so it ranks above nobody",
 			"In the guild's settings, give it a role, above those that it is to manage",
 		);
 	const above = guild.roles.cache
