@@ -98,11 +98,11 @@ function normalizeName(
 	const given = name?.trim();
 	if (given === "")
 		throw formError("BASE_TYPE_REQUIRED", "This field is required", "name");
-	const newContent =
+	const isText =
 		type === ChannelType.GuildText ||
 		type === ChannelType.GuildAnnouncement ||
 		holdsPosts({ type });
-	return newContent ? given?.toLowerCase().replace(/\s+/g, "-") : given;
+	return isText ? given?.toLowerCase().replace(/\s+/g, "-") : given;
 }
 
 function checkTypeLimits(type: GuildChannelType, body: ChannelBody): void {

@@ -48,17 +48,17 @@ const settings = {
 	premium_progress_bar_enabled: f.boolean,
 };
 
-const newContent: readonly GuildChannelType[] = [
+const textTypes: readonly GuildChannelType[] = [
 	ChannelType.GuildText,
 	ChannelType.GuildAnnouncement,
 ];
 /** The channel types of each channel setting. */
 const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	afk_channel_id: [ChannelType.GuildVoice],
-	system_channel_id: newContent,
-	rules_channel_id: newContent,
-	public_updates_channel_id: newContent,
-	safety_alerts_channel_id: newContent,
+	system_channel_id: textTypes,
+	rules_channel_id: textTypes,
+	public_updates_channel_id: textTypes,
+	safety_alerts_channel_id: textTypes,
 };
 /** The channels that a community must have. */
 const communityChannels = [

@@ -148,11 +148,11 @@ function fitsKind({ type }: GuildChannel, kind: Kind): boolean {
 
 /** Throws for times in the past, and for an end before the start. */
 function checkTimes(
-	definedFields: ScheduledEventChanges,
+	changes: ScheduledEventChanges,
 	event: Pick<ScheduledEvent, "scheduled_start_time" | "scheduled_end_time">,
 ): void {
 	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
-		if (definedFields[field] && Date.parse(definedFields[field]) < Date.now())
+		if (changes[field] && Date.parse(changes[field]) < Date.now())
 			throw formError(
 				"GUILD_SCHEDULED_EVENT_SCHEDULE_PAST",
 				"Cannot schedule event in the past.",
