@@ -97,7 +97,7 @@ test("a moderated tag takes MANAGE_THREADS, and a forum can ask for a tag", asyn
 	expect(await post([staff.id])).toContain("lacks MANAGE_THREADS in #recipes");
 	expect(writes(test)).toEqual([]);
 	expect(await post([])).toContain(
-		"(code 40067). Every post there needs a tag; list_forum_tags",
+		"(code 40067). Every post there needs a tag; use list_forum_tags",
 	);
 	expect(await post([soup.id])).toStartWith("Created the post");
 	const { text } = await call("list_forum_tags");
