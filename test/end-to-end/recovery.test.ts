@@ -74,7 +74,7 @@ test("a gateway that is started before its bot serves it within one refresh", as
 	await using gateway = startGateway(`alpha=http://127.0.0.1:${port}/mcp`, 1);
 	const mcp = await connectTo(await listeningUrl(gateway), token);
 	expect(gateway.lines.join("\n")).toContain(
-		`"instance":"alpha","backend":"http://127.0.0.1:${port}/mcp"`,
+		`"instance":"alpha","route":"alpha -> http://127.0.0.1:${port}/mcp"`,
 	);
 	expect((await mcp.listTools()).map(({ name }) => name)).toEqual([
 		"list_instances",

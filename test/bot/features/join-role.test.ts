@@ -40,15 +40,19 @@ async function stageOn(changes: Partial<StageOptions> = {}) {
 	const has = (name: string) => stage.member(name).roles.includes(role);
 	return {
 		...{ stage, role, has },
-		given: () =>
-			stage.simulator.journal
-				.entries(giving)
-				.map(
-					({ path }) =>
-						stage.simulator.world.users.get(
-							/members\/(\d+)/.exec(path)?.[1] ?? "",
-						)?.username,
-				),
+		/** Who was given it, in order. A scan may give it again before the event of the first time has come. */
+		given: () => [
+			...new Set(
+				stage.simulator.journal
+					.entries(giving)
+					.map(
+						({ path }) =>
+							stage.simulator.world.users.get(
+								/members\/(\d+)/.exec(path)?.[1] ?? "",
+							)?.username,
+					),
+			),
+		],
 		gets: (...names: string[]) =>
 			until(`${names} have the role`, () => names.every(has)),
 		/** Until the bot has noted in its store that it has looked. */
