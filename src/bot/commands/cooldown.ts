@@ -23,6 +23,8 @@ export interface Limiter {
 	readonly windowMs: number;
 	/** Counts an attempt for a key if the limit allows it. */
 	take(key: string): Attempt;
+	/** Whether an attempt of a key would be accepted now. Counts nothing. */
+	hasRoom(key: string): boolean;
 	/** Removes the latest accepted attempt of a key, so that it does not count. */
 	refund(key: string): void;
 }
@@ -41,6 +43,10 @@ export function createLimiter({
 	/** In order of the latest accepted attempt. */
 	const attempts = new Map<string, Attempts>();
 
+	/** Accepted attempts of a key after `since`, oldest first. */
+	const timesAfter = (since: number, key: string) =>
+		(attempts.get(key)?.times ?? []).filter((time) => time > since);
+
 	/** Drops keys without attempts in the window, and the oldest beyond the maximum. */
 	function prune(since: number): void {
 		for (const [key, { times }] of attempts) {
@@ -56,7 +62,7 @@ export function createLimiter({
 			const at = now();
 			const since = at - windowMs;
 			const known = attempts.get(key);
-			const times = (known?.times ?? []).filter((time) => time > since);
+			const times = timesAfter(since, key);
 			const [oldest] = times;
 			if (known && oldest !== undefined && times.length >= max) {
 				known.refusals += 1;
@@ -68,6 +74,7 @@ export function createLimiter({
 			attempts.set(key, { times: [...times, at], refusals: 0 });
 			return { waitS: 0, refusals: 0 };
 		},
+		hasRoom: (key) => timesAfter(now() - windowMs, key).length < max,
 		refund(key) {
 			attempts.get(key)?.times.pop();
 		},

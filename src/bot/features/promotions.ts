@@ -18,7 +18,7 @@ import {
 	type WriteFailure,
 } from "./role-writer.ts";
 
-/** How long a member whom Discord refuses to promote is skipped. */
+/** How long a member is skipped after Discord refused the promotion. */
 const postponeMs = 600_000;
 const maxPostponed = 100;
 

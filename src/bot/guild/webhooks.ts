@@ -1,4 +1,4 @@
-// Webhooks and their messages. Whoever has a webhook's token can send messages by it, so no token leaves this file.
+// Webhooks and their messages. Anyone with a webhook's token can send messages, so no token leaves this file.
 
 import {
 	type APIMessage,

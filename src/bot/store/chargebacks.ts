@@ -208,7 +208,7 @@ export async function hasRestriction(
 	return found.length > 0;
 }
 
-/** User ids of everyone for whom `hasRestriction` is true. */
+/** Ids of all users with a restriction: see `hasRestriction`. */
 export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 	const rows = await sql<{ chat_id: string }>`
 		SELECT DISTINCT chat_id FROM chargebacks

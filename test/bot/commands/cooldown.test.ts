@@ -21,6 +21,17 @@ test("so many are let through within any window, each key by itself, and refusal
 	expect(taken("a")).toEqual([4, 1]);
 });
 
+test("asking for room counts nothing", () => {
+	let now = 0;
+	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => now });
+	expect(limiter.hasRoom("a")).toBe(true);
+	expect(limiter.take("a").waitS).toBe(0);
+	expect(limiter.hasRoom("a")).toBe(false);
+	expect(limiter.hasRoom("b")).toBe(true);
+	now = 10_000;
+	expect(limiter.hasRoom("a")).toBe(true);
+});
+
 test("what is given back does not count", () => {
 	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => 1_000 });
 	limiter.refund("a");

@@ -16,7 +16,7 @@ import {
 } from "discord.js";
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
-import { within } from "../../../lib/wait.ts";
+import { raceSignal, within } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { makeCache, refreshName, trackNames } from "../members/member-cache.ts";
@@ -286,14 +286,10 @@ export class Connection {
 	/** Waits for `work`, or until `close` is called. */
 	async #untilClosing(work: Promise<void>): Promise<void> {
 		const { signal } = this.#closing;
-		const { promise, resolve } = Promise.withResolvers<void>();
-		const stop = () => resolve();
-		signal.addEventListener("abort", stop, { once: true });
-		if (signal.aborted) stop();
 		try {
-			await Promise.race([work, promise]);
-		} finally {
-			signal.removeEventListener("abort", stop);
+			await raceSignal(work, signal);
+		} catch (error) {
+			if (error !== signal.reason) throw error;
 		}
 	}
 

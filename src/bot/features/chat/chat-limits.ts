@@ -1,5 +1,7 @@
 // Limits of AI chat: questions per person, concurrent answers per person and guild, and notices about reached limits.
 
+import { createLimiter, type Limiter } from "../../commands/cooldown.ts";
+
 /** Questions of a person within `windowMs`. */
 export const maxQuestions = 10;
 const windowMs = 60_000;
@@ -11,8 +13,6 @@ const maxWaiting = 10;
 const maxWaitMs = 60_000;
 /** Notices about reached limits per guild within `windowMs`. */
 const maxNotices = 5;
-/** Keys tracked per window; the oldest are evicted. */
-const maxKeys = 10_000;
 
 export interface LimitsOptions {
 	/** Milliseconds of the monotonic clock. */
@@ -40,15 +40,18 @@ export function createLimits({
 	now = () => performance.now(),
 	...options
 }: LimitsOptions = {}): Limits {
-	const questions = createWindow(maxQuestions, now);
-	const notified = createWindow(1, now);
-	const notices = createWindow(maxNotices, now);
+	const questions = createLimiter({ max: maxQuestions, windowMs, now });
+	const notified = createLimiter({ max: 1, windowMs, now });
+	const notices = createLimiter({ max: maxNotices, windowMs, now });
+	const take = (limiter: Limiter, key: string) => limiter.take(key).waitS === 0;
 	const queues = new Map<string, GuildQueue>();
 
 	return {
-		countQuestion: (userId) => questions.take(userId),
+		countQuestion: (userId) => take(questions, userId),
 		mayNotify: (guildId, userId) =>
-			notices.has(guildId) && notified.take(userId) && notices.take(guildId),
+			notices.hasRoom(guildId) &&
+			take(notified, userId) &&
+			take(notices, guildId),
 		async acquire(guildId, userId, signal) {
 			const queue = queues.get(guildId) ?? new GuildQueue();
 			queues.set(guildId, queue);
@@ -64,29 +67,6 @@ export function createLimits({
 				queue.release(userId);
 				dropIdle();
 			};
-		},
-	};
-}
-
-/** A sliding window: at most `max` events per key within `windowMs`. */
-function createWindow(max: number, now: () => number) {
-	/** Ordered by each key's latest event. */
-	const times = new Map<string, number[]>();
-	const recent = (key: string) =>
-		(times.get(key) ?? []).filter((at) => at > now() - windowMs);
-	return {
-		has: (key: string) => recent(key).length < max,
-		take(key: string): boolean {
-			for (const [id, all] of times) {
-				const isExpired = (all.at(-1) ?? 0) <= now() - windowMs;
-				if (!isExpired && times.size < maxKeys) break;
-				times.delete(id);
-			}
-			const taken = recent(key);
-			if (taken.length >= max) return false;
-			times.delete(key);
-			times.set(key, [...taken, now()]);
-			return true;
 		},
 	};
 }

@@ -18,7 +18,7 @@ const days = f.integer(1, 30);
 const roles = f.list(f.snowflake, 0, 250);
 const defaultDays = 7;
 
-/** The inactive members whom the actor may kick. */
+/** The inactive members that the actor can kick. */
 function prunable(
 	call: Call,
 	days: number,

@@ -48,9 +48,7 @@ export const searchRoutes = [
 			sort_order: f.oneOf("asc", "desc"),
 			include_nsfw: f.boolean,
 			slop: notSimulatedField("slop of a search"),
-			replied_to_user_id: notSimulatedField(
-				"searching by whom a message replies to",
-			),
+			replied_to_user_id: notSimulatedField("searching for replies to a user"),
 			embed_type: notSimulatedField("searching by embeds"),
 			embed_provider: notSimulatedField("searching by embeds"),
 			link_hostname: notSimulatedField("searching by links"),
